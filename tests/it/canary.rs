@@ -1,5 +1,5 @@
-//! The canary: secrets of a shape nobody could miss go through every operation, the good and the bad, and stand in no
-//! text, no value and no file afterwards.
+//! Canaries: unmistakable secrets go through every operation, successful or not, and are in no text, value or file
+//! afterwards.
 
 use std::{
     fmt::Debug,
@@ -25,17 +25,17 @@ use crate::support::{
 const KEY: &str = "canary-key-77e1";
 const ACME: &str = "acme-eu";
 
-/// Every secret of a scene has this in it, or is one of the world's.
+/// Contained in every secret of these tests that the world does not have by itself.
 const CANARY: &str = "canary";
 
-/// Looks at every returned value in every way it can be shown.
+/// Collects every returned value in all its textual forms.
 #[derive(Default)]
 struct Witness {
     seen: AtomicUsize,
 }
 
 impl Witness {
-    fn see(&self, secrets: &[String], what: &str, result: &Result<Done, Failure>) {
+    fn collect(&self, secrets: &[String], what: &str, result: &Result<Done, Failure>) {
         self.seen.fetch_add(1, Ordering::Relaxed);
         let mut said = vec![format!("{result:?} {result:#?}")];
         match result {
@@ -49,11 +49,11 @@ impl Witness {
                 said.extend(causes.map(|cause| format!("{cause} {cause:?}")));
             }
         }
-        clean(secrets, what, &said.join(" "));
+        assert_no_secret(secrets, what, &said.join(" "));
     }
 }
 
-fn clean(secrets: &[String], what: &str, said: &str) {
+fn assert_no_secret(secrets: &[String], what: &str, said: &str) {
     assert!(!said.contains(CANARY), "{what}: {said}");
     for secret in secrets {
         assert!(!said.contains(secret), "{what}: {said}");
@@ -68,8 +68,8 @@ fn wanted() -> DesiredFields {
     }
 }
 
-/// All operations of one installation, one after another.
-async fn all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure>)> {
+/// Runs all operations of one installation, one after another.
+async fn run_all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure>)> {
     let acme = id(ACME);
     let exists = UnknownIdPolicy::Exists;
     let mut results = vec![
@@ -90,8 +90,8 @@ async fn all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure
     results
 }
 
-/// Everything that can be asked of the directory, as text.
-async fn remembered(operations: &Operations) -> String {
+/// Everything that can be read from the directory, as text.
+async fn directory_text(operations: &Operations) -> String {
     let list = operations.list().await;
     let history = operations.history(None, None).await;
     let open = operations.open_rotations().await;
@@ -112,7 +112,7 @@ fn debug_of(operations: &Operations) -> String {
     shown(operations.profile()) + &shown(operations.directory())
 }
 
-/// The directory's own files must be among what is scanned, or the scan proves nothing.
+/// Scans the files. The directory's own files must be among them, or the scan proves nothing.
 fn scan(world: &World, secrets: &[String]) {
     let files = files_below(&world.installations()).expect("readable");
     let has = |suffix: &str| {
@@ -146,13 +146,13 @@ async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
     ] {
         proxy.next("POST", ProxyFault::applied(then));
         secrets.extend(world.secrets());
-        let results = all(&operations).await;
+        let results = run_all(&operations).await;
         secrets.extend(world.secrets());
         for (what, result) in &results {
-            witness.see(&secrets, what, result);
+            witness.collect(&secrets, what, result);
         }
-        clean(&secrets, "remembered", &remembered(&operations).await);
-        clean(&secrets, "debug", &debug_of(&operations));
+        assert_no_secret(&secrets, "remembered", &directory_text(&operations).await);
+        assert_no_secret(&secrets, "debug", &debug_of(&operations));
     }
     let tokens = proxy.bodies("POST");
     assert_eq!(tokens.len(), 5, "every round rotated");
@@ -171,19 +171,19 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// A good answer with a token of our choosing; the id and everything else as asked.
+/// A good answer with this token; id and everything else as requested.
 fn good(token: &str) -> Value {
     json!({"success": 1, "new_user_group": false, "user_group": {
         "team_id": 7, "token": token, "name": "Acme", "provided_id": ACME,
         "properties": null, "api_environment_tag": "Testing"}})
 }
 
-/// A token nobody told us of, in the shape that tokens have.
+/// A token that was never mentioned before, in the shape of tokens.
 const FOREIGN: &str = "c0ffee00c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77";
 
-/// The first token, an answer of the parrot for the rotation, and then what the get shows.
+/// The first token, a bad answer to the rotation, and then the answer to the get.
 #[tokio::test]
-async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
+async fn secrets_repeated_by_a_service_appear_nowhere() {
     let witness = Witness::default();
     let world = World::new().await;
     let secrets = vec![KEY.to_owned(), FOREIGN.to_owned()];
@@ -197,12 +197,12 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
             .key(KEY)
             .through(server.base_url());
         let operations = installation.timeout(Duration::from_secs(20)).operations();
-        for (what, result) in all(&operations).await {
+        for (what, result) in run_all(&operations).await {
             assert!(result.is_err(), "{what}: {result:?}");
-            witness.see(&secrets, what, &result);
+            witness.collect(&secrets, what, &result);
         }
-        clean(&secrets, "remembered", &remembered(&operations).await);
-        // As the answer to the rotation alone, of a token that is another one in every round.
+        assert_no_secret(&secrets, "remembered", &directory_text(&operations).await);
+        // As the answer to the rotation alone; the token differs in every round.
         let sent = format!("canary-token-{round}-old");
         let (_, fault) = parrots(KEY, &sent, FOREIGN).swap_remove(round);
         let (old, new) = (good(&sent), good(&format!("canary-token-{round}-new")));
@@ -214,8 +214,8 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
         let result = operations
             .rotate(&id(ACME), Some("leaked".into()), UnknownIdPolicy::Exists)
             .await;
-        witness.see(&secrets, "rotate", &result);
-        clean(&secrets, "remembered", &remembered(&operations).await);
+        witness.collect(&secrets, "rotate", &result);
+        assert_no_secret(&secrets, "remembered", &directory_text(&operations).await);
         let posts = server
             .requests()
             .iter()
@@ -223,27 +223,27 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
             .count();
         assert_eq!(posts, 1);
     }
-    // And a good one, so that the token itself went all the way.
+    // And a good answer, so that the token itself passes through everything.
     let server = Faults::start([
         answer("200 OK", &good("canary-token-1")),
         answer("200 OK", &good("canary-token-2")),
     ])
     .await;
-    // Elsewhere the creates of unknown outcome hold the group.
+    // With another directory, because open creates lock the group in this one.
     let directory = world.other_directory("last");
     let installation = world.installation(Side::Testing).key(KEY).on(&directory);
     let operations = installation.through(server.base_url()).operations();
     let done = operations
         .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
         .await;
-    witness.see(&secrets, "rotate", &done);
+    witness.collect(&secrets, "rotate", &done);
     let done = done.expect("rotated");
     assert_eq!(
         done.token.as_ref().map(Token::expose),
         Some("canary-token-2")
     );
     let confirmed = Ok(operations.confirm(done).await);
-    witness.see(&secrets, "confirm", &confirmed);
+    witness.collect(&secrets, "confirm", &confirmed);
     assert!(witness.seen.load(Ordering::Relaxed) > 5 * rounds);
     scan(&world, &secrets);
 }

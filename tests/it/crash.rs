@@ -1,5 +1,6 @@
-//! Proof by killing (docs/design/rotation.md, "Where to kill it"): every fault, every point, and again during recovery.
-//! The spread runs always, and some of it on a database; `GROUPDESK_CRASH=all` runs every combination on both.
+//! Rotations whose process is killed (docs/design/rotation.md, "Where to kill it"): with every fault, at every point,
+//! and again during recovery. A selection of the cases always runs, part of it on a database; `GROUPDESK_CRASH=all`
+//! runs every combination on both.
 
 mod batch;
 mod case;
@@ -27,16 +28,16 @@ use run::{Played, play};
 use stage::Stage;
 use wrong::Variant;
 
-/// Runs at once; most of the time a run waits for a disk, a process or a time-out.
+/// Parallel runs; each mostly waits for a disk, a process or a timeout.
 const AT_ONCE: usize = 8;
 
-/// When every rotation here happens.
+/// The time of every rotation in these tests.
 fn noon() -> Timestamp {
     "2026-11-02T12:00:00Z".parse().expect("a time")
 }
 
-/// Plays them, some at once; dropping it ends what is under way.
-fn playing(
+/// Plays the cases, some in parallel; dropping the stream ends what is under way.
+fn play_cases(
     stage: &Stage,
     cases: Vec<Case>,
     variant: Variant,
@@ -47,7 +48,7 @@ fn playing(
 }
 
 #[track_caller]
-fn must_hold(played: &[(Case, Played)]) {
+fn assert_nothing_wrong(played: &[(Case, Played)]) {
     let wrong: Vec<_> = played
         .iter()
         .filter(|(_, played)| !played.wrong.is_empty())
@@ -62,9 +63,9 @@ fn must_hold(played: &[(Case, Played)]) {
     );
 }
 
-/// The points were really passed and the faults really met, so that a run that proves nothing is noticed.
+/// The points were really passed and the faults really happened: a run that proves nothing is noticed.
 #[track_caller]
-fn must_prove_something(played: &[(Case, Played)]) {
+fn assert_meaningful(played: &[(Case, Played)]) {
     let mut requests = BTreeMap::new();
     let mut kills = BTreeMap::new();
     let mut again = BTreeMap::new();
@@ -82,7 +83,7 @@ fn must_prove_something(played: &[(Case, Played)]) {
     assert_eq!(again.len(), Way::ALL.len() * Case::AGAIN.len());
 }
 
-/// All of them where that is asked for.
+/// All cases when asked for, otherwise these.
 fn cases(else_these: impl FnOnce() -> Vec<Case>) -> Vec<Case> {
     match std::env::var("GROUPDESK_CRASH") {
         Ok(how) => {
@@ -94,15 +95,15 @@ fn cases(else_these: impl FnOnce() -> Vec<Case>) -> Vec<Case> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
-    let played = whatever_dies(cases(Case::spread)).await;
-    must_prove_something(&played);
+async fn after_any_death_the_journal_agrees_with_the_service() {
+    let played = play_and_check(cases(Case::spread)).await;
+    assert_meaningful(&played);
 }
 
-async fn whatever_dies(cases: Vec<Case>) -> Vec<(Case, Played)> {
+async fn play_and_check(cases: Vec<Case>) -> Vec<(Case, Played)> {
     let begun = Instant::now();
     let stage = Stage::new().await;
-    let played: Vec<_> = playing(&stage, cases, Variant::Shipped).collect().await;
+    let played: Vec<_> = play_cases(&stage, cases, Variant::Shipped).collect().await;
     let killed = |played: &Played| usize::from(played.died) + played.died_again;
     let kills: usize = played.iter().map(|(_, played)| killed(played)).sum();
     let requests: usize = played.iter().map(|(_, played)| played.requests).sum();
@@ -111,17 +112,17 @@ async fn whatever_dies(cases: Vec<Case>) -> Vec<(Case, Played)> {
         played.len(),
         begun.elapsed()
     );
-    must_hold(&played);
+    assert_nothing_wrong(&played);
     played
 }
 
-/// The same rotation with one mistake each: what is looked at after a run would notice.
+/// The same rotation with one mistake each: the checks after a run must notice every one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
     let stage = Stage::new().await;
     let spread = || {
         let cases = Case::spread().into_iter();
-        // A mistake of the rotation shows whoever recovers it.
+        // A mistake in the rotation shows however it is recovered.
         cases
             .map(|case| Case {
                 way: Way::LookUp,
@@ -130,13 +131,13 @@ async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
             .collect::<Vec<_>>()
     };
     let some = spread().into_iter().step_by(3).collect();
-    let careful: Vec<_> = playing(&stage, some, Variant::Careful).collect().await;
-    must_hold(&careful);
+    let careful: Vec<_> = play_cases(&stage, some, Variant::Careful).collect().await;
+    assert_nothing_wrong(&careful);
     for (variant, symptom) in Variant::WRONG {
         let mut cases = spread();
-        // Those that wait for a time-out last, unless they are what the mistake is about.
+        // Cases that wait for a timeout come last, unless the mistake is about them.
         cases.sort_by_key(|case| case.fault.hangs() != (variant == Variant::NoHorizon));
-        let mut playing = pin!(playing(&stage, cases, variant));
+        let mut playing = pin!(play_cases(&stage, cases, variant));
         let mut said = Vec::new();
         while let Some((_, played)) = playing.next().await {
             said.extend(played.wrong);
@@ -149,9 +150,9 @@ async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
     }
 }
 
-/// What users build has no points to kill at.
+/// Builds for users have no points to kill at.
 #[test]
-fn the_points_are_compiled_for_tests_only() {
+fn failpoints_are_compiled_for_tests_only() {
     let manifest: toml::Table = include_str!("../../Cargo.toml").parse().expect("TOML");
     let features = manifest["features"].as_table().expect("features");
     let defaults = features["default"].as_array().expect("defaults");

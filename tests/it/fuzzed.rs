@@ -1,4 +1,4 @@
-//! What the fuzz targets were fed, fed to them again: the committed corpus, and every finding ever made.
+//! Replays the inputs of the fuzz targets: the committed corpus, and every finding ever made.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 #[allow(unreachable_pub, reason = "a library of its own where it is fuzzed")]
 mod targets;
 
-/// Runs every file of a target's corpus; `atleast` guards against a corpus that is not found.
+/// Runs every file of a target's corpus; `at_least` guards against a corpus that is not found.
 fn replay(target: &str, at_least: usize, run: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/corpus")
@@ -21,7 +21,7 @@ fn replay(target: &str, at_least: usize, run: fn(&[u8])) {
     );
     for file in files {
         let data = fs::read(&file).expect("readable");
-        // A panic names the file by what was captured before it.
+        // Printed first, so that the captured output of a panic names the file.
         println!("{}", file.display());
         run(&data);
     }

@@ -1,5 +1,5 @@
-//! The JSON of the interface as files: requests byte by byte, and answers, documented and real, each with the
-//! judgment it must get (`verdicts.json`).
+//! The JSON of the interface as files: requests byte by byte, and documented and real answers, each with its expected
+//! verdict (`verdicts.json`).
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 
 const KEY: &str = "canary-key";
 
-/// One line of `verdicts.json`.
+/// One entry of `verdicts.json`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -33,12 +33,12 @@ struct Case {
     status: u16,
     content_type: Option<String>,
     asked: AskedFor,
-    /// The body is a documented answer: the shared types must carry it whole.
+    /// The body is a documented answer: the shared types must represent all of it.
     #[serde(default)]
     wire: bool,
     #[serde(rename = "is")]
     expected: Value,
-    /// What the answer means to a rotation.
+    /// The meaning of the answer for a rotation.
     rotation: Option<String>,
 }
 
@@ -124,7 +124,7 @@ fn requests_are_the_golden_bytes() {
 }
 
 #[test]
-fn every_answer_gets_its_judgment() {
+fn every_answer_gets_its_verdict() {
     let cases: Vec<Case> = serde_json::from_slice(&read("verdicts.json")).expect("the index");
     let mut judged = BTreeSet::new();
     let mut wrong = Vec::new();
@@ -142,7 +142,7 @@ fn every_answer_gets_its_judgment() {
 }
 
 #[test]
-fn the_shared_types_carry_the_documented_answers_whole() {
+fn the_shared_types_represent_documented_answers_completely() {
     let cases: Vec<Case> = serde_json::from_slice(&read("verdicts.json")).expect("the index");
     let documented: Vec<&Case> = cases.iter().filter(|case| case.wire).collect();
     assert!(documented.len() > 5);

@@ -1,4 +1,4 @@
-//! The tests that drive the whole thing; one binary, one file per story.
+//! The integration tests in one binary; one file per topic.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What an operator can do, against the real service, a proxy that interferes and a service that misbehaves.
+//! The operations, with the real service, a proxy that interferes and a service that misbehaves.
 
 mod annotations;
 mod attention;
@@ -60,7 +60,7 @@ impl Scene {
         Self::with(|installation| installation).await
     }
 
-    /// As [`Scene::new`], with an installation changed.
+    /// As [`Scene::new`], with a changed installation.
     async fn with(change: impl Fn(Installation) -> Installation) -> Self {
         let world = World::new().await;
         for side in [Side::Production, Side::Testing] {
@@ -81,7 +81,7 @@ impl Scene {
         installation.through(self.proxy.base_url())
     }
 
-    /// The token the service holds now.
+    /// The token that the service has now.
     fn token(&self) -> String {
         self.world.stored(Side::Testing, ACME).token
     }
@@ -90,13 +90,13 @@ impl Scene {
         journal(&self.ana).await
     }
 
-    /// States of all rotations of the profile, the first begun first.
+    /// States of all rotations of the profile, the oldest first.
     async fn states(&self) -> Vec<State> {
         let rows = self.journal().await;
         rows.iter().rev().map(|row| row.rotation.state).collect()
     }
 
-    /// Operations and endings of the history, the oldest first.
+    /// Operations and endings in the history, the oldest first.
     async fn history(&self) -> Vec<(Operation, Ending)> {
         let entries = history(&self.ana).await;
         entries
@@ -105,7 +105,7 @@ impl Scene {
             .collect()
     }
 
-    /// Notes of the history, the oldest first; empty where there is none.
+    /// Notes in the history, the oldest first; empty where there is none.
     async fn history_notes(&self) -> Vec<String> {
         let entries = history(&self.ana).await;
         entries
@@ -114,7 +114,7 @@ impl Scene {
             .collect()
     }
 
-    /// What must hold whatever happened: at most one rotate request per intent, and the journal adds up.
+    /// What must hold whatever happened: at most one rotate request per intent, and a consistent journal.
     async fn check(&self) {
         let rows = self.journal().await;
         let fingerprinter = self.ana.directory().fingerprinter();
@@ -142,7 +142,7 @@ impl Scene {
     }
 }
 
-/// Looks the group up as one that is known.
+/// Looks up the known group.
 async fn look_up(operations: &Operations) -> Result<Done, Failure> {
     operations
         .look_up(&id(ACME), UnknownIdPolicy::KnownOnly)

@@ -1,4 +1,4 @@
-//! The Debian package: what `Cargo.toml` puts into it is what `packaging/pieces` writes, nothing less and nothing more.
+//! The Debian package: `Cargo.toml` packs exactly the files that `packaging/pieces` writes.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// `[package.metadata.deb]`.
+/// The table `[package.metadata.deb]`.
 fn metadata() -> toml::Table {
     let text = fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
     let manifest: toml::Table = text.parse().expect("TOML");
@@ -70,8 +70,8 @@ fn pieces(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// Whether a path is meant by a source such as `man/*.1`.
-fn is_meant(source: &str, path: &str) -> bool {
+/// Whether a source such as `man/*.1` matches a path.
+fn matches(source: &str, path: &str) -> bool {
     match source.split_once('*') {
         None => source == path,
         Some((before, after)) => path
@@ -81,16 +81,16 @@ fn is_meant(source: &str, path: &str) -> bool {
     }
 }
 
-/// Whether the repository has what a source such as `docs/guide/*.md` means.
-fn is_kept(source: &str) -> bool {
+/// Whether the repository has the files of a source such as `docs/guide/*.md`.
+fn is_in_repository(source: &str) -> bool {
     let (folder, name) = source.rsplit_once('/').unwrap_or(("", source));
     let entries = fs::read_dir(root().join(folder)).expect("a folder");
     let mut names = entries.map(|entry| entry.expect("an entry").file_name());
-    names.any(|found| found.to_str().is_some_and(|found| is_meant(name, found)))
+    names.any(|found| found.to_str().is_some_and(|found| matches(name, found)))
 }
 
 #[test]
-fn the_package_holds_what_is_written_for_it() {
+fn the_package_has_the_files_written_for_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let pieces = pieces(folder.path());
     let mut sources: Vec<String> = assets().into_iter().map(|[source, ..]| source).collect();
@@ -103,22 +103,22 @@ fn the_package_holds_what_is_written_for_it() {
         .filter_map(|source| source.strip_prefix(PIECES))
         .collect();
     for source in &made {
-        let is_made = pieces.iter().any(|piece| is_meant(source, piece));
+        let is_made = pieces.iter().any(|piece| matches(source, piece));
         assert!(is_made, "{source} is not made; there are {pieces:?}");
     }
     for piece in &pieces {
-        let is_packed = made.iter().any(|source| is_meant(source, piece));
+        let is_packed = made.iter().any(|source| matches(source, piece));
         assert!(is_packed, "{piece} is made and not packed");
     }
     assert!(kept.iter().any(|source| *source == PROGRAM));
     for source in kept.iter().filter(|source| **source != PROGRAM) {
-        assert!(is_kept(source), "{source} is missing");
+        assert!(is_in_repository(source), "{source} is missing");
     }
     assert!(pieces.contains("man/groupdesk.1") && pieces.contains("man/groupdesk-rotate.1"));
 }
 
 #[test]
-fn what_is_packed_stands_where_it_is_looked_for() {
+fn packed_files_are_where_programs_look_for_them() {
     let assets = assets();
     let target = |ending: &str| {
         let mut found = assets

@@ -1,4 +1,4 @@
-//! The real thing in a real terminal: what no other test can see, the terminal's own state among it.
+//! The shipped program in a real terminal: what no other test can see, including the state of the terminal itself.
 
 mod asked;
 mod batch;
@@ -39,10 +39,10 @@ pub(crate) use place::{Held, Place, processes_of_session, wait_until};
 
 use crate::support::pty::Session;
 
-/// Only how long a failure takes; nothing waits this long when all is well.
+/// Only determines how long a failure takes; no successful wait is this long.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Whether the terminal is as a shell left it: usual screen, cursor, no bracketed paste, lines edited and echoed.
+/// Checks that the terminal is as a shell left it: main screen, cursor, no bracketed paste, line editing and echo.
 #[track_caller]
 pub(crate) fn assert_given_back(session: &mut Session) {
     assert!(session.is_cooked(), "raw mode was left on");
@@ -52,7 +52,7 @@ pub(crate) fn assert_given_back(session: &mut Session) {
     assert!(!state.hide_cursor(), "the cursor was left hidden");
 }
 
-/// Whether the terminal is a full-screen program's.
+/// Checks that the terminal is in the state of a full-screen program.
 #[track_caller]
 pub(crate) fn assert_taken(session: &mut Session) {
     assert!(!session.is_cooked(), "no raw mode");

@@ -18,7 +18,7 @@ use tokio::{
     process::Child,
 };
 
-use crate::support::bare::{bare, bare_after, said};
+use crate::support::bare::{all_output, bare, bare_after};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
@@ -170,7 +170,7 @@ async fn process_substitutions_are_still_readable() {
         command.uid(scene.uid);
     }
     let output = command.output().await.expect("it runs");
-    let said = said(&output);
+    let said = all_output(&output);
     assert!(said.contains("1 row for the directory of eu"), "{said}");
     // Nor is it replaced by a file, even by a user who may do that.
     assert!(

@@ -58,7 +58,7 @@ fn a_panic_names_its_location_and_repeats_no_secret() {
                 .expect("it runs");
             let said = [output.stdout, output.stderr].concat();
             let text = String::from_utf8_lossy(&said).into_owned();
-            canary.must_not_be_in(place, &said);
+            canary.assert_not_in(place, &said);
             assert!(
                 text.contains("groupdesk stopped by an error of its own: "),
                 "{text}"
@@ -89,7 +89,7 @@ async fn a_panicking_command_says_what_was_sent_and_repeats_no_secret() {
                 .expect("it runs");
             assert_eq!(output.status.code(), Some(code), "{how}");
             let said = [output.stdout.as_slice(), &output.stderr].concat();
-            canary.must_not_be_in(how, &said);
+            canary.assert_not_in(how, &said);
             let text = String::from_utf8_lossy(&said);
             assert!(
                 !text.contains("hunter2") && !text.contains('\x1b'),

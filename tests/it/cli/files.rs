@@ -12,7 +12,7 @@ use std::{
 use rustix::{fs::FileType, process::geteuid};
 
 use crate::support::{
-    bare::{bare, said},
+    bare::{all_output, bare},
     long,
 };
 use place::{Hazard, Scene, Target, with_suffix};
@@ -190,7 +190,7 @@ async fn a_full_disk_is_named_and_no_partial_file_is_left() {
         .output()
         .await
         .expect("unshare is part of util-linux");
-    let said = said(&output);
+    let said = all_output(&output);
     if !may_mount(output.status, &said) {
         println!("no mounting here: {said}");
         assert!(

@@ -141,10 +141,10 @@ async fn no_command_leaks_a_key_or_a_token() {
     let needles = Canary::of(&ALL);
     let home = Home::new();
     for (profile, key) in PROFILES {
-        home.acquaint(profile, || good(TOKEN, key)).await;
+        home.make_known(profile, || good(TOKEN, key)).await;
     }
     std::fs::write(home.path("groups.jsonl"), IMPORT).expect("written");
-    let known = home.knows();
+    let known = home.snapshot();
     let all = cases();
     let every = all.len();
     let cases = long::spread(all, 5);
@@ -155,15 +155,15 @@ async fn no_command_leaks_a_key_or_a_token() {
             let _ = std::fs::remove_file(home.path(file));
         }
         // A rotation left open by an earlier case would get in the way.
-        home.knows_only(&known);
+        home.restore(&known);
         let (ran, service) = home
             .run(case.script.clone(), &case.arguments, case.input)
             .await;
-        needles.must_not_be_in(&format!("{}: standard output", case.what), &ran.out);
-        needles.must_not_be_in(&format!("{}: standard error", case.what), &ran.err);
+        needles.assert_not_in(&format!("{}: standard output", case.what), &ran.out);
+        needles.assert_not_in(&format!("{}: standard error", case.what), &ran.err);
         if !case.is_told {
             seen += usize::from(!ran.seen.is_empty());
-            needles.must_not_be_in(&format!("{}: arguments", case.what), &ran.seen);
+            needles.assert_not_in(&format!("{}: arguments", case.what), &ran.seen);
         }
         let said = String::from_utf8_lossy(&ran.err).into_owned();
         assert!(!said.contains("error of its own"), "{}: {said}", case.what);
@@ -191,12 +191,12 @@ async fn no_command_leaks_a_key_or_a_token() {
 async fn what_was_asked_for_is_found() {
     let needles = Canary::of(&ALL);
     let home = Home::new();
-    home.acquaint("live", || good(TOKEN, KEY)).await;
+    home.make_known("live", || good(TOKEN, KEY)).await;
     let reveal = ["get", "acme", "--reveal", "--token-out", "asked.token"];
     let (ran, _) = home.run(vec![good(TOKEN, KEY)], &reveal, "").await;
     assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.err));
     assert!(needles.find(&ran.out).is_some());
-    needles.must_not_be_in("standard error", &ran.err);
+    needles.assert_not_in("standard error", &ran.err);
     let file = std::fs::read(home.path("asked.token")).expect("written");
     assert!(needles.find(&file).is_some());
     assert!(home.search(&needles, "the rest", &["asked.token"]) > 2);

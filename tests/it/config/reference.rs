@@ -42,7 +42,7 @@ impl File {
 
     /// The file with only the keys that this table requires, except `left_out`.
     fn text_without(&self, left_out: &str) -> String {
-        let said = |key: &str, line: &str| {
+        let entry = |key: &str, line: &str| {
             let line = if key == left_out { "" } else { line };
             line.to_owned()
         };
@@ -52,7 +52,7 @@ impl File {
         };
         let mut text = self.lines("");
         if self.table == DIRECTORY {
-            let url = said("url", "url = \"postgres://ana@db1/desk\"");
+            let url = entry("url", "url = \"postgres://ana@db1/desk\"");
             let _ = writeln!(text, "[directory]\n{}{url}", self.lines(DIRECTORY));
         }
         let _ = write!(
@@ -62,17 +62,17 @@ impl File {
             self.lines("keys.PLACE")
         );
         let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
-        text += &said("base_url", "base_url = \"https://api.example.com\"\n");
-        text += &said("api_key", &format!("api_key = {key}\n"));
+        text += &entry("base_url", "base_url = \"https://api.example.com\"\n");
+        text += &entry("api_key", &format!("api_key = {key}\n"));
         if self.table == HANDOFF {
-            let command = said("command", "command = [\"put\"]");
+            let command = entry("command", "command = [\"put\"]");
             let _ = writeln!(text, "handoff = {}", self.inline(self.table, &command));
         }
         if self.table == GUARD {
             let needed = [
-                said("operation", "operation = \"bulk\""),
-                said("reason", "reason = \"slowly\""),
-                said("max", "max = 5"),
+                entry("operation", "operation = \"bulk\""),
+                entry("reason", "reason = \"slowly\""),
+                entry("max", "max = 5"),
             ];
             let needed: Vec<_> = needed.into_iter().filter(|line| !line.is_empty()).collect();
             let _ = writeln!(

@@ -1,5 +1,5 @@
-//! Many at once: killed between two of them, and resumed by processes that are killed too. One request for each token that
-//! was seen, counts that add up, a journal that says what the service says, and every new token handed off.
+//! Batches: killed between two groups, and resumed by processes that are killed, too. One request for each token,
+//! counts that add up, a journal that agrees with the service, and every new token handed off.
 
 mod leaving;
 
@@ -17,9 +17,9 @@ use groupdesk::{
 use jiff::Timestamp;
 
 use super::{
-    child::{Child, Order, Task, Watch, hander, say},
+    child::{Child, Order, Task, Watch, hand_off_operations, say},
     faults::{Ends, Fault, INVENTED},
-    stage::{Process, Scene, Stage, holder},
+    stage::{Process, Scene, Stage, file_with_secret},
 };
 use crate::support::{
     proxy::{Gate, ProxyFault, Then},
@@ -31,11 +31,11 @@ use crate::support::{
 const BETWEEN: u8 = 12;
 const BYTES_OUT: u8 = 4;
 const GROUPS: usize = 3;
-/// In seconds; the time-outs used here are short.
+/// In seconds; follows from the short timeouts used here.
 const HORIZON: u64 = 60;
 const AT_ONCE: usize = 8;
 
-/// What a person would see of it: every new token.
+/// What a person would see of the run: every new token.
 struct Shown {
     directory: Directory,
     watch: Arc<Watch>,
@@ -50,7 +50,7 @@ impl TokenSink for Shown {
     }
 }
 
-/// A installation's bulk rotation of these groups.
+/// Runs an installation's bulk rotation of these groups.
 pub(super) async fn begin(installation: &Child, groups: &[String]) {
     let operations = installation.operations(Clock::Fixed(installation.at(0)));
     let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
@@ -64,7 +64,7 @@ pub(super) async fn begin(installation: &Child, groups: &[String]) {
     resume(installation, installation.at(0)).await;
 }
 
-/// What is left of it.
+/// Resumes it.
 pub(super) async fn resume(installation: &Child, at: Timestamp) {
     let operations = installation.operations(Clock::Fixed(at));
     let batches = operations.batches().await.expect("readable");
@@ -97,9 +97,9 @@ pub(super) async fn resume(installation: &Child, at: Timestamp) {
 #[derive(Debug, Clone, Copy)]
 struct Case {
     fault: Fault,
-    /// It dies after so many more than one have ended.
+    /// The run is killed after one and this many more items have ended.
     after: u8,
-    /// Where the first two resumptions die.
+    /// Where the first two resumptions are killed.
     again: Option<u8>,
 }
 
@@ -113,7 +113,7 @@ impl Case {
         Some(BETWEEN),
     ];
 
-    /// Every fault after every number, each with two of the places.
+    /// Every fault after every number of items, each with two of the places.
     fn all() -> impl Iterator<Item = Self> {
         let with = |fault, after| {
             Self::AGAIN.map(|again| Self {
@@ -129,7 +129,7 @@ impl Case {
         all.filter(chosen).map(|(_, case)| case)
     }
 
-    /// One of every fault that is over soon, with the places going round.
+    /// One case for every fault that ends soon, cycling through the places.
     fn spread() -> Vec<Self> {
         let soon = Fault::ALL.iter().copied().filter(|fault| !fault.hangs());
         let numbered = soon.enumerate().map(|(number, fault)| Self {
@@ -177,7 +177,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     }
     look.watch(&order(Task::Resume(vec![HORIZON]), case.again))
         .await;
-    // What the first of these sends, the other settles.
+    // What the first of these sends is settled by the second.
     let rest = Task::Resume(vec![3 * HORIZON, 5 * HORIZON]);
     look.watch(&order(rest, None)).await;
     let Look {
@@ -187,13 +187,13 @@ async fn play(stage: &Stage, case: Case) -> Played {
     let mut secrets: Vec<_> = before.values().chain(now.values()).cloned().collect();
     secrets.extend(scene.secrets());
     secrets.push(INVENTED.to_owned());
-    if let Some(file) = holder(&scene.folder, &secrets) {
+    if let Some(file) = file_with_secret(&scene.folder, &secrets) {
         wrong.push(format!("a secret stands in {}", file.display()));
     }
     let directory = Directory::open(&scene.directory).expect("a directory");
-    wrong.extend(sent_once(&scene, &directory, &before).await);
+    wrong.extend(sent_twice_or_without_intent(&scene, &directory, &before).await);
     let is_conflict = case.fault.ends() == Ends::Conflict;
-    wrong.extend(agreement(is_conflict, &directory, &before, &now).await);
+    wrong.extend(disagreements(is_conflict, &directory, &before, &now).await);
     wrong.extend(handed_off(&scene, &directory, &now).await);
     Played {
         wrong,
@@ -202,13 +202,13 @@ async fn play(stage: &Stage, case: Case) -> Played {
     }
 }
 
-/// The tokens that the service holds of these groups.
+/// The tokens that the service has for these groups.
 fn tokens(scene: &Scene<'_>, groups: &[String]) -> BTreeMap<String, String> {
     let token = |group: &String| (group.clone(), scene.token_of(group));
     groups.iter().map(token).collect()
 }
 
-/// Watches installations work and die.
+/// Watches processes work and die.
 struct Look<'a> {
     scene: &'a Scene<'a>,
     wrong: Vec<String>,
@@ -235,7 +235,7 @@ impl<'a> Look<'a> {
         let mut is_dead = false;
         loop {
             let said = tokio::select! {
-                said = installation.said() => said,
+                said = installation.next_report() => said,
                 () = held.reached(), if by_us && !is_dead => {
                     is_dead = true;
                     installation.kill();
@@ -260,7 +260,7 @@ impl<'a> Look<'a> {
 }
 
 /// At most one request for each token, each with an intent.
-async fn sent_once(
+async fn sent_twice_or_without_intent(
     scene: &Scene<'_>,
     directory: &Directory,
     before: &BTreeMap<String, String>,
@@ -291,9 +291,9 @@ async fn sent_once(
     wrong
 }
 
-/// Every item as the service says, and counts that add up. Only where the answer contradicted what is there, one may be a
-/// conflict, and end the run.
-async fn agreement(
+/// Every item agrees with the service, and the counts add up. Only where the answer contradicted the service, one item
+/// may be a conflict and end the run.
+async fn disagreements(
     is_conflict: bool,
     directory: &Directory,
     before: &BTreeMap<String, String>,
@@ -332,7 +332,7 @@ async fn agreement(
     wrong
 }
 
-/// What a crash left pending is offered again and arrives; what arrives is current.
+/// A hand-off left pending by a crash is offered again and arrives, with the current token.
 async fn handed_off(
     scene: &Scene<'_>,
     directory: &Directory,
@@ -340,7 +340,7 @@ async fn handed_off(
 ) -> Vec<String> {
     let mut wrong = Vec::new();
     let sink = scene.sink();
-    let operations = hander(scene.order(Task::Rotate), sink.command(), directory);
+    let operations = hand_off_operations(scene.order(Task::Rotate), sink.command(), directory);
     for row in operations.pending_hand_offs().await.expect("readable") {
         match operations.hand_off_again(row.id).await {
             Ok(handed) if handed.is_done() => {}
@@ -366,7 +366,7 @@ async fn handed_off(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_between_two_of_a_bulk_and_resumed() {
+async fn a_batch_killed_between_two_groups_is_resumed() {
     let is_all = std::env::var("GROUPDESK_CRASH").is_ok();
     let cases = if is_all {
         Case::all().collect()
@@ -394,7 +394,7 @@ async fn killed_between_two_of_a_bulk_and_resumed() {
         .map(|(case, played)| format!("{case:?}: {:?}", played.wrong))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // Each dies once at least, unless a conflict has stopped it before; most are sent in full.
+    // Each is killed at least once, unless a conflict has stopped it before; most requests are sent.
     assert!(kills >= played.len(), "{kills}");
     assert!(requests > 2 * played.len(), "{requests}");
 }

@@ -1,20 +1,21 @@
-//! What can be combined: faults, the points where the rotation dies, the ways of recovery and the points where that dies.
+//! The dimensions of a case: faults, the points where the rotation is killed, the kinds of recovery and the points
+//! where that is killed.
 
 use super::faults::Fault;
 
-/// "Bytes out, no answer" (docs/design/rotation.md): the proxy sees it, and the installation is killed from outside.
+/// "Bytes out, no answer" (docs/design/rotation.md): seen by the proxy, and the process is killed from outside.
 pub(super) const BYTES_OUT: u8 = 4;
-/// "During the hand-off command": the command has its token, and the installation is killed from outside.
+/// "During the hand-off command": the command has its token, and the process is killed from outside.
 pub(super) const HANDING_OFF: u8 = 13;
 
-/// How what is open is settled.
+/// How the open rotation is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
-    /// Somebody reads the group.
+    /// By a look-up of the group.
     LookUp,
-    /// The recovery that a console starts.
+    /// By the recovery that a console starts.
     Recover,
-    /// `groupdesk rotations settle`, the program itself.
+    /// By `groupdesk rotations settle`, the shipped program.
     Settle,
 }
 
@@ -25,9 +26,9 @@ impl Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) fault: Fault,
-    /// Where the rotation dies, by the number of docs/design/rotation.md; `None` lets it live.
+    /// Where the rotation is killed, by the number in docs/design/rotation.md; `None`: it is not.
     pub(super) kill: Option<u8>,
-    /// Where the first two recoveries die.
+    /// Where the first two recoveries are killed.
     pub(super) again: Option<u8>,
     pub(super) way: Way,
 }
@@ -48,10 +49,11 @@ impl Case {
         Some(11),
         Some(HANDING_OFF),
     ];
-    /// Of a recovery: not at all, before the get, in it, after it, after its commit.
+    /// A recovery is not killed, or before its get, during it, after it, or after its commit.
     pub(super) const AGAIN: [Option<u8>; 5] = [None, Some(9), Some(BYTES_OUT), Some(10), Some(11)];
 
-    /// Every combination for a look-up, the last listed changing fastest; for the other ways a third of them each.
+    /// Every combination with a look-up, the last dimension changing fastest; a third of them for each other kind of
+    /// recovery.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let every = |way, step, from| Self::all_by(way).skip(from).step_by(step);
         every(Way::LookUp, 1, 0)
@@ -75,7 +77,7 @@ impl Case {
         })
     }
 
-    /// Every pair of a fault and a point, half of them, with the places and the ways of recovery going round.
+    /// Half of the pairs of a fault and a point, cycling through the points and kinds of recovery.
     pub(super) fn spread() -> Vec<Self> {
         let (kills, agains) = (Self::KILLS.len(), Self::AGAIN.len());
         let chosen = |(index, case): (usize, Self)| {

@@ -1,5 +1,5 @@
-//! An installation in a process of its own: the test binary again, told by one variable what to do. It kills itself at the point
-//! it was told, with SIGKILL, so that nothing of it gets the chance to tidy up.
+//! An installation in a process of its own: the test binary again, controlled by one variable. It kills itself with
+//! SIGKILL at a given point, so that nothing is cleaned up.
 
 use std::{
     io::{BufRead, Write},
@@ -31,12 +31,12 @@ use super::{
 };
 use crate::support::world::{ANA, Side, id};
 
-/// Holds the [`Order`]; nothing but this test binary reads it.
+/// Contains the [`Order`]; only this test binary reads it.
 pub(super) const ORDER: &str = "GROUPDESK_TEST_DESK";
-/// Before a line of the installation's, so that the test harness' own lines are told apart.
+/// Marks a line of the installation, to tell it from those of the test harness.
 pub(super) const MARK: char = '@';
 
-/// What an installation is to do.
+/// What the installation is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) task: Task,
@@ -48,15 +48,15 @@ pub(super) struct Order {
     pub(super) variant: Variant,
     /// Noon of its day, in seconds since 1970.
     pub(super) noon: i64,
-    /// Takes new tokens; empty for none.
+    /// The hand-off command; empty for none.
     pub(super) handoff: Vec<String>,
-    /// Where it ends, by the number of docs/design/rotation.md.
+    /// Where it is killed, by the number in docs/design/rotation.md.
     pub(super) kill: Option<u8>,
-    /// How often it passes there before.
+    /// How often it passes that point before.
     pub(super) passes: u8,
-    /// Where its disk is full, by the number of docs/design/rotation.md.
+    /// From where on its disk is full, by the number in docs/design/rotation.md.
     pub(super) full: Option<u8>,
-    /// It says every point it passes.
+    /// Whether it reports every point that it passes.
     pub(super) tells: bool,
 }
 
@@ -64,21 +64,21 @@ pub(super) struct Order {
 pub(super) enum Task {
     /// One rotation, its confirmation and its hand-off, at noon.
     Rotate,
-    /// One rotation a line of standard input, at the system's time.
+    /// One rotation per line of standard input, at the system's time.
     RotateOnDemand,
     /// A look-up at each of these times, in seconds after noon.
     LookUp(Vec<u64>),
-    /// The recovery of all that is open, at each of these times.
+    /// A recovery of everything open, at each of these times.
     Recover(Vec<u64>),
     /// A bulk rotation of these groups, one at a time, at noon.
     Bulk(Vec<String>),
-    /// One change of one row of these groups, one at a time, at noon.
+    /// One change of one mapping row in these groups, one at a time, at noon.
     Edit(Vec<String>),
     /// The rest of the last bulk rotation, at each of these times.
     Resume(Vec<u64>),
 }
 
-/// The number of a point in docs/design/rotation.md.
+/// The number of a failpoint in docs/design/rotation.md.
 pub(super) fn number(point: Failpoint) -> u8 {
     match point {
         Failpoint::BeforeIntent => 1,
@@ -94,16 +94,16 @@ pub(super) fn number(point: Failpoint) -> u8 {
     }
 }
 
-/// Number of "shown" in docs/design/rotation.md; the caller's own point.
+/// The number of "shown" in docs/design/rotation.md, a point in the caller.
 const SHOWN: u8 = 7;
 
-/// Counts what is passed, and ends the process where it was told.
+/// Counts the points passed, and kills the process at the given one.
 pub(super) struct Watch {
     kill: Option<u8>,
     full: Option<u8>,
     tells: bool,
     settling: AtomicBool,
-    /// How often the place is passed before it ends there.
+    /// How often the point is still passed before the kill.
     passes: AtomicU8,
 }
 
@@ -113,7 +113,7 @@ impl Watch {
             kill: order.kill,
             full: order.full,
             tells: order.tells,
-            // The gets of the preflight are no settling gets.
+            // The first reads of a rotation are not settling reads.
             settling: AtomicBool::new(matches!(
                 order.task,
                 Task::LookUp(_) | Task::Recover(_) | Task::Resume(_)
@@ -148,7 +148,7 @@ impl Watch {
     }
 }
 
-/// From here on every write to a file fails, as on a full disk; pipes and sockets go on.
+/// From here on every write to a file fails, as on a full disk; pipes and sockets still work.
 fn fill_the_disk() {
     let maximum = getrlimit(Resource::Fsize).maximum;
     let none = Rlimit {
@@ -183,15 +183,19 @@ fn profile(order: &Order) -> Profile {
     }
 }
 
-/// What a person does about hand-offs, in this process.
-pub(super) fn hander(mut order: Order, handoff: Vec<String>, directory: &Directory) -> Operations {
+/// Operations for what a person does about hand-offs, in this process.
+pub(super) fn hand_off_operations(
+    mut order: Order,
+    handoff: Vec<String>,
+    directory: &Directory,
+) -> Operations {
     order.handoff = handoff;
     let (environment, directory) = (Environment::default(), directory.clone());
     let clock = Clock::System;
     Operations::new(profile(&order), environment, directory, ANA.into(), clock)
 }
 
-/// An installation at work.
+/// The installation in this process.
 pub(super) struct Child {
     pub(super) order: Order,
     pub(super) profile: Profile,
@@ -222,7 +226,7 @@ impl Child {
         .watched(move |point| watch.reached(number(point)))
     }
 
-    /// So many seconds after noon.
+    /// This many seconds after noon.
     pub(super) fn at(&self, seconds: u64) -> Timestamp {
         let noon = Timestamp::from_second(self.order.noon).expect("a time");
         noon + Duration::from_secs(seconds)
@@ -287,7 +291,7 @@ impl Child {
         }
     }
 
-    /// After a full disk: the same installation, with room, reads the group.
+    /// After a full disk: with room again, the same installation reads the group.
     async fn room_again(&self, operations: &Operations) {
         if self.order.full.is_none() {
             return;
@@ -304,7 +308,7 @@ impl Child {
         }
     }
 
-    /// What a person would see: not the token itself, but that it is seen now. Waits until the other end has looked.
+    /// Reports what a person would see: not the token, but that it is shown now. Waits until the test has looked.
     pub(super) fn show(&self, done: &Done) {
         if let Some(token) = &done.token {
             self.show_fingerprint(self.directory.fingerprinter().of(token).as_bytes());
@@ -327,12 +331,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 pub(super) fn say(what: &str, words: &str) {
     let words = words.replace('\n', " ");
     let mut out = std::io::stdout().lock();
-    // The other end may be gone; then nobody is to be told.
+    // The test may be gone; then there is nobody to tell.
     let _ = writeln!(out, "{MARK}{what} {words}");
     let _ = out.flush();
 }
 
-/// Waits for a line; false at the end.
+/// Waits for a line; false at the end of the input.
 fn listen() -> bool {
     let mut line = String::new();
     std::io::stdin()
@@ -341,7 +345,7 @@ fn listen() -> bool {
         .is_ok_and(|read| read > 0)
 }
 
-/// With an order this is an installation; without, the test that an order survives its way here.
+/// With an order this is an installation; without one, it tests that an order survives the way here.
 #[test]
 fn child() {
     let Ok(order) = std::env::var(ORDER) else {

@@ -1,5 +1,5 @@
-//! A bulk edit killed at every place of an update and between two of them, and resumed: each group is sent at most once, what
-//! is not known to have arrived says so, and the rest is done.
+//! A bulk edit killed at every point of an update and between two, and resumed: each group is sent at most once, an
+//! edit not known to have arrived is reported so, and the rest is done.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{
     batch::resume,
-    child::{Child, Order, Task, hander},
+    child::{Child, Order, Task, hand_off_operations},
     stage::{Process, Scene, Stage},
 };
 use crate::support::world::{Side, id, place};
@@ -24,10 +24,10 @@ const SENT_DURABLE: u8 = 3;
 const ANSWERED: u8 = 5;
 const OUTCOME_DURABLE: u8 = 6;
 const BETWEEN: u8 = 12;
-/// In seconds; the time-outs used here are short.
+/// In seconds; follows from the short timeouts used here.
 const HORIZON: u64 = 60;
 
-/// An installation's bulk edit of these groups.
+/// Runs an installation's bulk edit of these groups.
 pub(super) async fn begin(installation: &Child, groups: &[String]) {
     let operations = installation.operations(Clock::Fixed(installation.at(0)));
     let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
@@ -38,9 +38,9 @@ pub(super) async fn begin(installation: &Child, groups: &[String]) {
     resume(installation, installation.at(0)).await;
 }
 
-/// Their mapping is known: it was sent from here.
+/// Their mapping is known, because it was sent from here.
 async fn make_known(scene: &Scene<'_>, directory: &Directory, groups: &[String]) {
-    let operations = hander(scene.order(Task::Rotate), Vec::new(), directory);
+    let operations = hand_off_operations(scene.order(Task::Rotate), Vec::new(), directory);
     for group in groups.iter().map(|group| id(group)) {
         let exists = UnknownIdPolicy::Exists;
         operations.look_up(&group, exists).await.expect("known now");
@@ -57,11 +57,11 @@ async fn make_known(scene: &Scene<'_>, directory: &Directory, groups: &[String])
 
 async fn work(order: &Order) -> bool {
     let mut installation = Process::start(order);
-    while installation.said().await.is_some() {}
+    while installation.next_report().await.is_some() {}
     installation.is_killed().await
 }
 
-/// Killed at a place the second time it is passed, then resumed. What must hold then; the counts.
+/// Kills the run at a point the second time it is passed, then resumes it. Checks what must hold; returns the counts.
 async fn play(stage: &Stage, kill: u8) -> Counts {
     let scene = stage.scene().await;
     let groups: Vec<_> = ["a", "b", "c"].map(|name| scene.and(name)).into();
@@ -81,7 +81,7 @@ async fn play(stage: &Stage, kill: u8) -> Counts {
     let place = place(&directory, Side::Testing.name());
     let batches = directory.batches(place).await.expect("readable");
     assert_eq!(batches[0].ended_at, None, "{kill}");
-    // Too early to say more about what was on its way; then late enough.
+    // First too early to settle what was on its way, then late enough.
     let rest = Task::Resume(vec![1, 3 * HORIZON, 5 * HORIZON]);
     assert!(!work(&order(rest, None)).await);
     let items = directory.batch_items(place, batches[0].id).await;
@@ -105,7 +105,7 @@ async fn play(stage: &Stage, kill: u8) -> Counts {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_in_a_bulk_edit_and_resumed() {
+async fn a_killed_bulk_edit_is_resumed() {
     let stage = Stage::new().await;
     for (kill, unknown) in [
         (SENT_DURABLE, 1),

@@ -1,4 +1,4 @@
-//! What can become of a rotate request on its way: whether the service did it, and what was told of it.
+//! What can happen to a rotate request: whether the service applied it, and what was answered.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{
     proxy::{ProxyFault, Then},
 };
 
-/// A token that no service gave.
+/// A token that no service issued.
 pub(super) const INVENTED: &str =
     "badbadbad0badbadbad0badbadbad0badbadbad0badbadbad0badbadbad0bad0";
 
@@ -17,7 +17,7 @@ cases! {
         Good,
         NeverArrives,
         AnswerNeverArrives,
-        /// It reaches the service when the installation has long given up.
+        /// It reaches the service long after the installation has given up.
         ArrivesLate,
         SuccessZeroApplied,
         SuccessZero,
@@ -35,12 +35,12 @@ cases! {
         ResetBefore,
         ResetAfter,
         TokenUnchanged,
-        /// A success that never happened: a cache, a mock.
+        /// A success that never happened, as by a cache or a mock.
         Invented,
     }
 }
 
-/// How a rotation ends that nobody kills.
+/// How a rotation with this fault ends when nothing is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ends {
     Confirmed,
@@ -59,7 +59,7 @@ impl Fault {
         }
     }
 
-    /// The installation learns nothing and waits for its time-out.
+    /// Whether the installation gets no answer and waits for its timeout.
     pub(super) fn hangs(self) -> bool {
         matches!(
             self,
@@ -67,7 +67,7 @@ impl Fault {
         )
     }
 
-    /// The service rotates, sooner or later, if the request left.
+    /// Whether the service rotates, sooner or later, if the request was sent.
     pub(super) fn is_applied(self) -> bool {
         match self {
             Self::Good
@@ -94,20 +94,20 @@ impl Fault {
         }
     }
 
-    /// `old` is the token that the request carries, `group` the id that is right.
+    /// `old` is the token in the request, `group` the right id.
     pub(super) fn proxy_fault(self, group: &str, old: &str) -> ProxyFault {
         let then = match self {
             Self::Good => Then::Pass,
             Self::NeverArrives | Self::AnswerNeverArrives | Self::ArrivesLate => Then::Hang,
             Self::SuccessZeroApplied | Self::SuccessZero => {
-                told("200 OK", &json!({"success": 0, "error": "not now"}))
+                json_answer("200 OK", &json!({"success": 0, "error": "not now"}))
             }
             Self::RefusedApplied | Self::Refused => {
-                told("403 Forbidden", &json!({"success": 0, "error": "no"}))
+                json_answer("403 Forbidden", &json!({"success": 0, "error": "no"}))
             }
-            Self::TooMany => told("429 Too Many Requests", &json!({"success": 0})),
+            Self::TooMany => json_answer("429 Too Many Requests", &json!({"success": 0})),
             Self::ServerErrorApplied | Self::ServerError => {
-                told("500 Internal Server Error", &json!({"error": "oops"}))
+                json_answer("500 Internal Server Error", &json!({"error": "oops"}))
             }
             Self::BadGatewayApplied | Self::BadGateway => {
                 page("502 Bad Gateway", &[], "<html><h1>502</h1></html>")
@@ -125,8 +125,8 @@ impl Fault {
                 });
             }
             Self::ResetBefore | Self::ResetAfter => Then::Reset,
-            Self::TokenUnchanged => told("200 OK", &success(group, old)),
-            Self::Invented => told("200 OK", &success(group, INVENTED)),
+            Self::TokenUnchanged => json_answer("200 OK", &success(group, old)),
+            Self::Invented => json_answer("200 OK", &success(group, INVENTED)),
         };
         if self.is_applied() {
             ProxyFault::applied(then)
@@ -141,7 +141,7 @@ fn success(group: &str, token: &str) -> Value {
         "properties": null, "api_environment_tag": "Testing"}})
 }
 
-fn told(status: &str, body: &Value) -> Then {
+fn json_answer(status: &str, body: &Value) -> Then {
     page(
         status,
         &["Content-Type: application/json"],

@@ -1,5 +1,5 @@
-//! A full disk. From a point on every write of the installation to a file fails (a limit of the process, so that no rights are
-//! needed); sockets and pipes go on.
+//! A full disk. From some point on, every write of the installation to a file fails (by a limit of the process, which
+//! needs no privileges); sockets and pipes still work.
 
 use std::process::Command;
 
@@ -11,12 +11,13 @@ use groupdesk::{
 use super::{
     child::Task,
     faults::Fault,
-    stage::{Process, Scene, Stage, holder},
+    stage::{Process, Scene, Stage, file_with_secret},
 };
 
-/// An installation whose disk is full from the point on; what it says of the rotation, and of a look-up when there is room.
+/// Runs an installation whose disk is full from this point on. Returns what it reports about the rotation, and about a
+/// look-up once there is room.
 async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
-    // Without this the first write over the limit would end the process.
+    // Otherwise the first write over the limit would kill the process.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]);
     shell.arg(std::env::current_exe().expect("this binary"));
@@ -24,7 +25,7 @@ async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
     order.full = Some(full);
     let mut installation = Process::start_as(shell, &order);
     let mut said = Vec::new();
-    while let Some((what, words)) = installation.said().await {
+    while let Some((what, words)) = installation.next_report().await {
         assert_ne!(what, "shown", "a token that is not durable");
         if what == "full" {
             installation.resume().await;
@@ -38,7 +39,7 @@ async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
 
 async fn look_up(scene: &Scene<'_>, seconds: Vec<u64>) {
     let mut installation = Process::start(&scene.order(Task::LookUp(seconds)));
-    while let Some((what, words)) = installation.said().await {
+    while let Some((what, words)) = installation.next_report().await {
         assert_eq!(what, "ended", "{words}");
     }
 }
@@ -51,7 +52,7 @@ async fn states(scene: &Scene<'_>) -> Vec<State> {
 }
 
 #[tokio::test]
-async fn full_before_the_intent_or_before_the_sending_nothing_is_sent() {
+async fn a_disk_full_before_the_intent_or_the_sending_sends_nothing() {
     let stage = Stage::new().await;
     for (full, left) in [(1, vec![]), (2, vec![State::NotApplied])] {
         let scene = stage.scene().await;
@@ -67,7 +68,7 @@ async fn full_before_the_intent_or_before_the_sending_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_is_room() {
+async fn a_disk_full_after_the_answer_leaves_it_unknown_until_there_is_room() {
     let stage = Stage::new().await;
     for (fault, settled) in [
         (Fault::Good, State::Recovered),
@@ -88,7 +89,7 @@ async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_i
         assert_eq!(said[1], "ended found", "there is room again");
         assert_eq!(scene.proxy.count("POST"), 1);
         assert_eq!(scene.token() != scene.old, fault.is_applied());
-        assert_eq!(holder(&scene.folder, &scene.secrets()), None);
+        assert_eq!(file_with_secret(&scene.folder, &scene.secrets()), None);
         assert_eq!(states(&scene).await, [State::Sent]);
         look_up(&scene, vec![60, 70]).await;
         assert_eq!(states(&scene).await, [settled], "{fault:?}");

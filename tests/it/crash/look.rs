@@ -1,5 +1,5 @@
-//! What must hold after a run: one request at the most, the journal says what the service says, no secret in a file, and
-//! the new token arrived where it was to be handed to, or is offered again.
+//! The checks after a run: at most one request, the journal agrees with the service, no secret in a file, and the new
+//! token was handed off, or is offered again.
 
 use groupdesk::{
     directory::{Directory, RotationFilter, RotationRow, replay},
@@ -12,10 +12,10 @@ use groupdesk::{
 
 use super::{
     case::{HANDING_OFF, Way},
-    child::{Task, hander, hex},
+    child::{Task, hand_off_operations, hex},
     faults::{Ends, Fault, INVENTED},
     run::Run,
-    stage::{holder, opened},
+    stage::{file_with_secret, opened},
     wrong::Variant,
 };
 use crate::support::world::{Side, id, place};
@@ -24,8 +24,8 @@ impl Run<'_> {
     pub(super) async fn look(&mut self) {
         let mut secrets = self.scene.secrets();
         secrets.push(INVENTED.to_owned());
-        // Before a connection of this process is opened on the files.
-        if let Some(file) = holder(&self.scene.folder, &secrets) {
+        // Before this process opens a connection to the files.
+        if let Some(file) = file_with_secret(&self.scene.folder, &secrets) {
             self.wrong(format!("a secret stands in {}", file.display()));
         }
         let directory = opened(&self.scene.directory);
@@ -51,7 +51,7 @@ impl Run<'_> {
             .await
             .expect("readable")
             .and_then(|group| group.fingerprint);
-        // What a conflict leaves open a person looks at; only then is it read.
+        // A conflict is left for a person; the group is read only then.
         let is_unread = self.case.way != Way::LookUp
             && rows.iter().any(|row| row.rotation.state == State::Conflict);
         let now = fingerprint(&self.scene.token());
@@ -65,7 +65,7 @@ impl Run<'_> {
         }
     }
 
-    /// At most one rotate request per intent, and none without.
+    /// At most one rotate request per intent, and none without an intent.
     fn requests(&mut self, rows: &[RotationRow], fingerprint: impl Fn(&str) -> Fingerprint) {
         let bodies = self.scene.proxy.bodies("POST");
         self.played.requests = bodies.len();
@@ -89,7 +89,7 @@ impl Run<'_> {
         }
     }
 
-    /// A new token that is there was handed off, or is offered again and then arrives; nothing else ever is.
+    /// An existing new token was handed off, or is offered again and then arrives; nothing else is ever handed off.
     async fn hand_off(&mut self, directory: &Directory, rows: &[RotationRow]) {
         if self.variant != Variant::Shipped {
             return;
@@ -107,7 +107,7 @@ impl Run<'_> {
             self.wrong(format!("the hand-off is {}", before.as_str()));
         }
         let order = self.scene.order(Task::Rotate);
-        let operations = hander(order, self.sink.command(), directory);
+        let operations = hand_off_operations(order, self.sink.command(), directory);
         let offered = operations.pending_hand_offs().await.expect("readable");
         let is_offered = offered.iter().any(|offered| offered.id == row.id);
         if is_offered != (before == HandOffState::Pending) {
@@ -126,7 +126,7 @@ impl Run<'_> {
         }
     }
 
-    /// The journal says what the service says.
+    /// The journal agrees with the service.
     fn agreement(&mut self, rows: &[RotationRow], old: Fingerprint, now: Fingerprint) {
         let is_rotated = old != now;
         if is_rotated != (self.has_left && self.case.fault.is_applied()) {
@@ -144,7 +144,7 @@ impl Run<'_> {
                 is_rotated && row.rotation.fingerprint == Some(now)
             }
             State::NotApplied => !is_rotated,
-            // A person has to look; only where the answer contradicted what is there.
+            // A person has to look; allowed only where the answer contradicted the service.
             State::Conflict => self.case.fault.ends() == Ends::Conflict,
             State::Intended
             | State::Sent

@@ -1,5 +1,5 @@
-//! One run: a rotation with one fault that dies at one point, two recoveries that die at one place, a last one that does
-//! not; then everything that must hold is looked at.
+//! One run: a rotation with one fault, killed at one point; two recoveries killed at one point; a last one that is not
+//! killed. Then everything that must hold is checked.
 
 use std::{pin::pin, process::Stdio, time::Duration};
 
@@ -18,25 +18,25 @@ use super::{
 };
 use crate::support::proxy::{Gate, ProxyFault, Then};
 
-/// Settle horizon with the time-outs used here, in seconds.
+/// The settle horizon with the timeouts used here, in seconds.
 const HORIZON: u64 = 60;
-/// Of a request, where the test does not wait for it.
+/// The timeout of a request, where the test does not wait for it.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// So long before now the rotation happens that the program itself settles, with a clock that nobody can set.
+/// The rotation happens this long ago, so that the shipped program, whose clock cannot be set, settles it.
 const AGO: i64 = 3 * HORIZON as i64;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub(super) struct Played {
-    /// Whatever did not hold.
+    /// Everything that did not hold.
     pub(super) wrong: Vec<String>,
-    /// Rotate requests that left the installation.
+    /// Rotate requests that were sent.
     pub(super) requests: usize,
-    /// The rotation was killed where it was to be.
+    /// The rotation was killed where it should be.
     pub(super) died: bool,
-    /// Recoveries that were killed.
+    /// How many recoveries were killed.
     pub(super) died_again: usize,
-    /// What the processes said that failed.
+    /// Failures that the processes reported.
     pub(super) failures: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
     }
     scene.proxy.next("POST", at_proxy);
     run.rotation().await;
-    // The program has no clock that could stand within the horizon.
+    // The clock of the shipped program cannot be within the horizon.
     run.recovery(vec![1, 2], case.again).await;
     if case.fault == Fault::ArrivesLate && run.has_left {
         run.let_through().await;
@@ -76,7 +76,7 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
             let times = vec![HORIZON + 10, HORIZON + 20, 2 * HORIZON];
             run.recovery(times, None).await;
         }
-        // One recovery that lives is enough.
+        // One recovery that is not killed is enough.
         Way::Recover => {
             run.recovery(vec![HORIZON], case.again).await;
             run.recovery(vec![HORIZON + 10], None).await;
@@ -98,7 +98,7 @@ pub(super) struct Run<'a> {
     noon: i64,
     pub(super) case: Case,
     pub(super) variant: Variant,
-    /// Holds the rotate request before the service hears of it.
+    /// Holds the rotate request before the service gets it.
     held: Gate,
     /// Holds its answer.
     applied: Gate,
@@ -131,7 +131,7 @@ impl Run<'_> {
         let mut is_over = false;
         loop {
             let said = tokio::select! {
-                said = installation.said() => said,
+                said = installation.next_report() => said,
                 () = sink.has_begun(), if in_command && !is_over => {
                     is_over = true;
                     installation.kill();
@@ -150,16 +150,16 @@ impl Run<'_> {
             };
             match said {
                 Some((what, words)) if what == "shown" => {
-                    self.must_be_durable(&words);
+                    self.check_durable(&words);
                     installation.resume().await;
                 }
-                Some((what, words)) => self.hears(&what, words),
+                Some((what, words)) => self.note(&what, words),
                 None => break,
             }
         }
         self.played.died = installation.is_killed().await;
         if in_command {
-            // What the crash left running may end now.
+            // The command left running by the crash may end now.
             self.sink.resume();
         }
     }
@@ -186,24 +186,24 @@ impl Run<'_> {
         let mut installation = Process::start(&order);
         loop {
             tokio::select! {
-                said = installation.said() => match said {
-                    Some((what, words)) => self.hears(&what, words),
+                said = installation.next_report() => match said {
+                    Some((what, words)) => self.note(&what, words),
                     None => break,
                 },
                 () = held.reached(), if kill == Some(BYTES_OUT) => {
                     installation.kill();
                     held.open();
-                    while installation.said().await.is_some() {}
+                    while installation.next_report().await.is_some() {}
                     break;
                 }
             }
         }
         self.played.died_again += usize::from(installation.is_killed().await);
-        // Where nothing was open, nothing was read.
+        // Faults for reads that were not made are removed.
         self.scene.proxy.calm("GET");
     }
 
-    /// The program itself; from outside it dies with its get on the way, or with the answer on the way.
+    /// Runs the shipped program; it is killed from outside while its get or the answer is on its way.
     async fn settle(&mut self, kill: Option<u8>) {
         self.scene.restart_machine();
         let gate = Gate::new();
@@ -231,7 +231,7 @@ impl Run<'_> {
         };
         let output = output.expect("it ran");
         for said in [&output.stdout, &output.stderr] {
-            self.must_be_clean(&String::from_utf8_lossy(said));
+            self.check_clean(&String::from_utf8_lossy(said));
         }
         self.scene.proxy.calm("GET");
         match output.status.code() {
@@ -245,21 +245,21 @@ impl Run<'_> {
         self.played.wrong.push(what.into());
     }
 
-    /// A token is shown at this moment: another connection finds its fingerprint.
-    fn must_be_durable(&mut self, shown: &str) {
+    /// When a token is shown, another connection must find its fingerprint.
+    fn check_durable(&mut self, shown: &str) {
         if !self.scene.is_durable(shown) {
             self.wrong("a token was shown before its fingerprint was durable");
         }
     }
 
-    fn hears(&mut self, what: &str, words: String) {
-        self.must_be_clean(&words);
+    fn note(&mut self, what: &str, words: String) {
+        self.check_clean(&words);
         if what == "failed" {
             self.played.failures.push(words);
         }
     }
 
-    fn must_be_clean(&mut self, words: &str) {
+    fn check_clean(&mut self, words: &str) {
         let secrets = self.scene.secrets();
         if secrets.iter().any(|secret| words.contains(secret)) {
             self.wrong("a secret was said");

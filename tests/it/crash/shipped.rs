@@ -1,5 +1,5 @@
-//! The program itself, as it is shipped: every fault while it lives, and every fault while it is killed with the request
-//! on its way. What comes an hour later needs a clock of the test's own, and is the installations' business.
+//! The shipped program: with every fault while it lives, and with every fault while it is killed with the request on
+//! its way. Later times need a clock of the test's own, and are left to the other tests here.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use groupdesk::{
 
 use super::{
     faults::{Ends, Fault},
-    stage::{Scene, Stage, holder, team},
+    stage::{Scene, Stage, file_with_secret, team},
 };
 use crate::support::{clock, proxy::Gate};
 
@@ -25,7 +25,7 @@ const NOT_APPLIED: i32 = 1;
 const GUARDED: i32 = 3;
 const UNKNOWN: i32 = 7;
 
-/// The program at this installation; `handoff` is the command of the profile, where there is one.
+/// The program with this installation; `handoff` is the hand-off command of the profile, if any.
 pub(super) fn groupdesk(
     scene: &Scene<'_>,
     arguments: &[&str],
@@ -67,7 +67,7 @@ async fn run(scene: &Scene<'_>, arguments: &[&str], timeout: Duration) -> Output
     output.expect("it runs")
 }
 
-/// The only rotation there is, if there is one; it began with the token that there was at first.
+/// The state of the only rotation, if there is one; it began with the first token.
 async fn state(scene: &Scene<'_>) -> Option<State> {
     let directory = Directory::open(&scene.directory).expect("a directory");
     let rows = directory.rotations(RotationFilter::default()).await;
@@ -79,12 +79,12 @@ async fn state(scene: &Scene<'_>) -> Option<State> {
     Some(row.rotation.state)
 }
 
-/// What the program can know at once.
+/// The exit code, by what the program can know at once.
 fn code(fault: Fault) -> i32 {
     match fault {
-        // It cannot be seen yet that the success was invented.
+        // The program cannot know yet that the success was invented.
         Fault::Invented => DONE,
-        // Not yet, either: only the horizon tells.
+        // Nor this: only the horizon tells.
         Fault::ArrivesLate => UNKNOWN,
         // The service stated it.
         Fault::SuccessZero | Fault::Refused | Fault::TooMany | Fault::TokenUnchanged => NOT_APPLIED,
@@ -96,20 +96,20 @@ fn code(fault: Fault) -> i32 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_comes_back_the_program_sends_once_and_its_exit_code_is_true() {
+async fn with_any_answer_the_program_sends_once_and_its_exit_code_is_true() {
     let stage = Stage::new().await;
     let (hanging, others): (Vec<_>, Vec<_>) = Fault::ALL.iter().partition(|fault| fault.hangs());
     let answered = async {
         for fault in others {
-            comes_back(&stage, fault).await;
+            play_fault(&stage, fault).await;
         }
     };
-    // These wait for the time limit, the others meanwhile for nobody.
-    let late = hanging.into_iter().map(|fault| comes_back(&stage, fault));
+    // The late ones wait for the time limit; the others need not wait for them.
+    let late = hanging.into_iter().map(|fault| play_fault(&stage, fault));
     tokio::join!(join_all(late), answered);
 }
 
-async fn comes_back(stage: &Stage, fault: Fault) {
+async fn play_fault(stage: &Stage, fault: Fault) {
     let scene = stage.scene().await;
     let gate = Gate::new();
     let mut at_proxy = fault.proxy_fault(&scene.group, &scene.old);
@@ -129,14 +129,14 @@ async fn comes_back(stage: &Stage, fault: Fault) {
         !secrets.iter().any(|secret| said.contains(secret)),
         "{said}"
     );
-    assert_eq!(holder(&scene.folder, &secrets), None, "{fault:?}");
+    assert_eq!(file_with_secret(&scene.folder, &secrets), None, "{fault:?}");
     let open = state(&scene).await.is_some_and(State::is_open);
     assert_eq!(
         open,
         code(fault) == UNKNOWN && fault != Fault::OtherGroup || fault == Fault::Invented,
         "{fault:?}: {said}"
     );
-    // Whoever tries again at once never repeats the request.
+    // An immediate second try never repeats the request.
     if open {
         let again = run(&scene, &rotate, Duration::from_secs(20)).await;
         let code = again.status.code();
@@ -149,7 +149,7 @@ async fn comes_back(stage: &Stage, fault: Fault) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent() {
+async fn a_program_killed_with_its_request_on_the_way_knows_that_it_was_sent() {
     let stage = Stage::new().await;
     for fault in Fault::ALL.iter().copied() {
         let scene = stage.scene().await;
@@ -172,7 +172,11 @@ async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent()
             applied.reached().await;
             applied.open();
         }
-        assert_eq!(holder(&scene.folder, &scene.secrets()), None, "{fault:?}");
+        assert_eq!(
+            file_with_secret(&scene.folder, &scene.secrets()),
+            None,
+            "{fault:?}"
+        );
         assert_eq!(state(&scene).await, Some(State::Sent), "{fault:?}");
         let read = run(&scene, &["get", group], patience).await;
         assert_eq!(read.status.code(), Some(DONE), "{fault:?}: {read:?}");

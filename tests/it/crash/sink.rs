@@ -1,4 +1,4 @@
-//! A hand-off command: it puts what it gets into a folder that no scan for secrets looks at, and can be kept waiting.
+//! A hand-off command that stores what it gets in a folder that no scan for secrets reads, and can be kept waiting.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ impl Sink {
         Self(folder.to_owned())
     }
 
-    /// Commands do not end from now on.
+    /// From now on commands do not end.
     pub(super) fn keep_waiting(&self) {
         fs::write(self.0.join("wait"), "").expect("written");
     }
@@ -43,7 +43,7 @@ impl Sink {
         eventually("a command begins", || !self.taken().is_empty()).await;
     }
 
-    /// Group and token of all that arrived, in no order.
+    /// Group and token of every hand-off that arrived, in any order.
     pub(super) fn taken(&self) -> Vec<(String, String)> {
         let files = fs::read_dir(&self.0).expect("readable").map(|entry| {
             let path = entry.expect("an entry").path();

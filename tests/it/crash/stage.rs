@@ -1,5 +1,6 @@
-//! Where runs are played: one real service for all of them, and for each a group, a directory and a proxy of its
-//! own; the directory is a file, or below `team` a schema of a database. And the other end of an installation in another process.
+//! The setting of the runs: one real service for all of them, and for each a group, a directory and a proxy of its own.
+//! The directory is a file, or for tests in `team` a schema of a database. And the test's side of an installation in
+//! another process.
 
 use std::{
     fs,
@@ -32,10 +33,10 @@ use crate::support::{
     world::{Side, World, files_below, holding_one_of},
 };
 
-/// Longest life of an installation.
+/// The longest life of an installation process.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Opens it: a file, or what [`Scene::directory`] says of a database.
+/// Opens a file, or the database that [`Scene::directory`] names.
 pub(super) fn opened(directory: &Path) -> Directory {
     let opened = match team(directory) {
         Some((url, schema)) => {
@@ -55,7 +56,7 @@ pub(super) fn team(directory: &Path) -> Option<(&str, &str)> {
 
 pub(super) struct Stage {
     pub(super) world: World,
-    /// A directory file with nothing in it, to be copied: making one takes many a wait for the disk.
+    /// An empty directory file to copy: creating one waits for the disk many times.
     empty: PathBuf,
     next: AtomicUsize,
 }
@@ -98,19 +99,19 @@ impl Stage {
     }
 }
 
-/// What one run is played with.
+/// Everything that one run needs.
 pub(super) struct Scene<'a> {
     stage: &'a Stage,
     pub(super) group: String,
     pub(super) folder: PathBuf,
     pub(super) directory: PathBuf,
     pub(super) proxy: FaultyProxy,
-    /// The token at first.
+    /// The first token.
     pub(super) old: String,
 }
 
 impl Scene<'_> {
-    /// Where a hand-off command puts new tokens; it lies outside the folder of the installation.
+    /// Where a hand-off command stores new tokens, outside the folder of the installation.
     pub(super) fn sink(&self) -> Sink {
         Sink::new(&self.stage.world.folder().join("sinks").join(&self.group))
     }
@@ -123,12 +124,12 @@ impl Scene<'_> {
         group
     }
 
-    /// The token that the service holds of a group.
+    /// The token that the service has for a group.
     pub(super) fn token_of(&self, group: &str) -> String {
         self.stage.world.stored(Side::Testing, group).token
     }
 
-    /// The token that the service holds now.
+    /// The token that the service has now.
     pub(super) fn token(&self) -> String {
         let stored = self.stage.world.stored(Side::Testing, &self.group);
         stored.token
@@ -139,7 +140,7 @@ impl Scene<'_> {
         vec![key, self.old.clone(), self.token()]
     }
 
-    /// Does it by hand; what it brings.
+    /// Runs a query by hand; returns its result.
     fn ask(&self, text: &str) -> String {
         if let Some((_, schema)) = team(&self.directory) {
             let server = postgres::server().expect("a server");
@@ -163,8 +164,8 @@ impl Scene<'_> {
         self.ask(&text) != "0"
     }
 
-    /// As if the machine had been started anew: then the wall clock tells how long ago something was sent, and that is
-    /// the installation's own. In a database it is an hour ago by its clock.
+    /// As if the machine had been restarted: then the wall clock, which the installation sets itself, tells how long
+    /// ago something was sent. In a database it becomes an hour ago by the database's clock.
     pub(super) fn restart_machine(&self) {
         let text = match team(&self.directory) {
             Some(_) => {
@@ -218,7 +219,7 @@ impl Process {
         Self::start_as(Command::new(test), order)
     }
 
-    /// `command` runs the test binary, whatever else it does.
+    /// `command` runs the test binary, possibly after something else.
     pub(super) fn start_as(mut command: Command, order: &Order) -> Self {
         let order = serde_json::to_string(order).expect("JSON");
         command
@@ -242,11 +243,11 @@ impl Process {
         }
     }
 
-    /// What the installation says next, a word and more of them; `None` when it is over.
-    pub(super) async fn said(&mut self) -> Option<(String, String)> {
+    /// The next report of the installation, a word and its text; `None` when it has ended.
+    pub(super) async fn next_report(&mut self) -> Option<(String, String)> {
         let next = async {
             while let Some(line) = self.lines.next_line().await.expect("text") {
-                // The harness writes its own words before ours, without a line end.
+                // The harness prints its own words before ours, without a line break.
                 if let Some((_, said)) = line.split_once(MARK) {
                     let (what, words) = said.split_once(' ').expect("a word and more");
                     return Some((what.to_owned(), words.to_owned()));
@@ -258,10 +259,10 @@ impl Process {
         said.await.expect("a desk does not live for ever")
     }
 
-    /// Lets an installation go on that waits.
+    /// Lets a waiting installation continue.
     pub(super) async fn resume(&mut self) {
         let input = self.child.stdin.as_mut().expect("piped");
-        // One that was killed needs no answer.
+        // A killed one needs no answer.
         let _ = input.write_all(b"\n").await;
     }
 
@@ -273,7 +274,7 @@ impl Process {
         self.child.start_kill().expect("a desk can be killed");
     }
 
-    /// Whether it was killed; anything but that and a good end fails the test.
+    /// Whether it was killed; any other end except success fails the test.
     pub(super) async fn is_killed(&mut self) -> bool {
         use std::os::unix::process::ExitStatusExt;
         let status = self.child.wait().await.expect("an end");
@@ -285,8 +286,8 @@ impl Process {
     }
 }
 
-/// Whether one of the texts stands in a file of the folder. No connection of this process may be open on them.
-pub(super) fn holder(folder: &Path, secrets: &[String]) -> Option<PathBuf> {
+/// A file of the folder that contains one of the texts. This process must have no database connection open on them.
+pub(super) fn file_with_secret(folder: &Path, secrets: &[String]) -> Option<PathBuf> {
     let holds = holding_one_of(secrets);
     let files = files_below(folder).expect("readable");
     files

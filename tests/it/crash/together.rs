@@ -1,4 +1,4 @@
-//! Three processes on one directory: one request for each token that was seen.
+//! Three processes on one directory: one request for each token.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
         }
         let before = rotated;
         for installation in &mut installations {
-            let (what, words) = installation.said().await.expect("an answer");
+            let (what, words) = installation.next_report().await.expect("an answer");
             if what == "ended" {
                 assert_eq!(words, "rotated");
                 rotated += 1;
@@ -64,7 +64,8 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
     assert_eq!(rows.len(), rotated);
     let now = directory.fingerprinter().of(&Token::new(scene.token()));
     assert_eq!(rows[0].rotation.fingerprint, Some(now));
-    // Superseded: one process read the group after another had rotated the new token in its turn, before anybody confirmed it.
+    // Superseded: one process read the group after another had rotated the new token again, before its rotation was
+    // confirmed.
     let is_good = |state| matches!(state, State::Rotated | State::Confirmed | State::Superseded);
     let states: Vec<_> = rows.iter().map(|row| row.rotation.state).collect();
     assert!(states.iter().all(|state| is_good(*state)), "{states:?}");

@@ -1,5 +1,5 @@
-//! The rotation once more, with one mistake each; only here, so that the shipped code holds no switch for them. They say
-//! whether the matrix can fail: [`Variant::Careful`], the same code without a mistake, must pass it.
+//! The rotation again, with one mistake each; only here, so that the shipped code has no switches for them. They show
+//! that the matrix of cases can fail; [`Variant::Careful`], the same code without a mistake, must pass it.
 
 use std::time::Duration;
 
@@ -22,27 +22,27 @@ use serde::{Deserialize, Serialize};
 use super::child::{Child, say};
 use crate::support::world::{ANA, id, place};
 
-/// Which rotation an installation does.
+/// Which rotation an installation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Variant {
     /// The real one.
     Shipped,
-    /// This file's, without a mistake.
+    /// The one of this file, without a mistake.
     Careful,
     /// Sends again when the answer was no success.
     RetryBlindly,
-    /// Shows the token, then writes it down.
+    /// Shows the token, then records it.
     ShowFirst,
-    /// Writes the intent down once the answer is there.
+    /// Records the intent only after the answer.
     IntentAfterSending,
-    /// Anything but 200 means that nothing was done.
+    /// Takes anything but 200 as a proof that nothing was done.
     TrustTheStatus,
-    /// The old token read twice means that nothing was done, however soon.
+    /// Takes the old token read twice as a proof that nothing was done, however soon.
     NoHorizon,
 }
 
 impl Variant {
-    /// The mistakes, and what the matrix says of them.
+    /// The mistakes, and what the checks report about them.
     pub(super) const WRONG: [(Self, &str); 5] = [
         (Self::RetryBlindly, "2 requests"),
         (Self::ShowFirst, "shown before its fingerprint was durable"),
@@ -52,7 +52,7 @@ impl Variant {
     ];
 }
 
-/// Without the horizon every look-up happens long after the sending.
+/// Without the horizon, every look-up happens long after the sending.
 pub(super) fn settling_time(variant: Variant, at: Timestamp) -> Timestamp {
     match variant {
         Variant::NoHorizon => at + Duration::from_hours(1),
@@ -122,7 +122,7 @@ impl<'a> UnderWay<'a> {
     }
 }
 
-/// What [`Operations::rotate`](groupdesk::operations::Operations::rotate) does, and the mistake.
+/// What [`Operations::rotate`](groupdesk::operations::Operations::rotate) does, with the mistake.
 pub(super) async fn rotate(installation: &Child, at: Timestamp) {
     let variant = installation.order.variant;
     let group = id(&installation.order.id);

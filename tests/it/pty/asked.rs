@@ -1,4 +1,5 @@
-//! `profile add` at a terminal: what is missing is asked for, and what nobody documents of the service.
+//! `profile add` on a terminal: missing values are asked for, and so is behaviour of the service that is not
+//! documented.
 
 use std::{fs::Permissions, os::unix::fs::PermissionsExt};
 
@@ -8,7 +9,7 @@ use super::{PATIENCE, place::Place};
 use crate::support::world::World;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_documents_is_asked_and_kept_as_told() {
+async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {
     let world = World::new().await;
     let place = Place::new();
     let key = place.below("key");

@@ -1,4 +1,4 @@
-//! Many groups from a real terminal: the words that must be typed, the bar, and a run whose terminal goes away.
+//! Batches on a real terminal: the words to type, the progress bar, and a run whose terminal goes away.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// A world with so many groups that this installation knows, and a service behind a proxy.
+/// A world with this many groups, all known to the installation, and a service behind a proxy.
 pub(super) struct Scene {
     world: World,
     pub(super) place: Place,
@@ -60,14 +60,14 @@ impl Scene {
             .env("GROUPDESK_DIRECTORY", directory.to_string_lossy())
     }
 
-    /// The answers to so many rotations wait at the gate.
+    /// The answers to this many rotations wait at the gate.
     pub(super) fn hold(&self, gate: &Gate, count: usize) {
         for _ in 0..count {
             self.proxy.next("POST", ProxyFault::passed().behind(gate));
         }
     }
 
-    /// So many are not held.
+    /// This many answers are not held up.
     pub(super) fn pass(&self, count: usize) {
         for _ in 0..count {
             self.proxy.next("POST", ProxyFault::passed());
@@ -90,8 +90,8 @@ impl Scene {
         batches.into_iter().next()
     }
 
-    /// Waits until the journal says that the run is over.
-    pub(super) async fn is_over(&self) -> Counts {
+    /// Waits until the journal says that the run has ended.
+    pub(super) async fn wait_for_end(&self) -> Counts {
         let waiting = async {
             loop {
                 match self.batch().await {
@@ -104,8 +104,8 @@ impl Scene {
         over.expect("the run ends")
     }
 
-    /// Waits until nothing is in flight, and nothing new has come for a while.
-    pub(super) async fn is_quiet(&self) -> Counts {
+    /// Waits until nothing is in flight, and nothing new has started for a while.
+    pub(super) async fn wait_until_quiet(&self) -> Counts {
         let mut quiet = 0;
         let waiting = async {
             loop {
@@ -125,7 +125,7 @@ impl Scene {
         quiet.expect("what is in flight ends")
     }
 
-    /// Each group was sent one rotation, of its own first token.
+    /// Each group was sent one rotation, of its first token.
     pub(super) fn assert_sent_once(&self) {
         let mut sent: Vec<_> = self
             .proxy
@@ -176,7 +176,7 @@ async fn nothing_is_sent_before_the_words_are_typed() {
     session.wait_for(question, PATIENCE);
     session.send("rotate 2 in testing\r");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_eq!(scene.is_over().await, confirmed(2));
+    assert_eq!(scene.wait_for_end().await, confirmed(2));
     scene.assert_sent_once();
 }
 
@@ -208,8 +208,8 @@ async fn a_terminal_shows_a_bar_and_the_counts() {
     );
 }
 
-/// Its terminal goes away in the middle: what is in flight is finished and written down, `resume` does the rest.
-async fn resumed_after(end: impl FnOnce(&mut Session)) {
+/// The terminal goes away in the middle: requests in flight are finished and recorded, and `resume` does the rest.
+async fn assert_resumable_after(end: impl FnOnce(&mut Session)) {
     let scene = Scene::new(6).await;
     let gate = Gate::new();
     scene.hold(&gate, 4);
@@ -231,13 +231,13 @@ async fn resumed_after(end: impl FnOnce(&mut Session)) {
     session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
     session.send("y\r");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_eq!(scene.is_over().await, confirmed(6));
+    assert_eq!(scene.wait_for_end().await, confirmed(6));
     scene.assert_sent_once();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asked_to_end_the_console_finishes_what_is_in_flight() {
-    resumed_after(|session| {
+async fn on_sigterm_the_console_finishes_requests_in_flight() {
+    assert_resumable_after(|session| {
         session.signal(Signal::TERM);
         session.wait_for("finishing running requests", PATIENCE);
     })
@@ -245,8 +245,8 @@ async fn asked_to_end_the_console_finishes_what_is_in_flight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
-    resumed_after(|session| {
+async fn after_a_hangup_the_console_finishes_requests_in_flight() {
+    assert_resumable_after(|session| {
         session.signal(Signal::HUP);
         session.wait_for("finishing running requests", PATIENCE);
         session.hang_up();
@@ -254,9 +254,9 @@ async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
     .await;
 }
 
-/// The next start names what is left; three keys end it.
+/// The next start names the unfinished batch; three keys complete it.
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_in_the_middle_it_is_resumed_in_the_console_and_nothing_is_sent_twice() {
+async fn a_killed_batch_is_resumed_in_the_console_and_nothing_is_sent_twice() {
     let scene = Scene::new(40).await;
     let gate = Gate::new();
     scene.pass(12);
@@ -266,7 +266,7 @@ async fn killed_in_the_middle_it_is_resumed_in_the_console_and_nothing_is_sent_t
     session.wait_for("12 of 40", PATIENCE);
     session.signal(Signal::KILL);
     session.exit_status(PATIENCE);
-    // The service has done them; nobody heard of it.
+    // The service has applied them, and nobody got the answers.
     (0..4).for_each(|_| gate.open());
 
     let mut session = scene.groupdesk(&[]).start();
@@ -278,13 +278,13 @@ async fn killed_in_the_middle_it_is_resumed_in_the_console_and_nothing_is_sent_t
     session.send("y");
     session.wait_for("40 of 40", PATIENCE);
     session.wait_for("36 confirmed", PATIENCE);
-    // The four may have arrived: reading them decides once their process can no longer be at it.
+    // The four may have arrived: reads settle them, once their process can no longer be at work.
     session.wait_for("4 UNKNOWN", PATIENCE);
     scene.assert_sent_once();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
+async fn a_refresh_shows_a_bar_and_asks_if_it_may_create_many_groups() {
     let scene = Scene::new(3).await;
     let question = "Type \"refresh 3 in testing\" to go on:";
     let all = ["get", "--refresh-all", "--keep-going", "--concurrency", "1"];
@@ -311,7 +311,7 @@ async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_shows_a_bar_and_only_the_rows_that_need_an_eye() {
+async fn an_import_shows_a_bar_and_only_the_rows_that_need_attention() {
     let scene = Scene::new(3).await;
     let rows = scene.place.below("rows.csv");
     let text = "user_group_id,name\ng00,New 0\ng01,New 1\ng02,New 2\n";

@@ -1,4 +1,4 @@
-//! Copying by way of the terminal, which never says whether it did.
+//! Copying through the terminal, which never confirms it.
 
 use super::{PATIENCE, place::Place};
 
@@ -23,7 +23,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// What was handed to the clipboard, in order.
+/// The texts passed to the clipboard, in order.
 fn copied(session: &mut Session) -> Vec<String> {
     let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
     raw.split("\x1b]52;c;")

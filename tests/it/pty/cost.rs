@@ -1,4 +1,5 @@
-//! What a key costs on the line: bytes are counted, not times, so that the same screen gives the same number.
+//! How much a key writes to the terminal: bytes are counted instead of time, so that the same screen gives the same
+//! number.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +9,13 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// Silence after which nothing more is under way: the start, a draft that is kept.
+/// Silence after which nothing more is under way, such as the start or a draft being saved.
 const SILENCE: Duration = Duration::from_millis(300);
-/// Silence after which a frame is over; a frame is written at once.
+/// Silence after which a frame is complete; a frame is written at once.
 const FRAME: Duration = Duration::from_millis(30);
 
-/// Bytes written after a key, until the screen shows a text and nothing more comes; so the next key finds silence.
+/// Bytes written after a key until the screen shows a text and nothing more follows, so that the next key starts in
+/// silence.
 #[track_caller]
 fn cost(session: &mut Session, key: &str, shows: &str, silence: Duration) -> usize {
     let before = session.raw_output().len();
@@ -24,7 +26,7 @@ fn cost(session: &mut Session, key: &str, shows: &str, silence: Duration) -> usi
 }
 
 /// The row of the cursor.
-fn here(screen: &vt100::Screen) -> String {
+fn cursor_row(screen: &vt100::Screen) -> String {
     let contents = screen.contents();
     let row = contents.lines().find(|line| line.starts_with('>'));
     row.unwrap_or_default().trim_end().to_owned()
@@ -33,15 +35,19 @@ fn here(screen: &vt100::Screen) -> String {
 /// As [`cost`], until the cursor is on another row.
 #[track_caller]
 fn cost_of_move(session: &mut Session, key: &str) -> usize {
-    // First: what comes meanwhile, on a busy machine, is of a move too.
+    // Counted first, because on a busy machine part of the frame may come while waiting.
     let before = session.raw_output().len();
-    let row = session.wait_until("a cursor", PATIENCE, |screen| !here(screen).is_empty());
+    let row = session.wait_until("a cursor", PATIENCE, |screen| {
+        !cursor_row(screen).is_empty()
+    });
     let row = row
         .lines()
         .find(|line| line.starts_with('>'))
         .map(str::to_owned);
     session.send(key);
-    session.wait_until("another row", PATIENCE, |screen| Some(here(screen)) != row);
+    session.wait_until("another row", PATIENCE, |screen| {
+        Some(cursor_row(screen)) != row
+    });
     while !session.output_during(FRAME).is_empty() {}
     session.raw_output().len() - before
 }
@@ -49,7 +55,7 @@ fn cost_of_move(session: &mut Session, key: &str) -> usize {
 /// Rows and columns: details below the list, beside it, and with more room than they need.
 const SIZES: [(u16, u16); 3] = [(24, 80), (40, 120), (50, 160)];
 
-/// All sizes at once: most of the time is waited for silence.
+/// Runs the test at all sizes in parallel, because it mostly waits for silence.
 fn in_each_size(test: impl Fn(u16, u16) + Sync) {
     std::thread::scope(|scope| {
         for (rows, columns) in SIZES {
@@ -59,19 +65,19 @@ fn in_each_size(test: impl Fn(u16, u16) + Sync) {
     });
 }
 
-/// Waits until nothing is written any more.
+/// Waits until nothing more is written.
 fn settle(session: &mut Session) {
     while !session.output_during(SILENCE).is_empty() {}
 }
 
 #[test]
-fn a_cursor_move_is_cheap_whatever_it_shows() {
+fn a_cursor_move_writes_few_bytes_whatever_it_shows() {
     in_each_size(|rows, columns| {
         let place = Place::new();
         let demo = place.groupdesk(&["demo"]).size(rows, columns);
         let mut session = demo.start();
         session.wait_for(FIRST, PATIENCE);
-        // All that differs between two groups is written: long names, other schemas, nothing known.
+        // Between two groups everything that differs is written: long names, other schemas, unknown values.
         let there = (2..=10).map(|row| ("j", row));
         let back = (1..=9).rev().map(|row| ("k", row));
         settle(&mut session);
@@ -93,7 +99,7 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
 }
 
 #[test]
-fn the_window_stands_still_until_the_cursor_nears_its_edge() {
+fn the_list_does_not_scroll_until_the_cursor_nears_its_edge() {
     in_each_size(|rows, columns| {
         let place = Place::new();
         let demo = place.groupdesk(&["demo", "--groups", "200"]);
@@ -110,7 +116,7 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
             assert!((1..1_200).contains(&bytes), "{what}");
         }
-        // Beside the details the terminal cannot move the rows alone.
+        // Beside the details the terminal cannot scroll the rows alone.
         let limit = if columns < 100 { 650 } else { 2_200 };
         for row in still + 1..=still + 8 {
             let bytes = cost_of_move(&mut session, "j");
@@ -126,7 +132,7 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
 }
 
 #[test]
-fn a_letter_is_cheap() {
+fn a_letter_writes_few_bytes() {
     in_each_size(|rows, columns| {
         let place = Place::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
@@ -136,7 +142,7 @@ fn a_letter_is_cheap() {
         }
         session.send("e");
         session.wait_for("Edit brasserie-zoe", PATIENCE);
-        // The first one brings the signs that something changed, and what.
+        // The first letter adds the signs for a change, and its description.
         settle(&mut session);
         let mut typed = "(test)".to_owned();
         for letter in ["q", "w", "z"] {
@@ -149,7 +155,7 @@ fn a_letter_is_cheap() {
 }
 
 #[test]
-fn a_letter_in_a_long_name_is_cheap() {
+fn a_letter_in_a_long_name_writes_few_bytes() {
     in_each_size(|rows, columns| {
         let place = Place::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
@@ -159,7 +165,7 @@ fn a_letter_in_a_long_name_is_cheap() {
         }
         session.send("e");
         session.wait_for("Edit municipal-water", PATIENCE);
-        // The name moves in its field with every letter, and the first one brings two lines about it.
+        // The name scrolls in its field with every letter, and the first letter adds two lines about the change.
         settle(&mut session);
         let mut typed = "Land (test)".to_owned();
         for (letter, limit) in [("q", 300), ("w", 200), ("z", 200)] {
@@ -171,9 +177,10 @@ fn a_letter_in_a_long_name_is_cheap() {
     });
 }
 
-/// A terminal that does not know a question may print it; that for the background is known where there are 256 colours.
+/// A terminal that does not know a query may print it; the query for the background is known where there are 256
+/// colours.
 #[test]
-fn the_terminal_is_asked_for_its_background_at_the_most() {
+fn the_terminal_is_asked_for_its_background_only() {
     let place = Place::new();
     let mut session = place
         .groupdesk(&["demo"])
@@ -199,7 +206,7 @@ fn the_terminal_is_asked_for_its_background_at_the_most() {
     assert!(raw.contains("\x1b[?2026h") && raw.contains("\x1b[?2026l"));
     let mut plain = place.demo();
     plain.wait_for(FIRST, PATIENCE);
-    // It is asked behind the first frame.
+    // The query is sent after the first frame.
     let began = Instant::now();
     while !String::from_utf8_lossy(plain.raw_output()).contains("\x1b]11;?") {
         assert!(began.elapsed() < PATIENCE, "it is not asked");

@@ -1,4 +1,4 @@
-//! A service that is not there, and one that never answers: the console is there all the same.
+//! A service that is unreachable, and one that never answers: the console works all the same.
 
 use std::{fs, net::TcpListener, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// A console on a directory with a past, whose testing profile leads to one address and production to another.
+/// A console with a history, whose testing profile has one address and whose production profile another.
 fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Session {
     let config = format!(
         "default_profile = \"testing\"\n\n\
@@ -36,8 +36,8 @@ fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Sessi
     session
 }
 
-/// Keys are answered although something is under way.
-fn is_alive(session: &mut Session) {
+/// Keys work although a request is under way.
+fn assert_keys_work(session: &mut Session) {
     session.send("?");
     session.wait_for("› Help", PATIENCE);
     session.send("\x1b");
@@ -45,10 +45,10 @@ fn is_alive(session: &mut Session) {
 }
 
 #[test]
-fn a_closed_port_and_a_silent_service_stop_nobody() {
+fn the_console_works_with_a_closed_port_and_a_silent_service() {
     let place = Place::new();
     let held = place.hold();
-    // Bound and not listening: nobody else can get the port, and connections are refused.
+    // Bound and not listening: nobody else gets the port, and connections are refused.
     let closed = TcpSocket::new_v4().expect("a socket");
     let loopback = ([127, 0, 0, 1], 0).into();
     closed.bind(loopback).expect("a port");
@@ -58,7 +58,7 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     let mut session = console(&place, &held, &testing, &production);
 
     session.send("\r");
-    // The sign of an error; the same letter is a key of the footer.
+    // The sign of an error; the same letter is a key in the footer.
     let screen = session.wait_for("refused the connection", PATIENCE);
     assert!(
         screen.lines().any(|line| line.starts_with(" x 127")),
@@ -68,7 +68,7 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
         screen.contains("acme_orders"),
         "what is known stays: {screen}"
     );
-    is_alive(&mut session);
+    assert_keys_work(&mut session);
     session.send("\x1b");
     session.wait_for("10 groups", PATIENCE);
 
@@ -79,14 +79,14 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     session.wait_for("13 groups", PATIENCE);
     session.send("\r");
     session.wait_for("reading it from the service", PATIENCE);
-    is_alive(&mut session);
+    assert_keys_work(&mut session);
     let screen = session.screen();
     assert!(screen.contains("reading it from the service"), "{screen}");
     session.send("\x1b");
     session.wait_for("13 groups", PATIENCE);
     session.send("t");
     session.wait_for("read acme-eu", PATIENCE);
-    is_alive(&mut session);
+    assert_keys_work(&mut session);
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("j\r");
@@ -96,11 +96,11 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     assert_given_back(&mut session);
 }
 
-/// What a console may write a second while it waits.
+/// How many bytes a console may write per second while it waits.
 const BYTES_A_SECOND: usize = 80;
 
 #[test]
-fn a_service_that_hangs_is_counted_in_seconds_and_can_be_left() {
+fn a_hanging_request_counts_seconds_and_can_be_left() {
     let place = Place::new();
     let held = place.hold();
     let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
@@ -118,7 +118,7 @@ fn a_service_that_hangs_is_counted_in_seconds_and_can_be_left() {
     session.send("\x1b");
     let screen = session.wait_for("Cancelled: read acme-eu", PATIENCE);
     assert!(!screen.contains("of 30s"), "{screen}");
-    // The errand: away from what hangs, in four keys with the one above.
+    // From the start away from the hanging service, in four keys with the one above.
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("\x1b[A\r");

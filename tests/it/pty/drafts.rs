@@ -1,4 +1,4 @@
-//! What was typed survives whatever ends the console: a kill, a signal, a lost line, a plain `q`.
+//! Typed text survives whatever ends the console: a kill, a signal, a hangup, a plain `q`.
 
 use rusqlite::Connection;
 use rustix::process::Signal;
@@ -41,11 +41,11 @@ pub(super) fn kept(held: &Held) -> Option<(String, String)> {
     row.ok()
 }
 
-/// The draft is offered, marked, and opens with every letter.
-pub(super) fn offered(place: &Place, held: &Held) -> Session {
+/// The draft is offered and marked, and opens with every letter.
+pub(super) fn assert_offered(place: &Place, held: &Held) -> Session {
     let mut session = console(place, held);
     session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
-    // The filter of the first console is there again.
+    // The filter of the first console is restored.
     let screen = session.wait_for("> d ", PATIENCE);
     assert!(screen.contains("acme-eu"), "{screen}");
     session.send("e");
@@ -56,9 +56,9 @@ pub(super) fn offered(place: &Place, held: &Held) -> Session {
     session
 }
 
-/// It is offered, and can be thrown away.
-fn opens_again(place: &Place, held: &Held) {
-    let mut session = offered(place, held);
+/// The draft is offered, and can be discarded.
+fn assert_discardable(place: &Place, held: &Held) {
+    let mut session = assert_offered(place, held);
     session.send("\x18");
     session.wait_for("Ctrl-X again discards them", PATIENCE);
     session.send("\x18");
@@ -68,11 +68,11 @@ fn opens_again(place: &Place, held: &Held) {
     session.wait_for("nothing changed", PATIENCE);
 }
 
-/// Types into the form, and kills the console once all of it is kept.
-pub(super) fn killed_over_a_draft(place: &Place, held: &Held) {
+/// Types into the form, and kills the console once all of it is saved.
+pub(super) fn kill_over_a_draft(place: &Place, held: &Held) {
     let mut session = console(place, held);
     type_into_the_form(&mut session);
-    // A key or two may be lost; the test waits for the last one.
+    // One or two keys may be lost; the test waits for the last one.
     wait_until("all of it is kept", || {
         kept(held).is_some_and(|(name, json)| name == "Half a name" && json.contains("{\"oops\": "))
     });
@@ -84,12 +84,12 @@ pub(super) fn killed_over_a_draft(place: &Place, held: &Held) {
 fn a_draft_survives_a_kill() {
     let place = Place::new();
     let held = place.hold();
-    killed_over_a_draft(&place, &held);
-    opens_again(&place, &held);
+    kill_over_a_draft(&place, &held);
+    assert_discardable(&place, &held);
 }
 
 #[test]
-fn a_draft_survives_a_signal_to_the_last_key() {
+fn a_draft_survives_a_signal_including_the_last_key() {
     let place = Place::new();
     let held = place.hold();
     let mut session = console(&place, &held);
@@ -97,22 +97,22 @@ fn a_draft_survives_a_signal_to_the_last_key() {
     session.signal(Signal::HUP);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert!(session.screen().contains("1 unsent draft is kept"));
-    opens_again(&place, &held);
+    assert_discardable(&place, &held);
 }
 
 #[test]
-fn a_draft_survives_a_lost_line() {
+fn a_draft_survives_a_hangup() {
     let place = Place::new();
     let held = place.hold();
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);
     session.hang_up();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    opens_again(&place, &held);
+    assert_discardable(&place, &held);
 }
 
 #[test]
-fn q_says_that_the_draft_is_kept() {
+fn q_says_that_the_draft_is_saved() {
     let place = Place::new();
     let held = place.hold();
     let mut session = console(&place, &held);
@@ -122,5 +122,5 @@ fn q_says_that_the_draft_is_kept() {
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert!(session.screen().contains("1 unsent draft is kept"));
-    opens_again(&place, &held);
+    assert_discardable(&place, &held);
 }

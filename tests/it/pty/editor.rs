@@ -1,4 +1,4 @@
-//! The person's own editor gets the terminal, a private file and no secret; afterwards all is as it was.
+//! The external editor gets the terminal, a private file and no secret; afterwards everything is as before.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::support::pty::Session;
 
 const CANARY: &str = "canary-key-0123456789abcdef";
 
-/// Notes what it was given and how private it is, then does what stands in `next`.
+/// Notes its arguments and the modes of its file, then runs the script in `next`.
 const EDITOR: &str = r#"#!/bin/sh
 [ "$1" = --wait ] || exit 9
 file=$2
@@ -85,7 +85,7 @@ impl Home {
         session
     }
 
-    /// What the editor does next; `$file` is what it was given.
+    /// Sets what the editor does next; `$file` is its file.
     fn next(&self, script: &str) {
         fs::write(self.folder.join("next"), script).expect("written");
     }
@@ -109,7 +109,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_properties_go_out_come_back_wrong_and_come_back_right() {
+fn properties_edited_wrongly_are_refused_and_then_taken_over() {
     let home = Home::new();
     let mut session = home.form();
     session.send("\t\t");
@@ -131,7 +131,7 @@ fn the_properties_go_out_come_back_wrong_and_come_back_right() {
 }
 
 #[test]
-fn the_whole_group_goes_out_and_comes_back_for_the_review() {
+fn the_whole_group_is_edited_and_reviewed() {
     let home = Home::new();
     let mut session = home.form();
     session.send("\x1b");
@@ -154,7 +154,7 @@ fn the_whole_group_goes_out_and_comes_back_for_the_review() {
 }
 
 #[test]
-fn the_editor_has_the_keyboard_for_itself() {
+fn the_editor_has_the_keyboard_alone() {
     let home = Home::new();
     let mut session = home.form();
     home.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
@@ -168,7 +168,7 @@ fn the_editor_has_the_keyboard_for_itself() {
     assert_taken(&mut session);
     session.send("!");
     session.wait_for("x1b!", PATIENCE);
-    // Ctrl-C is the editor's; the console takes nothing over, and stays.
+    // Ctrl-C goes to the editor; the console takes nothing over, and stays.
     home.next("echo the editor waits; read line");
     session.send("\x05");
     session.wait_for("the editor waits", PATIENCE);
@@ -179,7 +179,7 @@ fn the_editor_has_the_keyboard_for_itself() {
 }
 
 #[test]
-fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
+fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
     let home = Home::new();
     let mut session = home.form();
     for (next, said) in [
@@ -213,7 +213,7 @@ fn an_editor_that_fails_crashes_or_is_not_there_changes_nothing() {
 }
 
 #[test]
-fn asked_for_the_end_the_console_ends_its_editor_and_leaves_nothing() {
+fn on_sigterm_the_console_ends_its_editor_and_leaves_no_file() {
     let home = Home::new();
     let mut session = home.form();
     session.send("x");

@@ -1,4 +1,4 @@
-//! However it ends, the terminal is given back and the demo's folder is gone.
+//! However the console ends, the terminal is restored and the demo's folder is gone.
 
 use rustix::process::Signal;
 
@@ -8,9 +8,9 @@ use super::{
 };
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
-/// In every place: `everywhere::signals`. Each is pressed when the text after the one before is there.
+/// For every place see `everywhere::signals`. Each key is pressed when the text of the one before is there.
 #[test]
-fn a_signal_ends_the_demo_and_takes_its_folder() {
+fn a_signal_ends_the_demo_and_removes_its_folder() {
     let places: [&[(&str, &str)]; 3] = [
         &[("j", ">   Acme US")],
         &[("e\tl\r\x15999", "was 213")],
@@ -43,7 +43,7 @@ fn ctrl_c_twice_quits() {
 }
 
 #[test]
-fn a_lost_line_ends_it_also_while_something_is_typed() {
+fn a_hangup_ends_the_console_even_while_typing() {
     for typed in [0, 4_000] {
         let place = Place::new();
         let mut session = place.demo();
@@ -56,9 +56,9 @@ fn a_lost_line_ends_it_also_while_something_is_typed() {
     }
 }
 
-/// A shell that keeps the signal to itself, as `nohup` does; then only the terminal tells.
+/// The shell ignores the signal, as `nohup` does; then only the terminal shows the hangup.
 #[test]
-fn a_lost_line_ends_it_where_no_signal_comes() {
+fn a_hangup_without_a_signal_ends_the_console() {
     let place = Place::new();
     let mut session = place
         .shell("trap '' HUP; set +m; groupdesk demo; exit 0")
@@ -77,7 +77,7 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
     for step in 0..20_usize {
         let place = Place::new();
         let mut session = place.groupdesk(&["demo"]).start();
-        // As good as any moment: after so many looks at what it has done so far.
+        // At a moment of the start, chosen by the number of times its progress was checked.
         for _ in 0..step * 40 {
             place.has_demo_folder();
         }
@@ -89,7 +89,7 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
 }
 
 #[test]
-fn the_service_in_a_terminal_ends_at_ctrl_c() {
+fn the_service_in_a_terminal_ends_with_ctrl_c() {
     let place = Place::new();
     let mut session = place
         .groupdesk(&["serve", "--listen", "127.0.0.1:0"])

@@ -1,5 +1,5 @@
-//! However it ends, wherever it is, whatever becomes of its line: the terminal is given back as it was, soon, without a core
-//! and without a secret.
+//! However the console ends, in whatever place, and whatever happens to its terminal: the terminal is restored, soon,
+//! without a core dump and without a secret.
 
 mod limits;
 mod lines;
@@ -17,12 +17,12 @@ use std::{
 use super::{Held, Place, assert_given_back};
 use crate::support::pty::Session;
 
-/// Only how long a failure takes.
+/// Only determines how long a failure takes.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// So soon it is gone where nothing is in flight.
+/// The time to end when nothing is in flight.
 const SOON: Duration = Duration::from_secs(2);
 
-/// A world without a console, and what must never be on a terminal.
+/// A world without a console, and the secrets that must never be on a terminal.
 struct Scene {
     place: Place,
     held: Held,
@@ -46,7 +46,7 @@ impl Scene {
         self.with(self.place.groupdesk(&[]))
     }
 
-    /// The same inside a shell with job control.
+    /// The console inside a shell with job control.
     fn shell(&self, script: &str) -> crate::support::pty::Program {
         self.with(self.place.shell(script))
     }
@@ -57,7 +57,7 @@ impl Scene {
             .env("GROUPDESK_DIRECTORY", self.held.directory.as_str())
     }
 
-    /// Nothing of a key was ever written to the terminal.
+    /// No part of a key was ever written to the terminal.
     #[track_caller]
     fn assert_no_secret(&self, session: &mut Session, at: &str) {
         let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
@@ -80,9 +80,9 @@ fn keys_below(place: &Place) -> Vec<String> {
         .collect()
 }
 
-/// Ends, and the terminal is as it was before; how long that took.
+/// Waits for the end, and checks that the terminal is as before. Returns how long that took.
 #[track_caller]
-fn ends(session: &mut Session, at: &str) -> (ExitStatus, Duration) {
+fn wait_for_end(session: &mut Session, at: &str) -> (ExitStatus, Duration) {
     let begin = Instant::now();
     let status = session.exit_status(PATIENCE);
     let took = begin.elapsed();
@@ -112,7 +112,7 @@ fn assert_restored(session: &mut Session, at: &str) {
     );
 }
 
-/// Half of them were gone soon; a busy machine may be slower once.
+/// The median is soon; on a busy machine single ends may be slower.
 #[track_caller]
 fn assert_soon(mut took: Vec<Duration>) {
     took.sort();

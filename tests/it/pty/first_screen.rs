@@ -8,7 +8,7 @@ use super::{
 };
 
 #[test]
-fn it_says_how_to_connect_and_quits() {
+fn the_first_screen_says_how_to_connect_and_quits() {
     let place = Place::new();
     let mut session = place.groupdesk(&[]).size(24, 120).start();
     let screen = session.wait_for("No profile is configured yet", PATIENCE);
@@ -40,7 +40,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     assert!(!place.has_demo_folder());
 }
 
-/// The number of groups that a service's database holds.
+/// The number of groups in a service's database.
 fn groups(database: &std::path::Path) -> i64 {
     let open =
         rusqlite::Connection::open_with_flags(database, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
@@ -93,7 +93,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
     session.send("eu-live\t");
     session.paste(url);
     session.wait_for(url, PATIENCE);
-    // Customer: one to the right of "not said".
+    // Customer is one to the right of "not said".
     session.send("\t\t \t\tEU_KEY");
     session.wait_for("EU_KEY", PATIENCE);
     session.wait_for("[Customer]", PATIENCE);
@@ -124,7 +124,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
-    // The next start opens it at once.
+    // The next start opens the profile at once.
     let mut again = place.groupdesk(&[]).env("EU_KEY", key.as_str()).start();
     again.wait_for_start(" PRODUCTION ", PATIENCE);
     again.send("q");
@@ -132,7 +132,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
 }
 
 #[test]
-fn keys_that_mean_two_things_are_refused_with_their_lines() {
+fn keys_with_two_meanings_are_refused_with_their_lines() {
     let place = Place::new();
     let folder = place.below("config/groupdesk");
     std::fs::create_dir(&folder).expect("a folder");

@@ -1,4 +1,4 @@
-//! The main job from end to end: edit a group of testing, rotate one of production, see it in the history, quit.
+//! The main task from end to end: edit a group in testing, rotate one in production, find both in the history, quit.
 
 use super::{
     PATIENCE, assert_given_back, assert_taken,
@@ -12,7 +12,7 @@ fn token(text: &str) -> Option<&str> {
         .find(|run| run.len() == 64)
 }
 
-/// Leaves only one group on the list.
+/// Filters the list down to one group.
 fn filter(session: &mut Session, id: &str) {
     session.send(format!("/{id}\r"));
     session.wait_for("1 of ", PATIENCE);
@@ -71,7 +71,7 @@ fn edit(session: &mut Session) {
     session.wait_for("1 of ", PATIENCE);
 }
 
-/// Rotates in production; returns both fingerprints.
+/// Rotates in production. Returns both fingerprints.
 fn rotate(session: &mut Session) -> (String, String) {
     session.send("P");
     session.wait_for("Profiles", PATIENCE);

@@ -1,5 +1,5 @@
-//! The console while the line hangs: keys do what they do, and the answer is still missing when they have done it. The
-//! order is what counts, not the time; the time is printed.
+//! The console while the connection hangs: keys have their effect although the answer is still missing. The test checks
+//! the order, not the time; the time is printed.
 
 use std::time::{Duration, Instant};
 
@@ -30,8 +30,8 @@ const KEYS: [(&str, &str); 11] = [
     ("\x1b", "1 group"),
 ];
 
-/// Presses the keys while the read hangs; returns how long each took, in milliseconds.
-fn pressed(session: &mut Session) -> Vec<u128> {
+/// Presses the keys while the read hangs. Returns how long each took, in milliseconds.
+fn press_all(session: &mut Session) -> Vec<u128> {
     session.wait_for("1 group", PATIENCE);
     session.send("\r");
     session.wait_for("Esc cancels", PATIENCE);
@@ -46,7 +46,7 @@ fn pressed(session: &mut Session) -> Vec<u128> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn keys_are_answered_while_the_line_hangs_in_any_phase() {
+async fn keys_work_while_the_connection_hangs_in_any_phase() {
     let stage = Stage::new(1).await;
     let folder = stage.world.folder();
     std::fs::write(folder.join("authority.pem"), an_authority()).expect("written");
@@ -77,7 +77,7 @@ async fn keys_are_answered_while_the_line_hangs_in_any_phase() {
             );
         let took = tokio::task::spawn_blocking(move || {
             let mut session = program.start();
-            let took = pressed(&mut session);
+            let took = press_all(&mut session);
             session.send("q");
             assert_eq!(session.exit_status(PATIENCE).code(), Some(0), "{name}");
             took

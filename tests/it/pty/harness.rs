@@ -1,4 +1,4 @@
-//! The harness itself, on small shell scripts.
+//! Tests of the terminal harness itself, with small shell scripts.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A console that nobody touches costs nothing.
+//! An idle console costs nothing.
 
 use std::{
     collections::BTreeMap,
@@ -9,13 +9,13 @@ use std::{
 use super::{PATIENCE, place::Place};
 use crate::support::pty::Session;
 
-/// How long it is watched.
+/// How long it is observed.
 const WATCHED: Duration = Duration::from_secs(3);
-/// Clock ticks, of which a second usually has 100: a busy loop or a drawing clock takes more.
+/// Clock ticks, usually 100 per second: a busy loop or a redrawn clock takes more.
 pub(crate) const FEW_TICKS: u64 = 3;
-/// Half seconds that the last message may stand.
+/// How long the last message may stay, in half seconds.
 const WAITS: usize = 40;
-/// A pool may let an idle thread or connection go meanwhile, once; whatever comes back is seen in every window.
+/// A pool may once drop an idle thread or connection meanwhile; anything periodic shows in every window.
 const WINDOWS: usize = 4;
 
 /// Clock ticks of processor time so far.
@@ -29,7 +29,7 @@ pub(crate) fn ticks(session: &Session) -> u64 {
         .sum()
 }
 
-/// How often each of its threads went to sleep by itself so far, the service's of a demo among them.
+/// How often each thread has gone to sleep voluntarily so far, including those of a demo's service.
 fn sleeps(session: &Session) -> BTreeMap<String, u64> {
     let threads = fs::read_dir(format!("/proc/{}/task", session.pid())).expect("it runs");
     threads
@@ -44,8 +44,8 @@ fn sleeps(session: &Session) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Who woke between two counts: a thread sleeps once more for each time it woke; one that has begun or ended was awake.
-fn woken(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> u64 {
+/// The wake-ups between two counts: a thread sleeps once more for each; one that has started or ended was awake.
+fn count_wake_ups(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> u64 {
     let ended = before.keys().filter(|thread| !after.contains_key(*thread));
     let slept = after.iter().map(|(thread, count)| {
         let was = before.get(thread).map_or(0, |was| *was);
@@ -54,10 +54,10 @@ fn woken(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> u64 {
     ended.count() as u64 + slept.sum::<u64>()
 }
 
-/// Nothing is written at all, and for a whole window no thread wakes.
+/// Nothing is written at all, and for a whole window no thread wakes up.
 #[track_caller]
 fn assert_idle(session: &mut Session, place: &str) {
-    // A message goes by itself, once.
+    // A message disappears by itself, once.
     let is_said = |session: &mut Session| {
         let screen = session.screen();
         let row = screen.lines().rev().nth(1);
@@ -78,7 +78,7 @@ fn assert_idle(session: &mut Session, place: &str) {
         let before = sleeps(session);
         let written = session.output_during(WATCHED);
         assert_eq!(String::from_utf8_lossy(&written), "", "{place}");
-        wake_ups.push(woken(&before, &sleeps(session)));
+        wake_ups.push(count_wake_ups(&before, &sleeps(session)));
     }
     let ticks = ticks(session) - ticks_before;
     println!("{place}: {ticks} ticks, {wake_ups:?} wake-ups in windows of {WATCHED:?}");
@@ -86,7 +86,7 @@ fn assert_idle(session: &mut Session, place: &str) {
 }
 
 #[test]
-fn nothing_is_written_and_nothing_is_done() {
+fn an_idle_console_writes_nothing_and_does_nothing() {
     let place = Place::new();
     let mut session = place.demo();
     assert_idle(&mut session, "the list of the demo");
@@ -104,9 +104,9 @@ fn nothing_is_written_and_nothing_is_done() {
     assert_idle(&mut session, "the list without the service");
 }
 
-/// On a file system without events the console looks when the person comes back to its window.
+/// On a file system without change events the console looks when its window gets the focus.
 #[test]
-fn where_no_events_are_told_a_change_is_shown_when_the_window_gets_the_keys() {
+fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
     let place = Place::new();
     let held = place.hold();
     let groupdesk = |arguments: &[&str]| {
@@ -132,7 +132,7 @@ fn where_no_events_are_told_a_change_is_shown_when_the_window_gets_the_keys() {
     assert!(found("\x1b[?1004h") < found("\x1b[?1004l"));
 }
 
-/// What another process writes is seen without asking for it: the console sleeps before, and again after.
+/// A write of another process is noticed without polling: the console sleeps before, and again after.
 #[test]
 fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
     let place = Place::new();
@@ -151,7 +151,7 @@ fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
     assert!(status.success(), "{status:?}");
     let ended = Instant::now();
     console.wait_for("1 group changed by ", PATIENCE);
-    // Within a second on a machine with nothing else to do.
+    // Within a second on an idle machine.
     let took = ended.elapsed();
     assert!(took < Duration::from_secs(5), "{took:?}");
     console.wait_for("acme-eu (token)", PATIENCE);

@@ -1,4 +1,4 @@
-//! What is on its way when the line is lost: it ends, it is written down, and waiting for it costs nothing.
+//! A request on its way when the terminal hangs up: it is finished and recorded, and waiting for it costs nothing.
 
 use std::{fs, time::Duration};
 
@@ -55,12 +55,12 @@ async fn last_ending(world: &World) -> Ending {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_line_waits_for_a_rotation_and_costs_nothing_meanwhile() {
+async fn after_a_hangup_waiting_for_a_rotation_costs_nothing() {
     let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
     let proxy = FaultyProxy::before(world.address()).await;
     let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.hang_up();
-    // The time to hear of it; afterwards nothing may be busy with a terminal that is gone.
+    // Time to notice the hangup; afterwards nothing may be busy with a terminal that is gone.
     session.output_during(Duration::from_millis(300));
     let before = ticks(&session);
     session.output_during(Duration::from_secs(1));

@@ -1,4 +1,4 @@
-//! The shipped console on a terminal that sends too much at once, or half of something.
+//! The shipped console on a terminal that sends too much at once, or incomplete sequences.
 
 use std::{fs, time::Duration};
 
@@ -7,7 +7,7 @@ use crate::support::{long, pty::Session, random::Random};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// MiB of memory that it has in use; 0 once it is gone.
+/// MiB of memory in use; 0 once it is gone.
 fn memory(session: &Session) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", session.pid())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -15,7 +15,7 @@ fn memory(session: &Session) -> u64 {
     number.map_or(0, |number| number.parse::<u64>().expect("a number") / 1024)
 }
 
-fn ends_well(mut session: Session) {
+fn assert_quits(mut session: Session) {
     session.send("\x03\x03");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
@@ -40,17 +40,17 @@ fn ten_thousand_keys_in_one_burst() {
     let grown = memory(&session) - before;
     println!("20,000 keys, {grown} MiB more");
     assert!(grown < 64, "{grown} MiB");
-    ends_well(session);
+    assert_quits(session);
 }
 
 #[test]
-fn a_paste_of_10_mb_is_taken_and_let_go() {
+fn a_paste_of_10_mb_is_accepted_and_freed() {
     let place = Place::new();
     let mut session = place.demo();
     let before = memory(&session);
     let row = format!("  \"key\": \"{}\",\n", "x".repeat(80));
     let text = row.repeat(10 * 1024 * 1024 / row.len());
-    // Where there is no field, into a short one, and into the longest.
+    // Without a field, into a short field, and into the longest one.
     session.paste(&text);
     session.wait_for("Not pasted: there is no field here", PATIENCE);
     session.send("e");
@@ -71,14 +71,14 @@ fn a_paste_of_10_mb_is_taken_and_let_go() {
 }
 
 #[test]
-fn a_paste_without_an_end_stalls_nothing_and_grows_nothing() {
+fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
     let place = Place::new();
     let mut session = place.demo();
     let before = memory(&session);
     session.send("/");
     session.wait_for("filter", PATIENCE);
     session.send("\x1b[200~acme");
-    // More than anybody pastes, and no end of it.
+    // More than anybody pastes, without the end marker.
     let piece = "x".repeat(1 << 20);
     for _ in 0..if long::all() { 200 } else { 24 } {
         session.send(&piece);
@@ -93,11 +93,11 @@ fn a_paste_without_an_end_stalls_nothing_and_grows_nothing() {
     session.wait_for_no("\n filter", PATIENCE);
     session.send("j");
     session.wait_for(">   Acme US", PATIENCE);
-    ends_well(session);
+    assert_quits(session);
 }
 
 #[test]
-fn a_short_paste_without_an_end_is_ended_by_ctrl_c_and_kept() {
+fn a_short_paste_without_an_end_is_completed_by_ctrl_c() {
     let place = Place::new();
     let mut session = place.demo();
     session.send("/");
@@ -108,12 +108,12 @@ fn a_short_paste_without_an_end_is_ended_by_ctrl_c_and_kept() {
     session.wait_for("2 of 10", PATIENCE);
     session.send("\x1b");
     session.wait_for("10 groups", PATIENCE);
-    ends_well(session);
+    assert_quits(session);
 }
 
-/// What a broken line or a cat on the keyboard sends: bytes, not keys.
+/// What a broken connection or a cat on the keyboard sends: bytes, not keys.
 #[test]
-fn random_bytes_are_answered_or_ignored() {
+fn random_bytes_are_handled_or_ignored() {
     let sessions = if long::all() { 20 } else { 2 };
     let mut bytes = 0;
     for seed in 0..sessions {
@@ -128,14 +128,14 @@ fn random_bytes_are_answered_or_ignored() {
                     2 => 0x80 + dice.below(128) as u8,
                     _ => dice.below(256) as u8,
                 })
-                // Once it has been left it would be killed by it, as the shell's terminal is meant to do.
+                // Excluded because, once the console has quit, the terminal's own settings make this byte kill it.
                 .filter(|byte| *byte != 0x1c)
                 .collect();
             bytes += some.len();
             session.send(some);
             session.output_during(Duration::from_millis(1));
         }
-        // It may have been left by them; then it was left well.
+        // They may have made the console quit; then it quit properly.
         session.send("\x1b[201~\x03\x1b\x03\x03\x03\x03");
         let status = session.exit_status(PATIENCE);
         assert!(

@@ -1,5 +1,5 @@
-//! Every place of the console in a real terminal, with a service that repeats key and token: nothing of them on the line,
-//! on the disk or in what is left on the screen, however it ends.
+//! Every place of the console in a real terminal, with a service that repeats key and token: no part of them is written
+//! to the terminal or the disk, or stays on the screen, however the console ends.
 
 use std::time::{Duration, Instant};
 
@@ -40,15 +40,15 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let home = Home::new();
-        home.acquaint("live", || good(TOKEN, KEY)).await;
-        home.acquaint("filed", || good(TOKEN, KEY)).await;
+        home.make_known("live", || good(TOKEN, KEY)).await;
+        home.make_known("filed", || good(TOKEN, KEY)).await;
         Self {
             home,
             needles: Canary::of(&ALL),
         }
     }
 
-    /// The console before a service of this script.
+    /// A console with a service that follows this script.
     async fn console(&self, script: Vec<Fault>) -> (Session, Faults) {
         let service = Faults::start(script).await;
         self.home.connect(&service.base_url());
@@ -63,34 +63,34 @@ impl Scene {
     }
 
     #[track_caller]
-    fn nothing_in(&self, what: &str, session: &mut Session) {
-        self.needles.must_not_be_in(what, session.raw_output());
+    fn assert_clean(&self, what: &str, session: &mut Session) {
+        self.needles.assert_not_in(what, session.raw_output());
     }
 
-    /// Goes to a place and back.
+    /// Opens a place and goes back.
     fn visit(&self, session: &mut Session, keys: &str, words: &str) {
         session.send(keys);
         session.wait_for(words, PATIENCE);
-        self.nothing_in(words, session);
+        self.assert_clean(words, session);
         session.send(ESC);
         session.wait_for_no(words, PATIENCE);
     }
 
-    /// Ends it, and looks at all that is left.
+    /// Ends the console, and checks everything that is left.
     fn end(&self, mut session: Session, signal: Option<Signal>) {
         match signal {
             Some(signal) => session.signal(signal),
-            // Back to the list, and out.
+            // Back to the list, and quit.
             None => session.send("\u{3}\u{3}"),
         }
         session.exit_status(PATIENCE);
-        self.nothing_in("after the end", &mut session);
+        self.assert_clean("after the end", &mut session);
         let searched = self.home.search(&self.needles, "a file", &[]);
         assert!(searched >= 3, "{searched} files");
     }
 }
 
-/// Back to the list, however far that is: two Esc that come together would count as one.
+/// Back to the list from any depth: two Esc that arrive together would count as one.
 fn back(session: &mut Session) {
     for _ in 0..40 {
         session.send(ESC);
@@ -114,7 +114,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
         scene.visit(&mut session, keys, words);
         places += 1;
     }
-    // A token that a person pastes, known and not known.
+    // A pasted token, known and unknown.
     for pasted in [TOKEN, NEW_TOKEN] {
         session.send("W");
         session.wait_for("› Whose token", PATIENCE);
@@ -124,7 +124,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
             let text = screen.contents();
             text.contains("acme ") || text.contains("not known") || text.contains("no group")
         });
-        scene.nothing_in("whose", &mut session);
+        scene.assert_clean("whose", &mut session);
         session.send(ESC);
         session.wait_for_no("› Whose token", PATIENCE);
         places += 1;
@@ -145,18 +145,18 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     session.wait_for("\"user_group_id\"", PATIENCE);
     session.send("v");
     session.wait_for("curl", PATIENCE);
-    scene.nothing_in("the request", &mut session);
+    scene.assert_clean("the request", &mut session);
     session.send(ESC);
     session.wait_for_no("› Review", PATIENCE);
-    scene.nothing_in("the form", &mut session);
+    scene.assert_clean("the form", &mut session);
     session.send(ESC);
     session.wait_for_no("› Edit", PATIENCE);
     places += 4;
-    // The token's place, and a rotation that returns the old one.
+    // The page of the token, and a rotation that returns the old one.
     session.send("t");
     session.wait_for("› Token of acme", PATIENCE);
     session.wait_for("T rotates it", PATIENCE);
-    scene.nothing_in("the token's place", &mut session);
+    scene.assert_clean("the token's place", &mut session);
     session.send("T");
     session.wait_for("› Rotate acme", PATIENCE);
     session.wait_for("ROTATE NOW", PATIENCE);
@@ -168,16 +168,16 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
             .any(|request| request.head().starts_with("POST"))
     });
     session.wait_for("was not rotated", PATIENCE);
-    scene.nothing_in("the rotation", &mut session);
+    scene.assert_clean("the rotation", &mut session);
     places += 2;
     session.send(ESC);
     session.wait_for_no("› Token", PATIENCE);
-    // All that was said of it, whole.
+    // All messages and requests about it, in full.
     for (keys, words) in [("4", "› Requests"), ("m", "› Messages")] {
         session.send(keys);
         session.wait_for(words, PATIENCE);
         session.send("\r");
-        scene.nothing_in(words, &mut session);
+        scene.assert_clean(words, &mut session);
         back(&mut session);
         places += 1;
     }
@@ -202,12 +202,12 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
     println!("{} consoles with failures", cases.len());
     for (at, (name, fault)) in cases {
         let (mut session, service) = scene.console(always(fault)).await;
-        // The read of a group, of a form, of a token: each fails its own way.
+        // The read for a group, for a form and for a token fails in different ways.
         let requests = || service.connections().max(service.requests().len());
         session.send("\r");
         session.wait_for("› Acme", PATIENCE);
         wait_until(name, || requests() > 0);
-        scene.nothing_in(name, &mut session);
+        scene.assert_clean(name, &mut session);
         session.send(ESC);
         session.wait_for_no("› Acme", PATIENCE);
         for (keys, words) in [("e", "› Edit acme"), ("t", "› Token of acme")] {
@@ -216,18 +216,18 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
         for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "› History")] {
             session.send(keys);
             session.wait_for(words, PATIENCE);
-            scene.nothing_in(&format!("{name}: {words}"), &mut session);
+            scene.assert_clean(&format!("{name}: {words}"), &mut session);
             session.send("\r");
             back(&mut session);
         }
-        scene.nothing_in(name, &mut session);
+        scene.assert_clean(name, &mut session);
         scene.end(session, ends[at % ends.len()]);
     }
 }
 
-/// Asked for, it is shown, on the alternate screen alone: the terminal keeps nothing of it.
+/// When asked for, the token is shown only on the alternate screen, so that the terminal keeps nothing of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
+async fn a_revealed_token_is_not_in_the_scrollback() {
     let scene = Scene::new().await;
     for end in [None, Some(Signal::TERM), Some(Signal::HUP)] {
         let (mut session, _service) = scene.console(always(good(TOKEN, KEY))).await;
@@ -242,7 +242,7 @@ async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
         let arguments = std::fs::read(format!("/proc/{}/cmdline", session.pid()));
         scene
             .needles
-            .must_not_be_in("the arguments", arguments.expect("it runs"));
+            .assert_not_in("the arguments", arguments.expect("it runs"));
         match end {
             Some(signal) => session.signal(signal),
             None => session.send("\u{3}\u{3}"),
@@ -262,10 +262,10 @@ async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
         terminal.screen_mut().set_scrollback(0);
         let left = above + &terminal.screen().contents();
         assert!(!terminal.screen().alternate_screen());
-        scene.needles.must_not_be_in("the scrollback", &left);
-        // In a title it would stay, too.
+        scene.needles.assert_not_in("the scrollback", &left);
+        // A title would keep it, too.
         for title in titles(raw) {
-            scene.needles.must_not_be_in("the title", &title);
+            scene.needles.assert_not_in("the title", &title);
         }
         scene.home.search(&scene.needles, "a file", &[]);
         assert!(
@@ -275,7 +275,7 @@ async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
     }
 }
 
-/// What is between `ESC ]` and its end.
+/// The texts between `ESC ]` and its terminator.
 fn titles(raw: &[u8]) -> Vec<Vec<u8>> {
     let text = String::from_utf8_lossy(raw).into_owned();
     let titles = text.split("\u{1b}]").skip(1);

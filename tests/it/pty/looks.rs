@@ -1,4 +1,4 @@
-//! Poor terminals, and none at all.
+//! Limited terminals, and none at all.
 
 use super::{
     PATIENCE, assert_given_back,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// The parameters of every SGR sequence in what was written.
+/// The parameters of every SGR sequence in the output.
 fn styles(raw: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(raw);
     text.split("\x1b[")
@@ -18,7 +18,7 @@ fn styles(raw: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Goes through lists, forms, a review and messages.
+/// Opens lists, forms, a review and messages.
 fn walk(session: &mut Session) {
     session.wait_for("10 groups", PATIENCE);
     session.send("e\tl\r\x15999\r");
@@ -58,7 +58,7 @@ fn no_color_writes_no_colour() {
     walk(&mut session);
     for style in styles(session.raw_output()) {
         for part in style.split([';', ':']) {
-            // Reset, bold, underlined, reverse and their ends; 39, 49 and 59 are the terminal's own colours.
+            // Reset, bold, underlined, reverse and their ends; 39, 49 and 59 are the terminal's default colours.
             let allowed = ["", "0", "1", "4", "7", "22", "24", "27", "39", "49", "59"];
             assert!(allowed.contains(&part), "ESC[{style}m");
         }
@@ -66,7 +66,7 @@ fn no_color_writes_no_colour() {
 }
 
 #[test]
-fn with_colour_there_is_some() {
+fn with_colour_colours_are_written() {
     let place = Place::new();
     let mut session = place.demo();
     let styles = styles(session.raw_output());
@@ -78,7 +78,7 @@ fn with_colour_there_is_some() {
     assert!(styles.iter().any(coloured), "{styles:?}");
 }
 
-/// Names and properties of groups are not ours; all else is.
+/// The output without names and properties of groups, which are not ours.
 fn drawn(raw: &[u8]) -> String {
     let text = String::from_utf8_lossy(raw).into_owned();
     text.chars()
@@ -106,7 +106,7 @@ fn ascii_frames_are_ascii() {
 }
 
 #[test]
-fn without_a_terminal_it_says_so() {
+fn without_a_terminal_the_console_says_so() {
     for command in ["groupdesk", "groupdesk demo"] {
         for (wrong, word) in [
             (format!("TERM=dumb {command}"), "TERM"),

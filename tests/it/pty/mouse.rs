@@ -1,4 +1,4 @@
-//! The mouse is the terminal's own, unless the configuration asks for it.
+//! The mouse belongs to the terminal, unless the configuration asks for it.
 
 use std::{fs, path::Path};
 
@@ -20,10 +20,10 @@ fn times(session: &mut Session, bytes: &[u8]) -> usize {
         .count()
 }
 
-/// A console on somebody's demo, with a line at the top of its configuration.
+/// A console on an existing demo, with a line added at the top of its configuration.
 fn console(place: &Place, held: &Held, line: &str) -> Session {
     let text = fs::read_to_string(&held.config).expect("readable");
-    // Beside the other: it names the files of its keys from there.
+    // In the same folder, because the configuration has relative paths of key files.
     let config = Path::new(&held.config).with_file_name("mouse.toml");
     fs::write(&config, format!("{line}\n{text}")).expect("written");
     let mut session = place
@@ -34,7 +34,7 @@ fn console(place: &Place, held: &Held, line: &str) -> Session {
     session
 }
 
-/// Waits until the cursor is on that row of the screen, counted from 1.
+/// Waits until the cursor is on this row of the screen, counted from 1.
 #[track_caller]
 fn wait_for_cursor(session: &mut Session, row: usize) -> String {
     session.wait_until("the cursor", PATIENCE, |screen| {
@@ -43,7 +43,7 @@ fn wait_for_cursor(session: &mut Session, row: usize) -> String {
     })
 }
 
-/// A press of a button and its release at a column and row, counted from 1.
+/// Presses and releases a button at a column and row, counted from 1.
 fn press(session: &mut Session, button: u8, column: u16, row: u16) {
     session.send(format!(
         "\x1b[<{button};{column};{row}M\x1b[<{button};{column};{row}m"
@@ -66,18 +66,18 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     wait_for_cursor(&mut session, 8);
     wheel(&mut session, 64);
     wait_for_cursor(&mut session, 5);
-    // Row 5 holds the first group.
+    // Row 5 has the first group.
     press(&mut session, 0, 10, 7);
     wait_for_cursor(&mut session, 7);
     press(&mut session, 0, 10, 5);
     wait_for_cursor(&mut session, 5);
-    // On every row outside of the details, which would take the keys, and on no small key of the footer: no pane opens.
+    // On every row outside of the details, which would take the focus, and on no key of the footer: no pane opens.
     for row in (1..=17).chain([23]) {
         for column in [1, 3, 12, 40, 79] {
             press(&mut session, 0, column, row);
             press(&mut session, 2, column, row);
         }
-        // One row after the other, or the terminal is full and cuts what it passes on anywhere.
+        // One row after the other, because a full terminal splits what it passes on.
         for (key, there) in [("G", 14), ("g", 5)] {
             session.send(key);
             wait_for_cursor(&mut session, there);
@@ -86,14 +86,14 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     let screen = wait_for_cursor(&mut session, 5);
     let way = screen.lines().nth(1).expect("a second line");
     assert!(way.starts_with(" Groups  10 groups"), "{screen}");
-    // A small key of the footer is as good as pressed; then back.
+    // Clicking a key in the footer presses it; then back.
     let keys = screen.lines().nth(23).expect("the footer");
     let edit = keys.find("e edit").expect("it is there") as u16 + 1;
     press(&mut session, 0, edit, 24);
     session.wait_for("› Edit", PATIENCE);
     session.send("\x1b");
     wait_for_cursor(&mut session, 5);
-    // In a review nothing is pressed by it.
+    // In a review a click presses nothing.
     session.send("e\x1b[Fx\x13");
     session.wait_for("saved values   read at", PATIENCE);
     for row in 1..=24 {
@@ -112,7 +112,7 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
 }
 
 #[test]
-fn nobody_who_did_not_ask_loses_the_mouse() {
+fn without_the_setting_the_terminal_keeps_the_mouse() {
     let place = Place::new();
     let mut session = place.demo();
     session.send("j");

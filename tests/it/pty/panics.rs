@@ -1,11 +1,12 @@
-//! A console on a real terminal that breaks at a place that only a build for tests has; at any other: `everywhere::panics`.
+//! A console on a real terminal that panics at a place that only test builds have; for other places see
+//! `everywhere::panics`.
 
 use super::{PATIENCE, Place, assert_given_back};
 
 const SECRET: &str = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
 
-/// Runs the binary, which breaks at a place and gives the terminal back; what it said after that.
-fn broken(variables: &[(&str, &str)], arguments: &[&str], how: &str, code: i32) -> String {
+/// Runs the binary, which panics at a place and restores the terminal. Returns what it printed after that.
+fn run_until_panic(variables: &[(&str, &str)], arguments: &[&str], how: &str, code: i32) -> String {
     let place = Place::new();
     let mut program = place.groupdesk(arguments).size(24, 120);
     for (name, value) in variables {
@@ -27,7 +28,7 @@ fn broken(variables: &[(&str, &str)], arguments: &[&str], how: &str, code: i32) 
 }
 
 #[test]
-fn a_console_that_breaks_says_what_was_being_done_on_the_terminal_of_before() {
+fn a_panicking_console_reports_its_work_on_the_restored_terminal() {
     for (how, code, words) in [
         (
             "panic console",
@@ -40,7 +41,7 @@ fn a_console_that_breaks_says_what_was_being_done_on_the_terminal_of_before() {
             (&[][..], "groupdesk, the console"),
             (&["demo"], "groupdesk demo"),
         ] {
-            let said = broken(&[("NO_COLOR", "1")], arguments, how, code);
+            let said = run_until_panic(&[("NO_COLOR", "1")], arguments, how, code);
             for words in [words, command] {
                 assert!(said.contains(words), "{how}: {said}");
             }
@@ -48,7 +49,7 @@ fn a_console_that_breaks_says_what_was_being_done_on_the_terminal_of_before() {
     }
 }
 
-/// The sequences of colours and of attributes.
+/// Whether the text has sequences for colours or attributes.
 fn is_painted(said: &str) -> bool {
     let mut sequences = said.split("\x1b[").skip(1);
     sequences.any(|rest| {
@@ -58,25 +59,28 @@ fn is_painted(said: &str) -> bool {
 }
 
 #[test]
-fn an_error_of_its_own_is_in_colour_only_where_colours_are_wanted() {
+fn an_internal_error_is_coloured_only_if_colours_are_wanted() {
     for (how, code) in [("panic start", 101), ("error start", 2)] {
-        assert!(is_painted(&broken(&[], &["list"], how, code)), "{how}");
+        assert!(
+            is_painted(&run_until_panic(&[], &["list"], how, code)),
+            "{how}"
+        );
         for (variables, arguments) in [
             (&[("NO_COLOR", "1")][..], &["list"][..]),
             (&[("TERM", "dumb")], &["list"]),
             (&[], &["--plain"]),
         ] {
-            let said = broken(variables, arguments, how, code);
+            let said = run_until_panic(variables, arguments, how, code);
             assert!(!said.contains('\x1b'), "{how}: {variables:?} {said:?}");
         }
     }
-    // The console that was asked to be plain by its configuration has no argument that says so.
+    // The plain mode may come from the configuration instead of an argument.
     for (how, code) in [("panic console", 101), ("error console", 2)] {
         let place = Place::new();
         let config = place.below("config.toml");
         std::fs::write(&config, "plain = true\n").expect("written");
         let config = config.to_string_lossy().into_owned();
-        let said = broken(&[("GROUPDESK_CONFIG", &config)], &[], how, code);
+        let said = run_until_panic(&[("GROUPDESK_CONFIG", &config)], &[], how, code);
         assert!(!is_painted(&said), "{how}: {said:?}");
     }
 }

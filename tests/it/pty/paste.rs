@@ -1,4 +1,4 @@
-//! Pasted text goes into the field that has the keys, and nowhere else.
+//! Pasted text goes into the focused field, and nowhere else.
 
 use super::{
     PATIENCE,
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// What would quit, rotate, confirm and leave if it were typed.
+/// Text that would quit, rotate, confirm and leave if it were typed.
 const HARMFUL: &str = "q\nTy\r\n\u{3}T\tacme-eu\ny\r\u{1b}q";
 
-/// The editor of the first group, the cursor in its properties.
+/// Opens the editor of the first group, with the cursor in its properties.
 fn in_properties(session: &mut Session) {
     session.send("e");
     session.wait_for("Edit acme-eu", PATIENCE);
@@ -18,7 +18,7 @@ fn in_properties(session: &mut Session) {
 }
 
 #[test]
-fn where_there_is_no_field_a_paste_does_nothing() {
+fn without_a_field_a_paste_does_nothing() {
     let place = Place::new();
     let mut session = place.demo();
     session.paste(HARMFUL);
@@ -43,7 +43,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     session.wait_for("Nothing was sent", PATIENCE);
     session.send("2");
     let history = session.wait_until("the history", PATIENCE, has_rows);
-    // Reading the group for its token is the only entry that came.
+    // Reading the group for its token is the only new entry.
     let rows = history.lines().skip_while(|line| !line.starts_with('>'));
     let came: Vec<&str> = rows
         .take_while(|line| {
@@ -88,7 +88,7 @@ fn the_json_editor_takes_every_line_of_a_paste() {
 }
 
 #[test]
-fn a_paste_of_a_megabyte_does_not_stall_the_editor() {
+fn a_paste_of_a_megabyte_does_not_block_the_editor() {
     let place = Place::new();
     let mut session = place.demo();
     in_properties(&mut session);

@@ -1,4 +1,4 @@
-//! A person's folders, thrown away at the end, and what is started in them. Nothing of the real home is ever seen.
+//! A person's temporary folders, and the programs started in them. Nothing of the real home is ever used.
 
 use std::{
     fs,
@@ -43,7 +43,7 @@ impl Place {
         self.here(Program::groupdesk(arguments))
     }
 
-    /// A line of shell with job control; `groupdesk` is the shipped binary.
+    /// A line of shell with job control, in which `groupdesk` is the shipped binary.
     pub(crate) fn shell(&self, script: &str) -> Program {
         let script = script.replace("groupdesk", env!("CARGO_BIN_EXE_groupdesk"));
         self.here(Program::new("/bin/sh", &["-m", "-c", &script]))
@@ -68,20 +68,20 @@ impl Place {
             .cwd(&self.below("home"))
     }
 
-    /// The demo, with its list on the screen.
+    /// A demo, with its list on the screen.
     pub(crate) fn demo(&self) -> Session {
         let mut session = self.groupdesk(&["demo"]).start();
         session.wait_for(FIRST, PATIENCE);
         session
     }
 
-    /// Whether the demo's folder is there.
+    /// Whether the demo's folder exists.
     pub(crate) fn has_demo_folder(&self) -> bool {
         let mut entries = fs::read_dir(self.below("tmp")).expect("readable");
         entries.next().is_some()
     }
 
-    /// The demo's world without a console, and the lines that name its configuration and directory.
+    /// Starts a demo without a console; reads the lines that name its configuration and directory.
     pub(crate) fn hold(&self) -> Held {
         let mut session = self.groupdesk(&["demo", "--hold"]).size(24, 500).start();
         let screen = session.wait_until("both lines", PATIENCE, |screen| {
@@ -100,16 +100,16 @@ impl Place {
     }
 }
 
-/// A demo that somebody else's console can use, until it is dropped.
+/// A demo that another console can use, until it is dropped.
 pub(crate) struct Held {
     pub(crate) config: String,
     pub(crate) directory: String,
-    /// Kills it when it goes.
+    /// Killed on drop.
     _session: Session,
 }
 
 impl Held {
-    /// Somebody has said that this address and key are an environment of the demo, too.
+    /// Declares that this address and key are an environment of the demo, too.
     pub(crate) fn is_also_at(&self, base_url: &str, key: &str, name: &str, tag: &str) {
         let directory = Directory::open(Path::new(&self.directory)).expect("a directory");
         let mut profile = Profile::new(name, base_url, KeySource::Env("KEY".into()));
@@ -119,13 +119,13 @@ impl Held {
     }
 }
 
-/// The processes of a session that still run, with their command lines.
+/// The running processes of a session, with their command lines.
 pub(crate) fn processes_of_session(leader: rustix::process::Pid) -> Vec<String> {
     let leader = leader.as_raw_nonzero().to_string();
     let processes = fs::read_dir("/proc").expect("readable");
     let mut found = Vec::new();
     for process in processes.flatten() {
-        // Others come and go meanwhile.
+        // Processes may end meanwhile.
         let Ok(stat) = fs::read_to_string(process.path().join("stat")) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! The console as lines: everything is read in the order in which it happened, and nothing is drawn over.
+//! The plain mode of the console: lines in the order of events, and nothing is drawn over.
 
 use super::{
     PATIENCE, assert_given_back,
@@ -6,13 +6,13 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// What was written after a place in the output, as lines.
+/// The lines written after an offset in the output.
 fn lines_from(session: &mut Session, from: usize) -> Vec<String> {
     let text = String::from_utf8_lossy(&session.raw_output()[from..]).into_owned();
     text.split("\r\n").map(str::to_owned).collect()
 }
 
-/// Types, waits for a line that begins so, and returns what was said until then.
+/// Types, waits for a line that begins so, and returns the lines up to it.
 #[track_caller]
 fn say(session: &mut Session, keys: &str, beginning: &str) -> Vec<String> {
     let from = session.raw_output().len();
@@ -24,7 +24,7 @@ fn say(session: &mut Session, keys: &str, beginning: &str) -> Vec<String> {
     lines_from(session, from)
 }
 
-/// The list, and what the demo says of itself: that may come after it.
+/// Waits for the list and for the demo's own messages, which may come after it.
 fn wait_for_the_list(session: &mut Session) {
     wait_until("the list", || {
         let lines = lines_from(session, 0);
@@ -34,9 +34,9 @@ fn wait_for_the_list(session: &mut Session) {
 }
 
 #[test]
-fn a_name_is_edited_by_ear() {
+fn a_name_is_edited_with_the_output_of_the_plain_mode() {
     let place = Place::new();
-    // No size matters: the terminal is narrower than the lines.
+    // The size does not matter: the terminal is narrower than the lines.
     let mut session = place
         .groupdesk(&["--plain", "demo"])
         .size(10, 40)
@@ -85,12 +85,12 @@ fn a_name_is_edited_by_ear() {
                 .chars()
                 .all(|c| !('\u{2500}'..='\u{257f}').contains(&c))
     );
-    // A carriage return alone would go back over what was said.
+    // A lone carriage return would write over the line.
     assert!(!modes.replace("\r\n", "").contains('\r'));
 }
 
 #[test]
-fn nothing_is_said_twice_or_while_nothing_happens() {
+fn nothing_is_written_twice_or_while_idle() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo", "--plain"]).start();
     wait_for_the_list(&mut session);
@@ -106,7 +106,7 @@ fn nothing_is_said_twice_or_while_nothing_happens() {
     assert!(lines[0].starts_with("> Acme US"), "{lines:?}");
     let silence = session.output_during(std::time::Duration::from_secs(1));
     assert_eq!(String::from_utf8_lossy(&silence), "");
-    // On the shell's side it stops and comes back like the other.
+    // Ctrl-Z suspends it like the other mode.
     session.send("\x1aj");
     wait_until("the third row", || {
         lines_from(&mut session, from)
@@ -119,7 +119,7 @@ fn nothing_is_said_twice_or_while_nothing_happens() {
 }
 
 #[test]
-fn a_box_is_read_alone_and_its_cursor_is_heard() {
+fn an_open_box_is_written_alone_with_its_cursor() {
     let place = Place::new();
     let mut session = place.groupdesk(&["--plain", "demo"]).start();
     wait_for_the_list(&mut session);

@@ -1,4 +1,4 @@
-//! Another size at any time: the screen is whole again, and keys are answered.
+//! A new size at any time: the screen is complete again, and keys work.
 
 use super::{
     PATIENCE,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::support::pty::Session;
 
-/// Whether every row of the usual list is there, as after a start.
+/// Waits until every row of the usual list is there, as after a start.
 #[track_caller]
 fn wait_for_whole(session: &mut Session) -> String {
     session.wait_until("a whole screen", PATIENCE, |screen| {
@@ -24,7 +24,7 @@ fn wait_for_whole(session: &mut Session) -> String {
 }
 
 #[test]
-fn every_size_is_drawn_for_itself() {
+fn every_size_is_drawn_completely() {
     let place = Place::new();
     let mut session = place.demo();
     wait_for_whole(&mut session);
@@ -50,7 +50,7 @@ fn every_size_is_drawn_for_itself() {
 }
 
 #[test]
-fn a_storm_of_sizes_ends_in_a_whole_screen() {
+fn fast_resizing_ends_in_a_complete_screen() {
     let place = Place::new();
     let mut session = place.demo();
     for step in 0..200_u16 {
@@ -70,9 +70,9 @@ fn a_storm_of_sizes_ends_in_a_whole_screen() {
     });
 }
 
-/// A terminal that was smaller for a moment has lost what it had beyond.
+/// A terminal that was smaller for a moment has lost everything beyond that size.
 #[test]
-fn a_size_that_is_back_before_anyone_looks_is_drawn_again() {
+fn a_size_restored_before_the_console_looks_is_drawn_again() {
     let place = Place::new();
     let mut session = place.demo();
     for _ in 0..50 {

@@ -1,11 +1,11 @@
-//! Completion in the shells themselves, installed as the guide says: the Tab key of a person who knows half of an id.
+//! Completion in the shells themselves, installed as the guide says: Tab after half of an id.
 
 use std::path::Path;
 
 use super::{PATIENCE, Place};
 use crate::support::pty::Program;
 
-/// A shell without a person's settings, and the line that installs the completion.
+/// A shell without personal settings, and the line that installs the completion.
 #[rustfmt::skip] // A table: one case a line.
 const SHELLS: [(&str, &[&str], &str); 3] = [
     ("bash", &["--norc", "--noprofile", "-i"], "eval \"$(groupdesk completions bash)\""),
@@ -13,8 +13,8 @@ const SHELLS: [(&str, &[&str], &str); 3] = [
     ("fish", &["--private"], "mkdir -p $XDG_CONFIG_HOME/fish/completions; groupdesk completions fish > $XDG_CONFIG_HOME/fish/completions/groupdesk.fish"),
 ];
 
-/// Where `GROUPDESK_SHELLS=required` is not set, a shell that is not installed is left out, and a line says so.
-fn is_there(shell: &str) -> bool {
+/// Without `GROUPDESK_SHELLS=required` a shell that is not installed is left out, and a line is printed.
+fn is_installed(shell: &str) -> bool {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"];
     let is_there = folders.iter().any(|f| Path::new(f).join(shell).exists());
     if !is_there {
@@ -26,13 +26,13 @@ fn is_there(shell: &str) -> bool {
 }
 
 #[test]
-fn half_an_id_and_a_tab_are_a_command_in_every_shell() {
+fn tab_completes_half_an_id_in_every_shell() {
     let program = Path::new(env!("CARGO_BIN_EXE_groupdesk"));
     let folder = program.parent().expect("a folder").display();
     let place = Place::new();
     let held = place.hold();
     for (shell, arguments, installs) in SHELLS {
-        if !is_there(shell) {
+        if !is_installed(shell) {
             continue;
         }
         let place = Place::new();
@@ -47,7 +47,7 @@ fn half_an_id_and_a_tab_are_a_command_in_every_shell() {
         session.wait_until(shell, PATIENCE, |screen| {
             screen.contents().contains("installed\n")
         });
-        // What is suggested and not taken would not be run.
+        // A suggestion that was not inserted would not be run.
         session.send("groupdesk show acme-e\t--json\r");
         session.wait_for("\"user_group_id\": \"acme-eu\"", PATIENCE);
         session.send("groupdesk doc\t--help\r");

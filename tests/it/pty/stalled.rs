@@ -1,5 +1,5 @@
-//! A terminal that does not read for a while, as an SSH line that stalls: a bulk rotation goes on, is written down, and is
-//! shown when the terminal reads again.
+//! A terminal that does not read for a while, like a stalled SSH connection: a bulk rotation continues, is recorded,
+//! and is shown when the terminal reads again.
 
 use std::{path::Path, time::Duration};
 
@@ -12,27 +12,27 @@ use super::{
 use crate::support::{proxy::Gate, pty::Session, wait::eventually};
 
 const GROUPS: usize = 50;
-/// In flight at the same time.
+/// Requests in flight at the same time.
 const AT_ONCE: usize = 4;
 
 /// Nobody reads while nearly all of it happens.
-async fn goes_on(scene: &Scene, gate: &Gate, session: &mut Session) {
+async fn assert_continues(scene: &Scene, gate: &Gate, session: &mut Session) {
     for _ in 0..AT_ONCE {
         gate.reached().await;
     }
     session.stall();
     (0..AT_ONCE).for_each(|_| gate.open());
-    assert_eq!(scene.is_over().await, confirmed(GROUPS));
+    assert_eq!(scene.wait_for_end().await, confirmed(GROUPS));
     scene.assert_sent_once();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bulk_rotation_in_the_console_goes_on() {
+async fn a_bulk_rotation_in_the_console_continues() {
     let scene = Scene::new(GROUPS).await;
     let gate = Gate::new();
     scene.hold(&gate, AT_ONCE);
     let mut session = scene.rotating();
-    goes_on(&scene, &gate, &mut session).await;
+    assert_continues(&scene, &gate, &mut session).await;
     session.read_on();
     session.wait_for("50 confirmed of 50", PATIENCE);
     session.send("\x03\x03");
@@ -41,14 +41,14 @@ async fn a_bulk_rotation_in_the_console_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bulk_rotation_on_the_command_line_goes_on() {
+async fn a_bulk_rotation_on_the_command_line_continues() {
     let scene = Scene::new(GROUPS).await;
     let gate = Gate::new();
     scene.hold(&gate, AT_ONCE);
     let arguments = ["rotate", "--filter", "g", "--yes", "--json"];
     let mut session = scene.groupdesk(&arguments).start();
-    goes_on(&scene, &gate, &mut session).await;
-    // Longer than mere news is waited for.
+    assert_continues(&scene, &gate, &mut session).await;
+    // Waits longer for the process than for its messages.
     let place = format!("/proc/{}", session.pid().as_raw_nonzero());
     let ended = eventually("it ends", || !Path::new(&place).exists());
     let ended = tokio::time::timeout(Duration::from_millis(1_500), ended).await;
@@ -61,14 +61,14 @@ async fn a_bulk_rotation_on_the_command_line_goes_on() {
     assert!(raw.contains("\"planned\":50,\"confirmed\":50"), "{raw}");
 }
 
-/// The signal that ends a session finds the console waiting for the terminal.
+/// The signal arrives while the console waits for the terminal.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_meanwhile_stops_it_all_the_same() {
+async fn a_signal_meanwhile_still_stops_the_run() {
     for signal in [Signal::TERM, Signal::HUP] {
         let scene = Scene::new(GROUPS).await;
         let (first, later) = (Gate::new(), Gate::new());
         scene.hold(&first, AT_ONCE);
-        // News enough for the console to have drawn.
+        // Enough events for the console to have drawn.
         scene.pass(2 * AT_ONCE);
         scene.hold(&later, AT_ONCE);
         let mut session = scene.rotating();
@@ -82,11 +82,15 @@ async fn a_signal_meanwhile_stops_it_all_the_same() {
         }
         session.signal(signal);
         (0..AT_ONCE).for_each(|_| later.open());
-        let counts = scene.is_quiet().await;
+        let counts = scene.wait_until_quiet().await;
         session.read_on();
         assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
         assert!(counts.not_started > 0, "{signal:?}: {counts}");
-        assert_eq!(scene.is_quiet().await, counts, "nothing new was sent");
+        assert_eq!(
+            scene.wait_until_quiet().await,
+            counts,
+            "nothing new was sent"
+        );
         assert_eq!(scene.proxy.count("POST"), counts.confirmed);
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-Z and back: the shell gets its terminal, and the console comes back whole.
+//! Ctrl-Z and back: the shell gets its terminal, and the console is redrawn completely.
 
 use rustix::process::{Pid, Signal};
 
@@ -14,8 +14,8 @@ fn rows(screen: &str) -> Vec<String> {
     rows.map(str::to_owned).collect()
 }
 
-/// Stops it in a shell by `stop`, and continues it there.
-fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
+/// Stops the console in a shell, and continues it there.
+fn stop_and_continue(stop: impl Fn(&mut Session)) {
     let place = Place::new();
     let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut session = place.shell(script).start();
@@ -30,7 +30,8 @@ fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
     assert_given_back(&mut session);
 
     session.send("\n");
-    // It is drawn twice: when it goes on, and when it hears that it was stopped. In between a frame may be half there.
+    // Two frames are drawn: when it continues, and when it notices that it was stopped. In between a frame may be
+    // incomplete.
     session.wait_until("the same rows", PATIENCE, |screen| {
         let contents = screen.contents();
         let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
@@ -47,20 +48,20 @@ fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
 }
 
 #[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_console_back() {
-    stops_and_comes_back(|session| session.send("\x1a"));
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_resumes_the_console() {
+    stop_and_continue(|session| session.send("\x1a"));
 }
 
 #[test]
-fn a_stop_from_outside_gives_the_terminal_back_too() {
-    stops_and_comes_back(|session| {
+fn a_stop_from_outside_restores_the_terminal_too() {
+    stop_and_continue(|session| {
         let console = children(session.pid());
         assert_eq!(console.len(), 1, "the console is the shell's only child");
         rustix::process::kill_process(console[0], Signal::TSTP).expect("it is there");
     });
 }
 
-/// The processes that a process has started.
+/// The child processes of a process.
 pub(super) fn children(parent: Pid) -> Vec<Pid> {
     let path = format!("/proc/{parent}/task/{parent}/children");
     let numbers = std::fs::read_to_string(path).expect("it runs");
@@ -70,7 +71,7 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// As a debugger or `kill -STOP` does: nothing could be given back, but all of it is taken again.
+/// As a debugger or `kill -STOP` does: it could not restore the terminal, but takes all of it again.
 #[test]
 fn a_console_that_is_continued_takes_its_terminal_again() {
     let place = Place::new();
@@ -92,9 +93,9 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
     session.wait_for(">   Acme US", PATIENCE);
 }
 
-/// Without a shell that could continue it, a stop would be for ever.
+/// Without a shell to continue it, it would stay stopped for ever.
 #[test]
-fn ctrl_z_without_job_control_only_draws_anew() {
+fn ctrl_z_without_job_control_only_redraws() {
     let place = Place::new();
     let mut session = place.demo();
     session.send("\x1aj");

@@ -1,5 +1,5 @@
-//! The everyday tasks from the first key to the last, by keyboard alone at 80×24, and what the service has afterwards.
-//! `pictures::tasks` draws the same ones.
+//! The everyday tasks from the first key to the last, by keyboard alone at 80×24, and the state of the service
+//! afterwards. `pictures::tasks` draws the same tasks.
 
 use std::{fs, net::TcpListener};
 
@@ -7,7 +7,7 @@ use groupdesk::domain::change::DesiredFields;
 
 use super::{
     PATIENCE,
-    drafts::{kept, killed_over_a_draft, offered},
+    drafts::{assert_offered, kept, kill_over_a_draft},
     place::{Place, wait_until},
 };
 use crate::support::{
@@ -74,21 +74,21 @@ impl Scene {
         fs::read_to_string(self.world.config_file()).expect("readable")
     }
 
-    /// How many tokens the service holds, one a group.
+    /// How many groups the service has, each with one token.
     fn groups(&self) -> usize {
         self.world.secrets().len()
     }
 }
 
-/// Leaves only one group on the list.
+/// Filters the list down to one group.
 fn find(session: &mut Session, group: &str) {
     session.send(format!("/{group}\r"));
     session.wait_for("1 of 3", PATIENCE);
 }
 
-/// Production is named on every screen of an errand there.
+/// Every screen of a task in production names it.
 #[track_caller]
-fn on_production(screen: &str) {
+fn assert_production(screen: &str) {
     assert!(screen.starts_with(" PRODUCTION "), "{screen}");
 }
 
@@ -99,21 +99,21 @@ async fn one_row_of_a_production_mapping_is_changed() {
     let mut session = scene.on(Side::Production);
     find(&mut session, "acme-eu");
     session.send("e");
-    on_production(&session.wait_for("nothing changed", PATIENCE));
+    assert_production(&session.wait_for("nothing changed", PATIENCE));
     session.send("\tl\r\x15999\r");
-    on_production(&session.wait_for("was 213", PATIENCE));
+    assert_production(&session.wait_for("was 213", PATIENCE));
     session.send("\x13");
     let review = session.wait_for(": unchanged since you started", PATIENCE);
-    on_production(&review);
+    assert_production(&review);
     assert!(review.contains("~ 40  213 → 999"), "{review}");
     assert!(review.contains("nothing is sent yet"), "{review}");
     assert_eq!(scene.world.stored(Side::Production, "acme-eu"), before);
 
     session.send("y");
-    on_production(&session.wait_for("Type this to send it", PATIENCE));
+    assert_production(&session.wait_for("Type this to send it", PATIENCE));
     session.send("acme-eu\r");
     let result = session.wait_for("UPDATED", PATIENCE);
-    on_production(&result);
+    assert_production(&result);
     assert!(result.contains("40 → 999"), "{result}");
     let after = scene.world.stored(Side::Production, "acme-eu");
     assert_eq!(after.mapping["40"], "999");
@@ -136,17 +136,17 @@ async fn a_leaked_token_is_found_and_rotated() {
     session.paste(&leaked);
     session.send("\r");
     let found = session.wait_for("current  token of initech in production", PATIENCE);
-    on_production(&found);
+    assert_production(&found);
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
     session.send("T");
-    on_production(&session.wait_for("nothing is sent yet", PATIENCE));
+    assert_production(&session.wait_for("nothing is sent yet", PATIENCE));
     session.send("\x1b[Zleaked in a ticket\tinitec\r");
     session.wait_for("that is not the id", PATIENCE);
     let now = || scene.world.stored(Side::Production, "initech").token;
     assert_eq!(now(), leaked, "Nothing was sent");
     session.send("h\r");
-    on_production(&session.wait_for("confirmation   confirmed", PATIENCE));
+    assert_production(&session.wait_for("confirmation   confirmed", PATIENCE));
     assert_ne!(now(), leaked);
     let key = scene.world.new_key("production", Some("Customer"));
     let caller = Caller::new(scene.world.base_url(), &key.into());
@@ -169,7 +169,7 @@ async fn a_leaked_token_is_found_and_rotated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_that_looks_like_another_is_named_and_left() {
+async fn a_look_alike_id_is_named_and_can_be_left() {
     let scene = Scene::new().await;
     let groups = scene.groups();
     let mut session = scene.on(Side::Production);
@@ -177,7 +177,7 @@ async fn an_id_that_looks_like_another_is_named_and_left() {
     session.wait_for("Open or create a group", PATIENCE);
     session.paste("\u{430}cme-eu");
     let warned = session.wait_for("looks like \"a\"", PATIENCE);
-    on_production(&warned);
+    assert_production(&warned);
     assert!(warned.contains("sending creates the group"), "{warned}");
     assert!(warned.contains("Did you mean?"), "{warned}");
     assert!(warned.contains("  acme-eu"), "{warned}");
@@ -186,7 +186,7 @@ async fn an_id_that_looks_like_another_is_named_and_left() {
     session.wait_for("Create", PATIENCE);
     session.send("Acme\x13");
     let review = session.wait_for("new group", PATIENCE);
-    on_production(&review);
+    assert_production(&review);
     assert!(review.contains("looks like \"a\""), "{review}");
     session.send("\x1b");
     session.wait_for_no("new group", PATIENCE);
@@ -205,9 +205,9 @@ async fn an_id_that_looks_like_another_is_named_and_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_service_keeps_nobody_from_the_other_profile() {
+async fn a_dead_service_does_not_block_the_other_profile() {
     let scene = Scene::new().await;
-    // Takes the connection and never answers.
+    // Accepts connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let silent = format!("http://{}", silent.local_addr().expect("an address"));
     let config = scene.config();
@@ -222,14 +222,14 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     let choice = session.wait_for(" Profiles ", PATIENCE);
     assert!(choice.starts_with(" TESTING "), "{choice}");
     session.send("k\r");
-    on_production(&session.wait_for_start(" PRODUCTION ", PATIENCE));
+    assert_production(&session.wait_for_start(" PRODUCTION ", PATIENCE));
     session.wait_for("3 groups", PATIENCE);
     find(&mut session, "globex");
     session.send("\r");
     session.wait_for("Groups › Globex", PATIENCE);
     let read = session.wait_for(" 200 ", PATIENCE);
-    on_production(&read);
-    // And it can be worked in.
+    assert_production(&read);
+    // And one can work in it.
     session.send("e");
     session.wait_for("nothing changed", PATIENCE);
     session.send(" plc\x13");
@@ -244,14 +244,14 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
 fn a_draft_is_resumed_after_a_kill_and_sent() {
     let place = Place::new();
     let held = place.hold();
-    killed_over_a_draft(&place, &held);
-    let mut session = offered(&place, &held);
-    // The half of the JSON gets its other half.
+    kill_over_a_draft(&place, &held);
+    let mut session = assert_offered(&place, &held);
+    // Completes the half of the JSON.
     session.send("\t\t\x1b[1;5F}");
     session.wait_for_no("1 problem", PATIENCE);
     session.send("\x13");
     let review = session.wait_for(": unchanged since you started", PATIENCE);
-    on_production(&review);
+    assert_production(&review);
     assert!(review.contains("Half a name"), "{review}");
     session.send("y");
     let result = session.wait_for("UPDATED", PATIENCE);

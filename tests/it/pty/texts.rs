@@ -1,4 +1,5 @@
-//! The corpus in the shipped console on a terminal: every byte that it writes is one of its own sequences or a harmless sign.
+//! The corpus of unusual texts in the shipped console on a terminal: every byte it writes belongs to one of its own
+//! sequences or to a harmless character.
 
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use crate::support::{
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The finals of the sequences that the console writes itself; none sets a title, none touches the clipboard.
+/// Final bytes of the sequences that the console writes itself; none sets a title or uses the clipboard.
 const OWN: &str = "HGCDABKXmJhlrMLST@P";
 
-/// Panics at the first byte that is neither a harmless sign nor one of our sequences; the sequences that there were.
+/// Returns the number of our own sequences. Panics at the first byte that belongs to none and is not a harmless
+/// character.
 #[track_caller]
 fn own_sequences(raw: &str) -> usize {
     let mut count = 0;
@@ -29,7 +31,7 @@ fn own_sequences(raw: &str) -> usize {
             );
             continue;
         }
-        // The question for the background colour of the terminal.
+        // The query for the background colour of the terminal.
         if let Some(behind) = rest.as_str().strip_prefix("]11;?\u{1b}\\") {
             rest = behind.chars();
             count += 1;
@@ -48,7 +50,7 @@ fn own_sequences(raw: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_terminal_gets_no_byte_of_them_raw() {
+async fn the_terminal_gets_no_raw_byte_of_any_text() {
     let world = a_world(Timestamp::now()).await;
     let mut session = Program::groupdesk(&[])
         .env("HOME", world.folder().to_string_lossy())

@@ -1,5 +1,5 @@
-//! `assets/openapi.json` and the service agree: every answer is as it is described, and everything described happens.
-//! `tests/schemathesis.sh` sends it thousands of requests made from the same description.
+//! `assets/openapi.json` and the service agree: every answer is as described, and everything described happens.
+//! `tests/schemathesis.sh` sends thousands of requests generated from the same description.
 
 mod schema;
 
@@ -20,10 +20,10 @@ fn description() -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// Status and code, with the operation; the code of a success is empty.
+/// Operation, status and code; the code of a success is empty.
 type Case = (String, u16, String);
 
-/// All that the description says can be answered.
+/// All answers that the description allows.
 fn described(document: &Value) -> BTreeSet<Case> {
     let operations = document["paths"]["/api/user"]
         .as_object()
@@ -53,7 +53,7 @@ struct Witness {
 }
 
 impl Witness {
-    fn saw(
+    fn note_answer(
         &mut self,
         method: &str,
         status: u16,
@@ -68,7 +68,7 @@ impl Witness {
         );
         let response = schema::resolved(&self.document, response);
         let of = &response["content"]["application/json"]["schema"];
-        let wrong = schema::wrong(&self.document, of, answer, "");
+        let wrong = schema::mismatch(&self.document, of, answer, "");
         assert_eq!(wrong, None, "{method} {status}: {answer}");
         for (name, header) in response["headers"].as_object().into_iter().flatten() {
             let header = schema::resolved(&self.document, header);
@@ -100,11 +100,11 @@ impl Witness {
         let answer = reply.json();
         let header = |name: &str| Some(reply.headers.get(name)?.to_str().ok()?.to_owned());
         let method = method.as_str().to_lowercase();
-        self.saw(&method, reply.status.as_u16(), &answer, &header);
+        self.note_answer(&method, reply.status.as_u16(), &answer, &header);
         answer
     }
 
-    /// A request as bytes, for what a proper client cannot send.
+    /// Sends a request as bytes that a proper client cannot send.
     async fn raw(&mut self, service: &TestService, method: &Method, rest: &str) {
         let mut stream = TcpStream::connect(service.running.address)
             .await
@@ -125,13 +125,13 @@ impl Witness {
                 .map(|line| line.1.to_owned())
         };
         let answer = serde_json::from_str(body).expect("JSON");
-        self.saw(&method.as_str().to_lowercase(), status, &answer, &header);
+        self.note_answer(&method.as_str().to_lowercase(), status, &answer, &header);
     }
 }
 
 const METHODS: [Method; 3] = [Method::GET, Method::PUT, Method::POST];
 
-/// A body that is right for the operation, of a group or token that is not there.
+/// A valid body for the operation, about a group or token that does not exist.
 fn unknown(method: &Method) -> String {
     if *method == Method::POST {
         json!({"current_token": "unknown"}).to_string()
@@ -149,7 +149,7 @@ async fn every_answer_is_as_described_and_everything_described_happens() {
     let service = TestService::start().await;
     successes(&mut witness, &service).await;
     refusals(&mut witness, &service).await;
-    pressed(&mut witness).await;
+    under_pressure(&mut witness).await;
     let described = described(&witness.document);
     let missing: Vec<_> = described.difference(&witness.seen).collect();
     assert!(missing.is_empty(), "described, and never seen: {missing:?}");
@@ -203,8 +203,8 @@ async fn refusals(witness: &mut Witness, service: &TestService) {
     }
 }
 
-/// What needs a service in trouble.
-async fn pressed(witness: &mut Witness) {
+/// Answers that need an overloaded or failing service.
+async fn under_pressure(witness: &mut Witness) {
     let full = Limits {
         in_flight: 0,
         ..Limits::default()
@@ -252,7 +252,7 @@ async fn pressed(witness: &mut Witness) {
 }
 
 #[tokio::test]
-async fn what_is_not_described_is_404_and_405() {
+async fn undescribed_paths_and_methods_are_404_and_405() {
     let service = TestService::start().await;
     let document = description();
     let paths: Vec<_> = document["paths"]

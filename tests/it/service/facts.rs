@@ -1,4 +1,4 @@
-//! What the service says of itself in headers: to whom, that it is true, and that our client reads it.
+//! The facts that the service states in headers: to whom, that they are true, and that our client reads them.
 
 use groupdesk::{
     api::{
@@ -31,7 +31,7 @@ fn acme() -> (UserGroupId, GroupRequest) {
     (UserGroupId::parse("acme").expect("a valid id"), request)
 }
 
-async fn silent() -> TestService {
+async fn without_facts() -> TestService {
     let limits = Limits {
         states_facts: false,
         ..Limits::default()
@@ -40,7 +40,7 @@ async fn silent() -> TestService {
 }
 
 #[tokio::test]
-async fn who_has_a_key_is_told_with_every_answer_and_nobody_else() {
+async fn the_facts_are_in_every_answer_to_a_valid_key_and_no_other() {
     let service = TestService::start().await;
     let caller = service.testing();
     let acme = json!({"user_group_id": "acme"});
@@ -63,7 +63,7 @@ async fn who_has_a_key_is_told_with_every_answer_and_nobody_else() {
         stranger.get(&acme).await,
         caller.send(Method::DELETE, "").await,
         Reply::of(caller.http.get(service.base_url())).await,
-        silent().await.testing().get(&acme).await,
+        without_facts().await.testing().get(&acme).await,
     ];
     for reply in not_told {
         assert_eq!(reply.headers.get(HEADER), None, "{}", reply.text);
@@ -71,7 +71,7 @@ async fn who_has_a_key_is_told_with_every_answer_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn what_it_says_is_true() {
+async fn the_stated_facts_are_true() {
     let service = TestService::start().await;
     let caller = service.testing();
     let full = json!({"user_group_id": "acme", "name": "Acme", "mapping": {"40": "213"}, "properties": {"a": 1}});
@@ -89,7 +89,7 @@ async fn what_it_says_is_true() {
 }
 
 #[tokio::test]
-async fn our_client_reads_it() {
+async fn our_client_reads_the_facts() {
     let stated = StatedFacts {
         properties_on_get: Some(PropertiesOnGet::Returned),
         absent_name: Some(AbsentField::Keep),
@@ -98,7 +98,7 @@ async fn our_client_reads_it() {
     };
     for (service, facts) in [
         (TestService::start().await, stated),
-        (silent().await, StatedFacts::default()),
+        (without_facts().await, StatedFacts::default()),
     ] {
         let client = client(&service);
         let (id, request) = acme();
@@ -109,7 +109,7 @@ async fn our_client_reads_it() {
 }
 
 #[tokio::test]
-async fn what_it_did_not_do_is_no_riddle_but_for_a_rotation() {
+async fn a_stated_refusal_is_certain_except_for_a_rotation() {
     let limits = Limits {
         in_flight: 0,
         ..Limits::default()

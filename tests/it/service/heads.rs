@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::slow::{connect, is_served, rest};
+use super::slow::{assert_served, connect, rest};
 use crate::support::service::TestService;
 
-/// Status and JSON of what comes until the service closes.
+/// Status and JSON of the answer, read until the service closes.
 async fn answer(service: &TestService, request: &str) -> (u16, Value) {
     let mut stream = connect(service, request).await;
     let said = rest(&mut stream).await;
@@ -30,7 +30,7 @@ async fn refused(service: &TestService, status: u16, request: &str) -> String {
     body["error"]["code"].as_str().expect("a code").to_owned()
 }
 
-/// A good request that ends its connection, with these headers before the others.
+/// A valid request that closes its connection, with these headers before the others.
 fn good(service: &TestService, headers: &str) -> String {
     let body = r#"{"user_group_id":"acme"}"#;
     let key = service.testing().authorization;
@@ -42,7 +42,7 @@ fn good(service: &TestService, headers: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_a_400_in_json() {
+async fn an_unreadable_request_is_a_400_in_json() {
     let service = TestService::start().await;
     for request in [
         "\0\0\0\0\r\n\r\n",
@@ -56,7 +56,7 @@ async fn what_cannot_be_read_is_a_400_in_json() {
         let code = refused(&service, 400, request).await;
         assert_eq!(code, "malformed_request", "{request:?}");
     }
-    // Also behind an answer on the same connection.
+    // Also after an answer on the same connection.
     let body = r#"{"user_group_id":"acme"}"#;
     let first = good(&service, "Host: x\r\n").replace("Connection: close\r\n", "");
     let mut stream = connect(&service, &format!("{first}GET\r\n\r\n")).await;
@@ -67,7 +67,7 @@ async fn what_cannot_be_read_is_a_400_in_json() {
         "{said}"
     );
     assert!(!said.contains(body));
-    is_served(&service, "after them").await;
+    assert_served(&service, "after them").await;
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn there_is_exactly_one_host() {
     ] {
         let request = good(&service, host);
         assert_eq!(refused(&service, 400, &request).await, "malformed_request");
-        // Before everything else: also where there is no key, and nothing at the path.
+        // Checked first: also without a key and with nothing at the path.
         let other = request
             .replace("/api/user", "/")
             .replace("Token ", "Nothing ");
@@ -126,7 +126,7 @@ async fn the_head_may_have_32_kib_and_a_hundred_headers() {
     for request in [padded((32 << 10) + 1), padded(1 << 20), many(101)] {
         assert_eq!(refused(&service, 431, &request).await, "head_too_large");
     }
-    // A head that has no end is refused when it is too large.
+    // An endless head is refused when it is too large.
     let endless = format!("GET /api/user HTTP/1.1\r\nX: {}", "x".repeat(32 << 10));
     assert_eq!(refused(&service, 431, &endless).await, "head_too_large");
 }

@@ -1,4 +1,4 @@
-//! Keys, environments and what a key may do.
+//! API keys, environments, and what a key may do.
 
 use groupdesk::service::store::StoreError;
 use secrecy::ExposeSecret;
@@ -64,7 +64,7 @@ async fn no_key_a_wrong_key_and_a_revoked_key_get_the_identical_answer() {
 }
 
 #[tokio::test]
-async fn a_read_only_key_may_get_what_exists_and_nothing_else() {
+async fn a_read_only_key_may_only_get_existing_groups() {
     let service = TestService::start().await;
     let reader = service.caller(PRODUCTION, None, true);
     let token = service.production().token_of("acme").await;
@@ -109,10 +109,10 @@ async fn revoking_through_another_store_takes_effect_at_once() {
         401
     );
     service.production().token_of("acme").await;
-    // Again: nothing changes.
+    // Revoking it again changes nothing.
     assert_eq!(other.revoke_key(testing.id), Ok(revoked));
     assert_eq!(other.revoke_key(4711), Err(StoreError::UnknownKey(4711)));
-    // And a key made there works here.
+    // And a key created there works here.
     let (_, key) = other.create_key("testing", None, false).expect("a key");
     Caller::new(&service.base_url(), &key)
         .token_of("acme")

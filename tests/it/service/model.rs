@@ -1,4 +1,5 @@
-//! Random sequences of requests, by several keys of several environments, answered as a small model of the service says.
+//! Random sequences of requests with several keys of several environments, answered as a small model of the service
+//! predicts.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::support::{
 };
 
 const IDS: [&str; 3] = ["a", "ä b", "42"];
-/// Environment, its tag, and whether the key may only read.
+/// Environment, its tag, and whether the key is read-only.
 const KEYS: [(&str, Option<&str>, bool); 5] = [
     ("production", Some("Customer"), false),
     ("testing", Some("Testing"), false),
@@ -24,7 +25,7 @@ const KEYS: [(&str, Option<&str>, bool); 5] = [
 enum Act {
     Get(Fields),
     Put(Fields),
-    /// Rotates what is current in one of the environments, or what was once, or what never was.
+    /// Rotates a token that is current in one of the environments, was current once, or never existed.
     Current(usize, usize),
     Retired(usize),
     Never,
@@ -107,7 +108,7 @@ impl Fields {
 type Expected = Result<(&'static str, usize), (u16, &'static str)>;
 
 impl Model {
-    /// What a get must say; a new group gets its token from the answer.
+    /// The expected answer of a get; the token of a new group is taken from the answer.
     fn get(&mut self, key: usize, fields: &Fields, prefix: &str) -> (Expected, bool) {
         let (environment, tag, read_only) = KEYS[key];
         let place = (environment, fields.id);
@@ -188,7 +189,7 @@ impl Model {
         })
     }
 
-    /// The token of an act, if there is one by now.
+    /// The token of an act, if it exists by now.
     fn token(&self, act: &Act) -> String {
         let found = match act {
             Act::Current(key, id) => self
@@ -203,7 +204,7 @@ impl Model {
         found.cloned().unwrap_or_else(|| "0".repeat(64))
     }
 
-    /// Compares an answer with the model, and takes over what only the service can know.
+    /// Compares an answer with the model, and takes over values that only the service can choose.
     fn check(&mut self, reply: &Reply, expected: Expected, asked: &Asked<'_>) {
         let place = match expected {
             Err((status, code)) => {
@@ -244,7 +245,7 @@ impl Model {
 struct Asked<'a> {
     fields: Option<&'a Fields>,
     rotates: bool,
-    /// Of a get: whether it must create.
+    /// For a get: whether it must create.
     is_new: Option<bool>,
 }
 
@@ -280,7 +281,7 @@ async fn play(callers: &[Caller], prefix: &str, acts: &[(usize, Act)]) {
 }
 
 #[test]
-fn any_sequence_is_answered_as_the_model_says() {
+fn any_sequence_is_answered_as_the_model_predicts() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let service = runtime.block_on(TestService::start());
     let callers =
@@ -294,7 +295,7 @@ fn any_sequence_is_answered_as_the_model_says() {
     let acts = prop::collection::vec((0..KEYS.len(), act()), 1..40);
     let number = std::cell::Cell::new(0);
     let played = runner.run(&acts, |acts| {
-        // Ids of their own for each case: the service remembers.
+        // Each case has ids of its own, because the service keeps its groups.
         number.set(number.get() + 1);
         let prefix = format!("case {}", number.get());
         runtime.block_on(play(&callers, &prefix, &acts));

@@ -1,4 +1,4 @@
-//! Overload, callers that leave, a held database, and the stop.
+//! Overload, callers that disconnect, a locked database, and the shutdown.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn raw_request(service: &TestService, caller: &Caller, id: &str) -> TcpStr
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_write_runs_to_its_end_when_its_caller_has_gone() {
+async fn a_write_is_completed_when_its_caller_disconnects() {
     let service = TestService::start_with(patient(), Limits::default()).await;
     let held = Held::of(&service);
     let stream = raw_request(&service, &service.testing(), "orphan").await;
@@ -89,7 +89,7 @@ async fn a_write_runs_to_its_end_when_its_caller_has_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_revoked_while_its_request_waits_does_nothing_more() {
+async fn a_key_revoked_while_its_request_waits_has_no_effect() {
     let service = TestService::start_with(patient(), Limits::default()).await;
     let other = service.other_connection();
     other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
@@ -104,7 +104,7 @@ async fn a_key_revoked_while_its_request_waits_does_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_than_fits_is_answered_503_with_retry_after() {
+async fn requests_over_the_limit_get_503_with_retry_after() {
     let limits = Limits {
         in_flight: 2,
         ..Limits::default()
@@ -126,7 +126,7 @@ async fn more_than_fits_is_answered_503_with_retry_after() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_queue_is_503_too() {
+async fn a_full_queue_gets_503_too() {
     let options = Options {
         queue: 1,
         ..patient()
@@ -134,7 +134,7 @@ async fn a_full_queue_is_503_too() {
     let service = TestService::start_with(options, Limits::default()).await;
     let caller = service.testing();
     let held = Held::of(&service);
-    // One write is stuck in its transaction; whatever follows fills the queue of one.
+    // One write is stuck in its transaction; the following ones fill the queue of one.
     let stuck = create(&caller, "stuck");
     eventually("it is stuck", || service.store.pending_writes() == 1).await;
     let crowd: Vec<_> = (0..5)
@@ -157,7 +157,7 @@ async fn a_full_queue_is_503_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_database_held_by_another_process_is_503_and_nothing_is_done() {
+async fn a_locked_database_gets_503_and_nothing_is_done() {
     let options = Options {
         busy_timeout: Duration::from_millis(20),
         ..Options::default()
@@ -204,10 +204,10 @@ async fn an_inner_failure_is_a_500_without_details() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_stop_finishes_what_is_in_flight() {
+async fn the_shutdown_finishes_requests_in_flight() {
     let service = TestService::start_with(patient(), Limits::default()).await;
     let caller = service.testing();
-    // An idle connection must not hold the stop up.
+    // An idle connection must not delay the shutdown.
     caller.token_of("before").await;
     let held = Held::of(&service);
     let call = create(&caller, "last");
@@ -225,7 +225,7 @@ async fn the_stop_finishes_what_is_in_flight() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_stop_does_not_wait_longer_than_its_grace() {
+async fn the_shutdown_does_not_wait_longer_than_its_grace_period() {
     let limits = Limits {
         grace: Duration::from_millis(20),
         ..Limits::default()

@@ -1,4 +1,4 @@
-//! Many callers want the same at once: one of them gets it, and the others are told so.
+//! Many callers send the same request at once: one succeeds, and the others are told so.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -60,7 +60,7 @@ async fn one_of_many_creates_and_the_others_get_its_group() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_of_many_rotates_and_the_others_hear_that_the_token_is_retired() {
+async fn one_of_many_rotates_and_the_others_get_that_the_token_is_retired() {
     let service = TestService::start().await;
     let caller = service.testing();
     let mut token = caller.token_of("acme").await;
@@ -103,13 +103,13 @@ async fn of_environments_that_may_not_share_an_id_one_gets_it() {
     }
 }
 
-/// What the workers of the next test were told, all in all.
+/// What the workers of the next test were answered, taken together.
 #[derive(Default)]
 struct Told {
     /// From an old token to the new one.
     rotated: HashMap<String, String>,
     names: HashSet<String>,
-    /// The newest token anybody was told of.
+    /// The newest token in any answer.
     newest: String,
 }
 
@@ -123,7 +123,7 @@ async fn work(caller: Caller, id: String, worker: usize, steps: usize, told: Arc
             }
             1 => {
                 let name = format!("{worker} in {step}");
-                // Before it is sent: another one may read it before this is told.
+                // Before it is sent, because another worker may read it before this one is answered.
                 told.lock().expect("no panic").names.insert(name.clone());
                 let reply = caller
                     .put(&json!({"user_group_id": id, "name": name}))
@@ -148,7 +148,7 @@ async fn work(caller: Caller, id: String, worker: usize, steps: usize, told: Arc
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tokens_form_one_chain_and_names_are_whole_whoever_writes_at_once() {
+async fn with_concurrent_writers_tokens_form_one_chain_and_names_are_complete() {
     const WORKERS: usize = 12;
     let steps = if long::all() { 300 } else { 30 };
     let service = TestService::start().await;

@@ -1,4 +1,4 @@
-//! Everything that is refused before the rules are asked, and that nothing makes the service panic.
+//! Everything that is refused before the rules apply, and that nothing makes the service panic.
 
 use std::convert::Infallible;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::support::service::{Caller, Reply, TestService};
 
-/// A request of spaces whose number is not announced.
+/// A request of spaces whose length is not announced.
 fn unannounced(caller: &Caller, method: Method, length: usize) -> reqwest::RequestBuilder {
     let chunk = Bytes::from(vec![b' '; 1 << 16]);
     let frames = (0..length >> 16).map(move |_| Ok::<_, Infallible>(Frame::data(chunk.clone())));
     let body = reqwest::Body::wrap(StreamBody::new(stream::iter(frames)));
-    // Without the header, a body of unknown length is left out of a GET.
+    // Without the header, the client leaves a body of unknown length out of a GET.
     caller
         .request(method, body)
         .header("transfer-encoding", "chunked")
@@ -77,7 +77,7 @@ async fn other_paths_are_404_and_other_methods_405() {
 }
 
 #[tokio::test]
-async fn who_asks_is_checked_before_what_is_asked() {
+async fn the_caller_is_checked_before_the_request() {
     let service = TestService::start().await;
     let mut caller = service.testing();
     caller.authorization = "Token wrong".into();
@@ -105,7 +105,7 @@ async fn a_body_may_have_one_mebibyte_and_no_more() {
         let reply = Reply::of(unannounced(&caller, method, 4 << 20)).await;
         assert_eq!(reply.refused(), too_large);
     }
-    // The refusal is about the size: one mebibyte of spaces is read, and refused for being nothing.
+    // The refusal is about the size: one mebibyte of spaces is read, and refused for being empty.
     let reply = Reply::of(unannounced(&caller, Method::GET, 1 << 20)).await;
     assert!(reply.text.contains("the body is empty"), "{}", reply.text);
 }
@@ -205,7 +205,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Bodies that come near to valid ones.
+/// Bodies that are nearly valid.
 fn near_body() -> impl Strategy<Value = Vec<u8>> {
     let field = prop_oneof![
         "name",
@@ -246,6 +246,6 @@ fn whatever_is_sent_the_answer_is_a_success_or_a_refusal() {
             other => prop_assert!(false, "{} {}", other, reply.text),
         }
     });
-    // Dropped inside its runtime, as its tasks are.
+    // Stopped inside its runtime, because its tasks belong to it.
     runtime.block_on(service.running.stop());
 }

@@ -1,4 +1,4 @@
-//! What the three operations do (docs/design/service.md, "Rules of the service").
+//! The rules of the three operations (docs/design/service.md, "Rules of the service").
 
 use std::collections::HashSet;
 
@@ -219,12 +219,12 @@ async fn an_id_may_be_shared_only_by_one_customer_and_one_testing_environment() 
         required
     );
     service.production().token_of("second").await;
-    // An existing group is not created, so the rule does not concern it.
+    // An existing group is not created, so the rule does not apply.
     service.testing().token_of("shared").await;
 }
 
 #[tokio::test]
-async fn numbers_text_and_order_come_back_as_they_were_sent() {
+async fn numbers_text_and_order_are_returned_as_sent() {
     let service = TestService::start().await;
     let properties = r#"{"z":123456789012345678901234567890.10,"a":-0,"é😀":"\" \\ \n\t","n":{"y":[1,2.50],"x":null}}"#;
     let body = format!(r#"{{"user_group_id":"Größe 東京","properties":{properties}}}"#);

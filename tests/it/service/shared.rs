@@ -1,4 +1,4 @@
-//! The same stories with the storage on PostgreSQL; and what only a line to a server has.
+//! The same tests with the storage on PostgreSQL, and one that is only about a connection to a server.
 
 mod lost_commit;
 

@@ -1,4 +1,4 @@
-//! Callers that take their time, or do nothing: they are ended, and whoever has work is served or told when to come back.
+//! Slow or idle callers: they are disconnected, and callers with requests are served or told when to come back.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) async fn connect(service: &TestService, first: &str) -> TcpStream {
     stream
 }
 
-/// A request whose body stays away.
+/// A request whose body does not arrive.
 pub(super) fn without_body(authorization: &str) -> String {
     format!(
         "PUT /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {authorization}\r\nContent-Type: application/json\r\n\
@@ -37,7 +37,7 @@ pub(super) fn without_body(authorization: &str) -> String {
     )
 }
 
-/// Everything that comes until the service closes.
+/// Everything received until the service closes.
 pub(super) async fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     // A reset is an end, too.
@@ -46,8 +46,8 @@ pub(super) async fn rest(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A caller with a connection of its own, answered in time; it keeps the connection.
-pub(super) async fn is_served(service: &TestService, id: &str) -> Caller {
+/// A caller with a new connection gets an answer in time, and keeps the connection.
+pub(super) async fn assert_served(service: &TestService, id: &str) -> Caller {
     let fresh = Caller::new(&service.base_url(), &service.testing_key);
     let token = timeout(DEADLINE, fresh.token_of(id)).await;
     assert_eq!(token.expect("an answer in time").len(), 64);
@@ -55,7 +55,7 @@ pub(super) async fn is_served(service: &TestService, id: &str) -> Caller {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn heads_that_drip_are_ended_and_nobody_waits_for_them() {
+async fn slow_heads_are_disconnected_and_delay_nobody() {
     let limits = Limits {
         head_time: Duration::from_millis(300),
         ..Limits::default()
@@ -65,7 +65,7 @@ async fn heads_that_drip_are_ended_and_nobody_waits_for_them() {
     for _ in 0..50 {
         dripping.push(connect(&service, "GET /api/user HTTP/1.1\r\nX: ").await);
     }
-    is_served(&service, "beside them").await;
+    assert_served(&service, "beside them").await;
     for stream in &mut dripping {
         // One more byte does not buy more time.
         drop(stream.write_all(b"a").await);
@@ -87,11 +87,11 @@ async fn a_head_without_end_is_refused() {
         sent += line.len();
     }
     assert!(sent < 64 << 20, "it was never refused");
-    is_served(&service, "after it").await;
+    assert_served(&service, "after it").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn bodies_that_drip_are_shed_and_given_up() {
+async fn slow_bodies_are_disconnected() {
     let limits = Limits {
         in_flight: 8,
         body_time: Duration::from_secs(2),
@@ -113,11 +113,11 @@ async fn bodies_that_drip_are_shed_and_given_up() {
             assert!(said.contains(words), "{said}");
         }
     }
-    is_served(&service, "acme").await;
+    assert_served(&service, "acme").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_connection_that_waits_longest_makes_room() {
+async fn the_connection_idle_for_longest_makes_room() {
     let limits = Limits {
         connections: 4,
         ..Limits::default()
@@ -129,21 +129,21 @@ async fn the_connection_that_waits_longest_makes_room() {
     for first in ["", "GET", "GET /api/user HTTP/1.1\r\nHost: x\r\n"] {
         idle.push(connect(&service, first).await);
     }
-    // Each of these needs a place, and all places are taken by somebody who does nothing.
+    // Each of these needs a connection, and all are taken by callers that do nothing.
     let mut served = Vec::new();
     for number in 0..8 {
-        served.push(is_served(&service, &format!("new {number}")).await);
+        served.push(assert_served(&service, &format!("new {number}")).await);
     }
     for stream in &mut idle {
         let said = rest(stream).await;
         assert_eq!(said, "", "nothing was asked, nothing is answered");
     }
-    // Whoever was closed while idle is served on another connection.
+    // A caller whose idle connection was closed is served on another connection.
     kept.token_of("kept").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_every_connection_is_at_work_a_new_one_is_told_to_come_back() {
+async fn when_every_connection_is_busy_a_new_one_is_told_to_come_back() {
     let limits = Limits {
         connections: 2,
         ..Limits::default()
@@ -160,5 +160,5 @@ async fn where_every_connection_is_at_work_a_new_one_is_told_to_come_back() {
     assert_eq!(refused.headers["retry-after"], "1");
     drop(busy);
     eventually("they are gone", || service.running.in_flight() == 0).await;
-    is_served(&service, "acme").await;
+    assert_served(&service, "acme").await;
 }

@@ -1,4 +1,4 @@
-//! What is on disk, and that every acknowledged write is there.
+//! The files on disk, and that every acknowledged write is in them.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::service::{PRODUCTION, TESTING, TestService};
 
 #[tokio::test]
-async fn no_file_is_ever_wider_than_its_owner() {
+async fn every_file_is_private_to_its_owner() {
     let service = TestService::start().await;
     let modes = || {
         let folder = service.database.parent().expect("a folder");
@@ -31,7 +31,7 @@ async fn no_file_is_ever_wider_than_its_owner() {
     modes();
 }
 
-/// The files as they are at this moment are what a killed process leaves behind.
+/// A copy of the files at this moment is what a killed process would leave behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_acknowledged_write_is_in_the_files_at_once() {
     let service = TestService::start().await;

@@ -1,4 +1,4 @@
-//! Callers without a valid key whose bodies never end: they are refused at once, and keep nobody out.
+//! Callers without a valid key whose bodies never end: they are refused at once, and block nobody.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use tokio::{
     time::timeout,
 };
 
-use super::slow::{DEADLINE, connect, is_served, rest, with, without_body};
+use super::slow::{DEADLINE, assert_served, connect, rest, with, without_body};
 use crate::support::service::TestService;
 
 const NO_KEY: &str = "PUT /api/user HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n{";
 
-/// As many connections as a small service has, and more.
+/// More connections than a small service has.
 const CROWD: usize = 40;
 
 async fn small() -> TestService {
@@ -37,7 +37,7 @@ async fn status(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_has_a_key_is_served_while_bodies_without_one_trickle_in() {
+async fn valid_callers_are_served_while_bodies_without_a_key_trickle_in() {
     let service = small().await;
     let kept = service.testing();
     kept.token_of("kept").await;
@@ -50,7 +50,7 @@ async fn whoever_has_a_key_is_served_while_bodies_without_one_trickle_in() {
             // Some are closed by now.
             drop(stranger.write_all(b" ").await);
         }
-        is_served(&service, &format!("new {number}")).await;
+        assert_served(&service, &format!("new {number}")).await;
         kept.token_of("kept").await;
     }
     for stranger in &mut parse_untrusted {
@@ -63,7 +63,7 @@ async fn whoever_has_a_key_is_served_while_bodies_without_one_trickle_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wrong_key_is_refused_before_the_body_and_takes_no_room() {
+async fn a_wrong_key_is_refused_before_the_body_and_occupies_nothing() {
     let service = small().await;
     let mut parse_untrusted = Vec::new();
     let refused = async {
@@ -74,9 +74,9 @@ async fn a_wrong_key_is_refused_before_the_body_and_takes_no_room() {
             parse_untrusted.push(stranger);
         }
     };
-    // None waits for the body of the one before it: that takes seconds each.
+    // None waits for the body of the one before it, which would take seconds each.
     timeout(2 * DEADLINE, refused).await.expect("at once");
-    is_served(&service, "beside them").await;
+    assert_served(&service, "beside them").await;
     assert_eq!(service.running.in_flight(), 0);
 }
 
@@ -95,7 +95,7 @@ async fn callers_with_wrong_keys_leave_room_for_those_with_right_ones() {
         for _ in 0..20 {
             let calls = (0..20).map(|_| wrong.get(&body));
             for reply in futures_util::future::join_all(calls).await {
-                // While another one is looked up there may be no room for this one.
+                // While another key is being looked up there may be no room for this one.
                 let code = reply.refused().1;
                 assert!(code == "unauthorized" || code == "overloaded", "{code}");
             }
@@ -110,7 +110,7 @@ async fn callers_with_wrong_keys_leave_room_for_those_with_right_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refusal_reaches_who_is_still_sending() {
+async fn a_refusal_reaches_a_caller_that_is_still_sending() {
     let service = TestService::start().await;
     let head = NO_KEY.replace("99999999", &(8 << 20).to_string());
     let mut stream = connect(&service, &head).await;
@@ -125,7 +125,7 @@ async fn a_refusal_reaches_who_is_still_sending() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_refused_caller_sends_is_read_for_a_while_and_up_to_a_size() {
+async fn the_body_of_a_refused_caller_is_read_up_to_a_time_and_a_size() {
     let service = with(Limits {
         body_time: Duration::from_millis(200),
         ..Limits::default()

@@ -1,4 +1,4 @@
-//! Programs that get nothing of the environment but the time.
+//! Programs that inherit nothing from the environment but the time.
 
 use std::{
     ffi::OsStr,
@@ -11,12 +11,12 @@ use tokio::process::{Child, Command};
 
 use super::clock;
 
-/// Longest wait for anything that must happen.
+/// The longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_mins(1);
 /// The shipped binary.
 pub(crate) const GROUPDESK: &str = env!("CARGO_BIN_EXE_groupdesk");
 
-/// A program at home in this folder, which is killed when it is dropped.
+/// A program with its home in this folder; killed when dropped.
 pub(crate) fn bare(program: impl AsRef<OsStr>, home: &Path) -> Command {
     let mut command = Command::new(program);
     command
@@ -32,7 +32,7 @@ pub(crate) fn bare(program: impl AsRef<OsStr>, home: &Path) -> Command {
     command
 }
 
-/// The same after a line of the shell, as `ulimit`.
+/// The same after a line of shell, such as `ulimit`.
 pub(crate) fn bare_after(line: &str, program: impl AsRef<OsStr>, home: &Path) -> Command {
     let mut command = bare("/bin/sh", home);
     command.args(["-c", &format!("{line}; exec \"$0\" \"$@\"")]);
@@ -40,17 +40,17 @@ pub(crate) fn bare_after(line: &str, program: impl AsRef<OsStr>, home: &Path) ->
     command
 }
 
-/// All that it said.
-pub(crate) fn said(output: &Output) -> String {
+/// Standard output and standard error.
+pub(crate) fn all_output(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Exit code, and all it said.
+/// The exit code and all output.
 pub(crate) async fn ended(child: Child) -> (i32, String) {
     let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
     let output = output.expect("it ends in time").expect("it ran");
-    let said = said(&output);
+    let said = all_output(&output);
     assert!(!said.contains("panicked"), "{said}");
     (output.status.code().expect("no signal killed it"), said)
 }

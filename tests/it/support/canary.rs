@@ -1,20 +1,20 @@
-//! Secrets as they could be found: any twelve characters of them, as they are, reversed, in hex, in base64, escaped for
-//! JSON or for an address.
+//! Secrets in every form in which they could appear: any twelve of their characters, as they are, reversed, in hex, in
+//! base64, escaped for JSON or for a URL.
 
 use std::{collections::HashMap, fmt::Write};
 
-/// Characters in a row that are taken for a find.
+/// How many characters in a row count as a find.
 const LENGTH: usize = 12;
 
-/// An API key; with characters that every encoding changes.
+/// An API key with characters that every encoding changes.
 pub(crate) const KEY: &str = "kAy/7f3+91e=0c\"4d8b&265Zq";
 /// The key of a profile that is never used.
 pub(crate) const OTHER_KEY: &str = "0tH\"er+Key/5b1e=0c77&9a3dXw";
 /// The key that a command prints, and the one in a file.
 pub(crate) const TOLD_KEY: &str = "T0ld/K\"ey=c81d+22f7&aa90Lm";
 pub(crate) const FILED_KEY: &str = "F1led\"K/ey+e4b7=90d3&11c6Pv";
-/// The token at first, and the one after a rotation, in the shape that tokens have: a client that was never told one must
-/// know it by that.
+/// The first token and the one after a rotation, in the shape of tokens: a client that never saw one must recognize it
+/// by that.
 pub(crate) const TOKEN: &str = "c4a9e107d35b8f26c4b1e90a7d53f86e21b0d9a47c6e58f3a1d72b904e6cf835";
 pub(crate) const NEW_TOKEN: &str =
     "9f3b61d7e0ca25847b1e6fd3920c85a4e7f14d6b83a9052ce6d81f7b304a95ce";
@@ -25,7 +25,7 @@ type Window = [u8; LENGTH];
 
 pub(crate) struct Canary {
     windows: HashMap<Window, String>,
-    /// The first two bytes of a window, so that most places cost little.
+    /// The first two bytes of a window, to skip most positions cheaply.
     begins: Vec<bool>,
 }
 
@@ -48,7 +48,7 @@ impl Canary {
         needles
     }
 
-    /// What is found first, in words that do not repeat it.
+    /// The first find, in words that do not repeat it.
     pub(crate) fn find(&self, bytes: &[u8]) -> Option<String> {
         let mut windows = bytes.windows(LENGTH).enumerate();
         windows.find_map(|(at, window)| {
@@ -61,7 +61,7 @@ impl Canary {
     }
 
     #[track_caller]
-    pub(crate) fn must_not_be_in(&self, what: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn assert_not_in(&self, what: &str, bytes: impl AsRef<[u8]>) {
         let bytes = bytes.as_ref();
         if let Some(found) = self.find(bytes) {
             panic!(

@@ -1,6 +1,6 @@
 //! An enum whose values are the cases of a table.
 
-/// The enum as it is written, and all of its values.
+/// Defines the enum as written, and `ALL` with all its values.
 macro_rules! cases {
     ($(#[$of_all:meta])* $seen:vis enum $name:ident { $($(#[$of_one:meta])* $case:ident,)* }) => {
         $(#[$of_all])*

@@ -7,7 +7,7 @@ use super::{
     faults::{Fault, http, json as answer},
 };
 
-/// Headers that a client may look at, or show.
+/// Headers that a client may evaluate or show.
 fn headers(key: &str, sent: &str) -> Vec<String> {
     let clean = key.replace('"', "%22");
     vec![
@@ -37,13 +37,13 @@ fn group(token: &str, key: &str) -> Value {
             "properties": null, "api_environment_tag": "Testing", "previous_token": TOKEN}})
 }
 
-/// A good answer, with everything repeated beside it.
+/// A good answer in which everything is repeated.
 pub(crate) fn good(token: &str, key: &str) -> Fault {
     let json = ["Content-Type: application/json".to_owned()];
     with_headers("200 OK", &json, &group(token, key).to_string(), key, TOKEN)
 }
 
-/// What the service does to the request that counts: to all of them, or to the rotation alone.
+/// What the service does to the request under test: to all requests, or to the rotation alone.
 pub(crate) fn parrots(key: &str, sent: &str, other: &str) -> Vec<(&'static str, Fault)> {
     let words = format!("Token {key} is not allowed for {sent}, try {other}");
     let in_address = words.replace('"', "%22").replace(' ', "%20");
@@ -76,7 +76,7 @@ pub(crate) fn always(fault: Fault) -> Vec<Fault> {
     vec![fault]
 }
 
-/// For a rotation: the read before it is good, and so is every one after it.
+/// For a rotation: the read before it succeeds, and so does every one after it.
 pub(crate) fn at_the_second(fault: Fault, key: &str) -> Vec<Fault> {
     vec![good(TOKEN, key), fault, good(NEW_TOKEN, key)]
 }

@@ -45,7 +45,7 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let server = is_asked.then(server)??;
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
     let schema = format!("t{number}");
-    // In one session. What people may do is enough for every story. Each of them is several people, and the database knows one.
+    // In one session. The roles are sufficient for every test. Several people share one database user here.
     let text = set_up_sql(&schema)
         + &letting_in("ana", &schema, &["operator", "admin"])
         + &format!(

@@ -1,6 +1,6 @@
-//! Chance that comes out the same every time.
+//! A reproducible pseudo-random sequence.
 
-/// Numbers from a seed (xorshift64*).
+/// A generator with a seed (xorshift64*).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -8,7 +8,7 @@ impl Random {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// From 0 to below `end`.
+    /// A number from 0 to below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -20,7 +20,7 @@ impl Random {
         of[self.below(of.len())]
     }
 
-    /// Once in `times`.
+    /// True once in `times`, on average.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

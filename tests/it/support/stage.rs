@@ -1,5 +1,5 @@
-//! Where the hostile stories play: groups at the real service that an installation knows, a proxy that interferes in between, and the
-//! shipped binary beside it.
+//! The setting of the hostile tests: groups at the real service that an installation knows, a proxy in between, and the
+//! shipped binary.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,7 +17,7 @@ use super::{
     world::{Side, World, id},
 };
 
-/// What can be asked of a service.
+/// The operations of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     Get,
@@ -28,15 +28,15 @@ pub(crate) enum Task {
 
 impl Task {
     pub(crate) const ALL: [Self; 4] = [Self::Get, Self::Create, Self::Update, Self::Rotate];
-    /// The three of the interface.
+    /// The three operations of the interface.
     pub(crate) const THREE: [Self; 3] = [Self::Get, Self::Update, Self::Rotate];
 
-    /// Reads the group under its claim, before its own request.
+    /// Whether it reads the group under its claim before its own request.
     pub(crate) fn reads_before(self) -> bool {
         matches!(self, Self::Update | Self::Rotate)
     }
 
-    /// The method of its own request; what reads before may read again after it.
+    /// The method of its own request; an operation that reads before may read again after it.
     pub(crate) fn method(self) -> &'static str {
         match self {
             Self::Get | Self::Create => "GET",
@@ -45,7 +45,7 @@ impl Task {
         }
     }
 
-    /// Done with a group that exists; a create is of `new-…`.
+    /// Runs the operation on an existing group; a create is of `new-…`.
     pub(crate) async fn run(self, installation: &Operations, group: &str) -> Result<Done, Failure> {
         let known = UnknownIdPolicy::KnownOnly;
         match self {
@@ -91,7 +91,7 @@ fn wanted() -> DesiredFields {
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) proxy: FaultyProxy,
-    /// Works through the proxy.
+    /// Operations that work through the proxy.
     pub(crate) ana: Operations,
     pub(crate) groups: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl Stage {
         installation.timeout(timeout).operations()
     }
 
-    /// What a task sends as its own gets this instead of an answer, and never to the service.
+    /// The task's own request is answered with this, and never reaches the service.
     pub(crate) fn instead(&self, task: Task, then: Then) {
         if task.reads_before() {
             self.proxy.next("GET", ProxyFault::passed());
@@ -130,17 +130,17 @@ impl Stage {
         self.proxy.next(task.method(), ProxyFault::swallowed(then));
     }
 
-    /// The token the service holds now.
+    /// The token that the service has now.
     pub(crate) fn token(&self, group: &str) -> String {
         self.world.stored(Side::Testing, group).token
     }
 
-    /// All that the directory knows of all groups.
+    /// Everything that the directory knows of all groups.
     pub(crate) async fn known(&self) -> String {
         format!("{:?}", self.ana.list().await.expect("readable"))
     }
 
-    /// A configuration whose testing profile has this address, and these lines more.
+    /// A configuration whose testing profile has this address and these additional lines.
     pub(crate) fn config(&self, base_url: &str, lines: &str) -> PathBuf {
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
         let text = text.replace(self.world.base_url(), base_url);
@@ -155,7 +155,7 @@ impl Stage {
         file
     }
 
-    /// The shipped binary at this installation, with nothing in its environment.
+    /// The shipped binary with this installation, with an empty environment.
     pub(crate) fn program(&self, config: &PathBuf, arguments: &[String]) -> Command {
         let mut command = bare(GROUPDESK, self.world.folder());
         command

@@ -1,5 +1,5 @@
-//! Hostile text in every field and every place that shows it: visibly escaped, never raw, never dropped, in its columns.
-//! Whether it is in its columns is judged by a terminal emulator that got the bytes.
+//! Hostile text in every field and every place that shows it: visibly escaped, never raw, never dropped, and in its
+//! columns. A terminal emulator that got the bytes decides about the columns.
 
 use std::{fmt::Write as _, num::NonZeroU16};
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::world::{Side, World, id};
 pub(crate) use crate::app::{escape, is_dangerous};
 
-/// What somebody puts where a name, a word or a key is expected.
+/// Texts that somebody may enter as a name, a word or a key.
 #[rustfmt::skip] // A table: one case a line.
 pub(crate) const CORPUS: [(&str, &str); 35] = [
     ("nothing special", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
@@ -55,10 +55,11 @@ pub(crate) const CORPUS: [(&str, &str); 35] = [
     ("beyond text", "\u{e000}\u{fdd0}\u{fffe}\u{10ffff}\u{378}"),
 ];
 
-/// The fields of a group and of its rotation; each text stands between signs of its own, so that it is found again.
+/// The fields of a group and of its rotation; each text is enclosed in markers of its field, so that it can be found
+/// again.
 pub(crate) const FIELDS: [char; 9] = ['I', 'N', 'K', 'V', 'P', 'Q', 'D', 'R', 'O'];
 
-/// The text of a field.
+/// The text of a field with its markers.
 pub(crate) fn framed(field: char, text: &str) -> String {
     format!("{field}[{text}]{field}")
 }
@@ -68,12 +69,12 @@ pub(crate) fn id_of(number: usize, text: &str) -> String {
     format!("{number:02}{}", framed('I', &sendable(text)))
 }
 
-/// The service takes no NUL; what it says itself, and what is kept here, may hold one.
+/// The service accepts no NUL; its own words, and values stored here, may contain one.
 pub(crate) fn sendable(text: &str) -> String {
     text.replace('\0', "")
 }
 
-/// All fields are the text, the id and the name with a number in front.
+/// All fields have the text; id and name begin with a number.
 pub(crate) fn wanted(number: usize, text: &str) -> DesiredFields {
     let text = &sendable(text);
     let properties =
@@ -89,7 +90,7 @@ pub(crate) fn wanted(number: usize, text: &str) -> DesiredFields {
     }
 }
 
-/// Each text of the corpus is a group in both environments, and was rotated once, two days before `now`.
+/// Each text of the corpus is a group in both environments, rotated once, two days before `now`.
 pub(crate) async fn a_world(now: Timestamp) -> World {
     let world = World::new().await;
     for side in [Side::Testing, Side::Production] {
@@ -111,7 +112,7 @@ pub(crate) async fn a_world(now: Timestamp) -> World {
     world
 }
 
-/// How a text is to be shown: as it is, as JSON that is shown, and as JSON that stays JSON.
+/// How a text must be shown: as it is, as displayed JSON, and as JSON that stays JSON.
 pub(crate) fn shown(text: &str) -> [String; 3] {
     let json = serde_json::to_string(text).expect("JSON");
     let json = &json[1..json.len() - 1];
@@ -128,7 +129,7 @@ pub(crate) fn shown(text: &str) -> [String; 3] {
     ]
 }
 
-/// Of a storm of marks people see eight, and how many there are more.
+/// Of many combining marks people see eight, and the number of the others.
 fn counted(text: &str) -> String {
     let mut shown = String::new();
     let mut marks = 0;
@@ -156,12 +157,12 @@ fn in_json(c: char) -> String {
     text
 }
 
-/// Whether the text of a field stands on a screen, escaped. Marks above a letter are not compared: a screen may show fewer.
+/// Whether the screen has the text of a field, escaped. Combining marks are not compared: a screen may show fewer.
 pub(crate) fn holds(screen: &str, field: char, text: &str) -> bool {
     plain_holds(&plain(screen), field, text)
 }
 
-/// What is seen. Lines may break at blanks, with the sides of a box between; CSV doubles quotes.
+/// The visible text. Lines may break at blanks, with the sides of a box between; CSV doubles quotes.
 fn plain(text: &str) -> String {
     let seen = |c: &char| {
         let takes_room = || width(c.encode_utf8(&mut [0; 4])) > 0;
@@ -181,20 +182,20 @@ fn plain_holds(screen: &str, field: char, text: &str) -> bool {
         .any(|text| screen.contains(&plain(&framed(field, text))))
 }
 
-/// Whether all terminals agree on its width: those that know emoji of several signs and those that do not.
+/// Whether all terminals agree on its width, with or without support for emoji sequences.
 pub(crate) fn is_undisputed(text: &str) -> bool {
     let alone = text.chars().map(|c| width(&c.to_string())).sum::<usize>();
     alone == width(text)
 }
 
-/// Nothing that acts or hides, but the line ends of the screen itself.
+/// No control or hidden character, except the line ends of the screen itself.
 #[track_caller]
 pub(crate) fn assert_harmless(screen: &str, at: &str) {
     let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
     assert_eq!(raw, None, "{at}:\n{screen}");
 }
 
-/// A terminal that got a screen.
+/// A terminal emulator showing this screen.
 pub(crate) fn emulated(buffer: &Buffer) -> vt100::Parser {
     let size = |cells| NonZeroU16::new(cells).expect("not empty");
     let mut terminal = vt100::Parser::new(size(buffer.area.height), size(buffer.area.width), 0);
@@ -205,7 +206,7 @@ pub(crate) fn emulated(buffer: &Buffer) -> vt100::Parser {
     terminal
 }
 
-/// Every sign stands in the column where it was meant to stand.
+/// Every character is in the column where it was meant to be.
 #[track_caller]
 pub(crate) fn assert_in_columns(buffer: &Buffer, at: &str) {
     let terminal = emulated(buffer);
@@ -226,7 +227,7 @@ pub(crate) fn assert_in_columns(buffer: &Buffer, at: &str) {
     }
 }
 
-/// Fields that stand on a screen.
+/// The fields that the screen shows.
 pub(crate) fn found(screen: &str, text: &str) -> Vec<char> {
     let screen = plain(screen);
     FIELDS

@@ -1,5 +1,5 @@
-//! An installation with a profile for each source of keys, commands that write down what they can see, and a watch on the process
-//! while it runs.
+//! An installation with a profile for each source of keys, commands that record what they can see, and a watch on the
+//! process while it runs.
 
 use std::{
     fs,
@@ -25,23 +25,23 @@ use super::{
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A program that is started writes down its own arguments and environment, and its parent's arguments.
+/// A started program records its own arguments and environment, and its parent's arguments.
 const SEES: &str = r#"{ env; cat "/proc/$$/cmdline" "/proc/$$/environ" "/proc/$PPID/cmdline"; } >> "$1/seen.$2"
 "#;
 
 pub(crate) struct Home {
     folder: tempfile::TempDir,
-    /// An installation that knows `acme` in every profile.
+    /// The directory of an installation that knows `acme` in every profile.
     directory: PathBuf,
 }
 
-/// What is left of a run.
+/// The results of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: Vec<u8>,
     pub(crate) err: Vec<u8>,
-    /// Arguments of it and of what it started, and the environment of what it started.
+    /// The arguments of the program and of its children, and the environment of the children.
     pub(crate) seen: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ impl Home {
         self.path(name).display().to_string()
     }
 
-    /// The configuration, with all profiles at this address.
+    /// Writes the configuration, with all profiles at this address.
     pub(crate) fn connect(&self, base_url: &str) {
         let folder = self.folder.path().display();
         let profile = |name: &str, source: &str| {
@@ -98,7 +98,7 @@ impl Home {
         self.bind(base_url);
     }
 
-    /// Says that every profile is at this address now, and that whatever alarm there was has been looked into.
+    /// Declares that every profile is at this address now, and that all alarms are resolved.
     fn bind(&self, base_url: &str) {
         let directory = Directory::open(&self.directory).expect("a directory");
         for (name, key) in [
@@ -137,7 +137,7 @@ impl Home {
         ]
     }
 
-    /// Runs the program against a service of this script.
+    /// Runs the program with a service that follows this script.
     pub(crate) async fn run(
         &self,
         script: Vec<Fault>,
@@ -156,7 +156,7 @@ impl Home {
         let mut seen = Vec::new();
         look(pid, &mut seen);
         let mut stdin = child.stdin.take().expect("standard input");
-        // It may have ended without reading.
+        // The program may have ended without reading.
         let _ = stdin.write_all(input.as_bytes()).await;
         drop(stdin);
         let mut ending = std::pin::pin!(tokio::time::timeout(DEADLINE, child.wait_with_output()));
@@ -179,18 +179,18 @@ impl Home {
     }
 
     /// Makes `acme` known in a profile.
-    pub(crate) async fn acquaint(&self, profile: &str, good: impl Fn() -> Fault) {
+    pub(crate) async fn make_known(&self, profile: &str, good: impl Fn() -> Fault) {
         let arguments = ["--profile", profile, "get", "acme", "--exists", "--json"];
         let (ran, _) = self.run(vec![good()], &arguments, "").await;
         assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.err));
     }
 
-    /// What the installation knows now, to begin from it again.
-    pub(crate) fn knows(&self) -> Vec<u8> {
+    /// A copy of what the installation knows now, to start again from it.
+    pub(crate) fn snapshot(&self) -> Vec<u8> {
         fs::read(&self.directory).expect("a directory")
     }
 
-    pub(crate) fn knows_only(&self, known: &[u8]) {
+    pub(crate) fn restore(&self, known: &[u8]) {
         let folder = self.directory.parent().expect("a folder");
         fs::remove_dir_all(folder).expect("removed");
         groupdesk::platform::private_files::private_folder(folder).expect("made");
@@ -198,7 +198,7 @@ impl Home {
             .expect("written");
     }
 
-    /// Everything on the disk but what holds a key by its nature, or was asked for.
+    /// Searches everything on the disk, except files that contain a key by their nature or were asked for.
     pub(crate) fn search(&self, needles: &Canary, what: &str, asked_for: &[&str]) -> usize {
         let mut searched = 0;
         for file in files_below(self.folder.path()).expect("readable") {
@@ -206,15 +206,15 @@ impl Home {
             if ["filed.key", "keys"].contains(&&*name) || asked_for.contains(&&*name) {
                 continue;
             }
-            // It may be gone meanwhile.
+            // The file may be gone meanwhile.
             let Ok(bytes) = fs::read(&file) else { continue };
-            needles.must_not_be_in(&format!("{what}: {}", file.display()), &bytes);
+            needles.assert_not_in(&format!("{what}: {}", file.display()), &bytes);
             searched += 1;
         }
         searched
     }
 
-    /// What programs that were started wrote down; how often, by their name.
+    /// How often started programs of this name recorded something.
     pub(crate) fn times_seen(&self, name: &str) -> usize {
         let seen = fs::read(self.path(&format!("seen.{name}"))).unwrap_or_default();
         let text = String::from_utf8_lossy(&seen);
@@ -222,14 +222,14 @@ impl Home {
     }
 }
 
-/// Arguments of a process, and of all that it started; of these their environment, too.
+/// Adds the arguments of a process and of all its descendants, and the environment of the descendants.
 fn look(pid: u32, seen: &mut Vec<u8>) {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let read = |process: &Path, name: &str| fs::read(process.join(name)).unwrap_or_default();
     let arguments = read(&process, "cmdline");
     for child in children(&process) {
         let its = PathBuf::from(format!("/proc/{child}"));
-        // As long as it has its parent's arguments it is a copy of its parent, and has not begun yet.
+        // As long as it has its parent's arguments it is a fork that has not called exec yet.
         if read(&its, "cmdline") != arguments {
             seen.extend(read(&its, "environ"));
             look(child, seen);

@@ -312,7 +312,7 @@ fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let holds = holding_one_of(texts);
     let mut found = Vec::new();
     for file in files_below(folder)? {
-        // By another process: closing a file of SQLite's in this one would drop its locks.
+        // Read by another process: closing one of SQLite's files in this process would release its locks.
         if holds(&Command::new("cat").arg(&file).output()?.stdout) {
             found.push(file);
         }
@@ -320,11 +320,11 @@ fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Tells whether bytes hold one of the texts, of which there can be a thousand, in one pass.
+/// Whether bytes contain one of the texts, up to a thousand, in one pass.
 pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
     assert!(texts.iter().all(|text| text.len() >= START), "no secrets");
     let starts: HashSet<_> = texts.iter().map(|text| &text.as_bytes()[..START]).collect();
-    // Of most bytes the first one says enough.
+    // For most bytes, checking the first byte of the texts is enough.
     let mut is_first = [false; 256];
     for start in &starts {
         is_first[usize::from(start[0])] = true;
@@ -341,7 +341,7 @@ pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
     }
 }
 
-/// Schemas of the server that stand in place of files, below modules `team`.
+/// The schemas that replace files for tests in modules `team`.
 static TEAMS: Mutex<Teams> = Mutex::new(BTreeMap::new());
 
 type Teams = BTreeMap<PathBuf, Option<TeamLocation>>;

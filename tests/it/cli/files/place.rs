@@ -16,7 +16,7 @@ use rustix::{
 use tokio::io::AsyncWriteExt;
 
 use crate::support::{
-    bare::{bare_after, said},
+    bare::{all_output, bare_after},
     cases::cases,
     world::{Side, World},
 };
@@ -354,7 +354,7 @@ impl Scene {
         drop(stdin);
         let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
         let output = output.expect("it waits for nothing").expect("it ran");
-        (output.status.code(), said(&output))
+        (output.status.code(), all_output(&output))
     }
 }
 

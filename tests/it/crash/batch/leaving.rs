@@ -1,5 +1,5 @@
-//! A second signal while what is in flight is being finished ("14" of docs/design/rotation.md), to the program itself:
-//! it leaves at once, and knows later what it had sent.
+//! A second signal while requests in flight are being finished ("14" of docs/design/rotation.md), to the shipped
+//! program: it ends at once, and the next run knows what it had sent.
 
 use std::{process::Stdio, time::Duration};
 
@@ -9,12 +9,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     super::{
-        child::{Order, Task, hander},
+        child::{Order, Task, hand_off_operations},
         faults::Fault,
         shipped::groupdesk,
-        stage::{Scene, Stage, holder},
+        stage::{Scene, Stage, file_with_secret},
     },
-    GROUPS, HORIZON, Look, agreement, handed_off, sent_once, tokens,
+    GROUPS, HORIZON, Look, disagreements, handed_off, sent_twice_or_without_intent, tokens,
 };
 use crate::support::{
     proxy::{Gate, ProxyFault},
@@ -25,7 +25,7 @@ use crate::support::{
 const DEADLINE: Duration = Duration::from_mins(1);
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The states of the items, in order; opened for this alone, because another process may use the directory.
+/// The states of the items, in order; opens the directory only for this, because another process may use it.
 async fn states(scene: &Scene<'_>) -> Vec<Option<State>> {
     let directory = Directory::open(&scene.directory).expect("a directory");
     let profile = Side::Testing.name();
@@ -40,12 +40,12 @@ async fn states(scene: &Scene<'_>) -> Vec<Option<State>> {
     items.iter().map(|item| item.state).collect()
 }
 
-async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
+async fn end_with_second_signal(stage: &Stage, fault: Fault) {
     let scene = stage.scene().await;
     let groups: Vec<_> = ["a", "b", "c"].map(|name| scene.and(name)).into();
     let before = tokens(&scene, &groups);
     let directory = Directory::open(&scene.directory).expect("a directory");
-    let known = hander(scene.order(Task::Rotate), Vec::new(), &directory);
+    let known = hand_off_operations(scene.order(Task::Rotate), Vec::new(), &directory);
     for group in &groups {
         let met = known.look_up(&id(group), UnknownIdPolicy::Exists).await;
         met.expect("it is known now");
@@ -85,7 +85,7 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
         applied.open();
     }
 
-    // At once: the rest is done, and the one that was sent is left alone.
+    // At once: the rest is done, and the rotation that was sent is left alone.
     let resume = ["rotate", "--resume", "--yes"];
     let resumed = groupdesk(&scene, &resume, TIMEOUT, &sink).output().await;
     let resumed = resumed.expect("it runs");
@@ -97,7 +97,7 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     ];
     assert_eq!(states(&scene).await, left, "{fault:?}");
     assert_eq!(scene.proxy.count("POST"), GROUPS, "{fault:?}");
-    // When its time is over, a read decides.
+    // After the settle window a read decides.
     let later = Order {
         noon: Timestamp::now().as_second(),
         handoff: sink,
@@ -110,24 +110,24 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     let now = tokens(&scene, &groups);
     let mut secrets: Vec<_> = before.values().chain(now.values()).cloned().collect();
     secrets.extend(scene.secrets());
-    assert_eq!(holder(&scene.folder, &secrets), None, "{fault:?}");
+    assert_eq!(file_with_secret(&scene.folder, &secrets), None, "{fault:?}");
     assert_eq!(scene.proxy.count("POST"), GROUPS, "{fault:?}");
     let directory = Directory::open(&scene.directory).expect("a directory");
-    let mut wrong = sent_once(&scene, &directory, &before).await;
-    // It never heard the answer: nothing that it said can contradict what is there.
-    wrong.extend(agreement(false, &directory, &before, &now).await);
+    let mut wrong = sent_twice_or_without_intent(&scene, &directory, &before).await;
+    // It never got the answer, so nothing contradicts the service.
+    wrong.extend(disagreements(false, &directory, &before, &now).await);
     wrong.extend(handed_off(&scene, &directory, &now).await);
     assert_eq!(wrong, [""; 0], "{fault:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_second_signal_leaves_at_once_and_nothing_is_sent_twice() {
+async fn a_second_signal_ends_at_once_and_nothing_is_sent_twice() {
     let stage = Stage::new().await;
     let faults = match std::env::var("GROUPDESK_CRASH") {
         Ok(_) => Fault::ALL.to_vec(),
         Err(_) => vec![Fault::Good, Fault::HalfBody, Fault::ServerError],
     };
     for fault in faults {
-        leaves_at_the_second(&stage, fault).await;
+        end_with_second_signal(&stage, fault).await;
     }
 }

@@ -18,7 +18,7 @@ use super::{
     record::{Order, PROFILE, Recorder},
 };
 use crate::support::{
-    bare::{GROUPDESK, bare_after, said},
+    bare::{GROUPDESK, all_output, bare_after},
     cases::cases,
     long,
     world::place,
@@ -204,7 +204,7 @@ pub(super) fn program(
         .env("GROUPDESK_API_KEY", "a-key")
         .output()
         .expect("it runs");
-    (output.status.code(), said(&output))
+    (output.status.code(), all_output(&output))
 }
 
 fn assert_no_copy_and_unchanged(place: &Place, version: i64, before: &[u8]) {

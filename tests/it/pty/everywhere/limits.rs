@@ -1,14 +1,14 @@
-//! A file at its size limit: the console says so and goes on, and the terminal is given back.
+//! A file at its size limit: the console says so and continues, and the terminal is restored.
 
 use super::{PATIENCE, Scene, assert_restored};
 
 #[test]
-fn a_file_at_its_limit_ends_no_console() {
+fn a_file_at_its_limit_does_not_end_the_console() {
     let scene = Scene::new();
     let script = "ulimit -f 0; groupdesk; echo \"status $?.\"";
     let mut session = scene.shell(script).start();
     session.wait_for("acme-eu", PATIENCE);
-    // The token is read anew; what was read cannot be written down.
+    // The token is read again, and the answer cannot be recorded.
     session.send("t");
     session.wait_for("the disk failed", PATIENCE);
     session.send("\r");

@@ -1,10 +1,11 @@
-//! Lines that are lost, and lines that take nothing for a while.
+//! Terminals that hang up, and terminals that accept no output for a while.
 
 use rustix::process::Signal;
 
 use super::{
-    PATIENCE, Scene, assert_soon, ends,
+    PATIENCE, Scene, assert_soon,
     places::{PLACES, at},
+    wait_for_end,
 };
 use crate::{
     pty::{processes_of_session, wait_until},
@@ -12,7 +13,7 @@ use crate::{
 };
 
 #[test]
-fn a_lost_line_ends_every_place() {
+fn a_hangup_ends_the_console_in_every_place() {
     let scene = Scene::new();
     let mut took = Vec::new();
     for (what, steps) in long::spread(PLACES, 7) {
@@ -31,15 +32,15 @@ fn a_lost_line_ends_every_place() {
     assert_soon(took);
 }
 
-/// Nobody reads for a while, keys are typed, and the end is asked for meanwhile.
+/// Nobody reads for a while, keys are typed, and a signal to end comes meanwhile.
 #[test]
-fn a_blocked_terminal_is_given_back_once_it_reads() {
+fn a_blocked_terminal_is_restored_once_it_reads() {
     let scene = Scene::new();
     let mut took = Vec::new();
     for (number, (what, steps)) in long::spread(PLACES, 7).into_iter().enumerate() {
         let mut session = at(scene.console(), steps);
         session.stall();
-        // It has something to write, and cannot.
+        // The console has something to write, and cannot.
         session.send("\x1b?");
         let signal = [Signal::TERM, Signal::HUP, Signal::INT][number % 3];
         session.signal(signal);
@@ -48,7 +49,7 @@ fn a_blocked_terminal_is_given_back_once_it_reads() {
         }
         session.read_on();
         let what_at = format!("{signal:?} in a blocked {what}");
-        let (status, time) = ends(&mut session, &what_at);
+        let (status, time) = wait_for_end(&mut session, &what_at);
         assert_eq!(status.code(), Some(130), "{what_at}");
         scene.assert_no_secret(&mut session, &what_at);
         took.push(time);
@@ -57,9 +58,9 @@ fn a_blocked_terminal_is_given_back_once_it_reads() {
     assert_soon(took);
 }
 
-/// Nobody ever reads again, and nobody closes the line: it ends all the same, and what it was is given back.
+/// Nobody ever reads again, and nobody hangs up: the console ends all the same, and restores the settings.
 #[test]
-fn a_terminal_that_never_reads_holds_no_end_back() {
+fn a_terminal_that_never_reads_does_not_prevent_the_end() {
     let scene = Scene::new();
     let mut took = Vec::new();
     for (number, (what, steps)) in long::spread(PLACES, 5).into_iter().enumerate() {
@@ -73,18 +74,18 @@ fn a_terminal_that_never_reads_holds_no_end_back() {
         let status = session.exit_unread(PATIENCE);
         took.push(begin.elapsed());
         assert_eq!(status.code(), Some(130), "{what_at}");
-        // What it left on the way, whenever somebody reads it.
+        // The rest of its output, whenever somebody reads it.
         session.read_on();
-        let (_, _) = ends(&mut session, &what_at);
+        let (_, _) = wait_for_end(&mut session, &what_at);
         scene.assert_no_secret(&mut session, &what_at);
     }
     assert!(took.len() >= 6);
     assert_soon(took);
 }
 
-/// The same where what is said goes on as lines.
+/// The same in plain mode, which writes lines.
 #[test]
-fn a_terminal_that_never_reads_holds_no_plain_end_back() {
+fn a_terminal_that_never_reads_does_not_prevent_the_end_in_plain_mode() {
     let scene = Scene::new();
     let mut session = scene.with(scene.place.groupdesk(&["--plain"])).start();
     session.wait_for("acme-eu", PATIENCE);
@@ -97,9 +98,9 @@ fn a_terminal_that_never_reads_holds_no_plain_end_back() {
     assert_eq!(session.settings(), session.settings_before());
 }
 
-/// Nobody ever reads again, and then the line is gone.
+/// Nobody ever reads again, and then the terminal hangs up.
 #[test]
-fn a_blocked_terminal_that_is_lost_ends_it() {
+fn a_blocked_terminal_that_hangs_up_ends_the_console() {
     let scene = Scene::new();
     for (_, steps) in long::spread(PLACES, 15) {
         let mut session = at(scene.console(), steps);

@@ -1,4 +1,4 @@
-//! Panics while drawing, while a key is taken in, and in a job. The shipped binary has no way to ask for one: this test
+//! Panics while drawing, while handling a key, and in a job. The shipped binary cannot be made to panic, so the test
 //! binary starts itself again and plays the console.
 
 use std::{env, io};
@@ -20,7 +20,7 @@ use groupdesk::{
     },
 };
 
-use super::{PATIENCE, assert_soon, ends};
+use super::{PATIENCE, assert_soon, wait_for_end};
 use crate::{
     console::a_world,
     pty::assert_taken,
@@ -31,13 +31,13 @@ use crate::{
     },
 };
 
-/// Where it is to panic; only a process started by these tests has it.
+/// Where to panic; set only for processes started by these tests.
 const WHERE: &str = "GROUPDESK_TEST_BANG";
-/// With which keys before.
+/// The keys to press before.
 const KEYS: &str = "GROUPDESK_TEST_KEYS";
 const SECRET: &str = "canary3fa9c1d290b1e772c04d51aa3fa9c1d2";
 
-/// The terminal's screen, which panics where it is told to.
+/// The terminal's screen, which panics when told to.
 struct Fused {
     screen: terminal::Screen,
     /// Draws until then.
@@ -79,7 +79,7 @@ impl Screen for Fused {
     }
 }
 
-/// Not a story of its own: what the started process does.
+/// Not a test of its own: what the started process does.
 #[tokio::test(flavor = "multi_thread")]
 async fn player() {
     let Ok(place) = env::var(WHERE) else { return };
@@ -130,7 +130,7 @@ async fn player() {
         return;
     };
     if place == "update" {
-        // The bottom pane always stays, so that taking in a key fails now.
+        // The bottom pane is always there, so that handling a key now panics.
         runner.app.stack.clear();
     }
     runner.screen.is_lit = true;
@@ -151,20 +151,20 @@ fn play(place: &str, keys: &str) -> Session {
     session
 }
 
-/// Where a panic finds the console, with an ordinary hint at the lower right.
+/// Places in which the console panics, each with an ordinary hint at the lower right.
 const PLACES: [&str; 8] = ["", "<enter>", "t", "2", "3", "4", "m", "tT<esc>"];
 
 #[test]
-fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
+fn a_panic_of_the_console_restores_the_terminal_in_every_place() {
     let mut took = Vec::new();
     for place in ["draw", "update"] {
         for keys in long::spread(PLACES, 5) {
             let mut session = play(place, keys);
             session.send("j");
-            let (status, time) = ends(&mut session, keys);
-            // That of the test harness, whose test has failed.
+            let (status, time) = wait_for_end(&mut session, keys);
+            // The exit code of the test harness, whose test has failed.
             assert_eq!(status.code(), Some(101), "{place} after {keys:?}");
-            // The calls that led there come after it.
+            // The backtrace follows.
             let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
             assert!(
                 raw.contains("groupdesk stopped by an error of its own"),
@@ -197,7 +197,7 @@ fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     session.send("j");
     session.wait_for(">   Acme US", PATIENCE);
     session.signal(rustix::process::Signal::TERM);
-    let (status, time) = ends(&mut session, "after a panic in a job");
+    let (status, time) = wait_for_end(&mut session, "after a panic in a job");
     assert_eq!(status.code(), Some(0));
     session.assert_never_written(&SECRET[..10]);
     assert_soon(vec![time]);

@@ -1,4 +1,4 @@
-//! How to get everywhere in the demo's world: what is typed, and what is then on the screen.
+//! How to get to every place in the demo's world: what is typed, and what the screen then shows.
 
 use super::{PATIENCE, Scene};
 use crate::support::pty::{Program, Session};
@@ -40,10 +40,10 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("a resized one", &[("\r", "read at")]),
 ];
 
-/// What is on the screen of a place as long as it is there.
+/// A text that the screen shows as long as the place is open.
 pub(super) fn sign_of(steps: Steps) -> &'static str {
     match steps.last() {
-        // A warning goes after a while.
+        // A warning disappears after a while.
         None | Some((_, "Ctrl-C again quits")) => "10 groups",
         Some((_, there)) => there,
     }
@@ -62,7 +62,7 @@ pub(super) fn at(program: Program, steps: Steps) -> Session {
 }
 
 impl Scene {
-    /// Where no profile is configured.
+    /// A console without any configured profile.
     pub(super) fn first_start(&self) -> Session {
         let mut session = self.place.groupdesk(&[]).start();
         session.wait_for("No profile is configured yet", PATIENCE);

@@ -1,10 +1,11 @@
-//! Every signal in every place, and stops and sizes before it.
+//! Every signal in every place, also after stops and size changes.
 
 use rustix::process::Signal;
 
 use super::{
-    PATIENCE, Scene, assert_restored, assert_soon, ends,
+    PATIENCE, Scene, assert_restored, assert_soon,
     places::{PLACES, Steps, at, sign_of},
+    wait_for_end,
 };
 use crate::{
     pty::{FEW_TICKS, assert_taken, children, ticks},
@@ -13,9 +14,9 @@ use crate::{
 
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
-/// All rows of the place are there.
+/// All rows of the place are on the screen.
 #[track_caller]
-fn is_whole(session: &mut Session, steps: Steps) {
+fn assert_whole(session: &mut Session, steps: Steps) {
     let sign = sign_of(steps);
     session.wait_until("the same screen", PATIENCE, |screen| {
         let contents = screen.contents();
@@ -24,12 +25,12 @@ fn is_whole(session: &mut Session, steps: Steps) {
 }
 
 /// Another size and back: the same place.
-fn changes_size(session: &mut Session, steps: Steps) {
+fn change_size(session: &mut Session, steps: Steps) {
     session.resize(1, 1);
     session.resize(40, 132);
     session.resize(24, 80);
     session.signal(Signal::WINCH);
-    is_whole(session, steps);
+    assert_whole(session, steps);
 }
 
 #[test]
@@ -47,10 +48,10 @@ fn every_signal_ends_every_place_soon() {
     for (what, steps, signal) in long::spread(cases, 13) {
         let what_at = format!("{signal:?} in {what}");
         let mut session = at(scene.console(), steps);
-        changes_size(&mut session, steps);
+        change_size(&mut session, steps);
         assert_taken(&mut session);
         session.signal(signal);
-        let (status, time) = ends(&mut session, &what_at);
+        let (status, time) = wait_for_end(&mut session, &what_at);
         assert_eq!(status.code(), Some(130), "{what_at}");
         scene.assert_no_secret(&mut session, &what_at);
         took.push(time);
@@ -58,7 +59,7 @@ fn every_signal_ends_every_place_soon() {
     for signal in SIGNALS {
         let mut session = scene.first_start();
         session.signal(signal);
-        let (status, time) = ends(&mut session, "the first start");
+        let (status, time) = wait_for_end(&mut session, "the first start");
         assert_eq!(status.code(), Some(130));
         took.push(time);
     }
@@ -68,20 +69,20 @@ fn every_signal_ends_every_place_soon() {
 }
 
 #[test]
-fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
+fn a_stop_in_every_place_restores_the_terminal_and_takes_it_again() {
     let scene = Scene::new();
     let script = "groupdesk; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut count = 0;
     for (what, steps) in long::spread(PLACES, 9) {
         for stop in [Signal::TSTP, Signal::STOP] {
-            // A debugger's stop gives nothing back, and a shell does not continue it here.
+            // A debugger's stop restores nothing, and here no shell continues it.
             if stop == Signal::STOP {
                 let mut session = at(scene.console(), steps);
                 session.signal(Signal::STOP);
                 session.signal(Signal::CONT);
-                is_whole(&mut session, steps);
+                assert_whole(&mut session, steps);
                 session.signal(Signal::TERM);
-                ends(&mut session, what);
+                wait_for_end(&mut session, what);
                 count += 1;
                 continue;
             }
@@ -91,7 +92,7 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
             session.wait_for("status 150.", PATIENCE);
             assert_restored(&mut session, what);
             session.send("\n");
-            is_whole(&mut session, steps);
+            assert_whole(&mut session, steps);
             assert_taken(&mut session);
             rustix::process::kill_process(console, Signal::TERM).expect("it is there");
             session.wait_for("over 130", PATIENCE);
@@ -105,17 +106,17 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
     assert!(count >= 8 && (!long::all() || count == 60));
 }
 
-/// After all of it nothing is done by itself.
+/// After all of it nothing happens by itself.
 #[test]
 fn after_stops_and_sizes_it_is_idle() {
     let scene = Scene::new();
     for (what, steps) in long::spread(PLACES, 15) {
-        // A warning goes after a while.
+        // A warning disappears after a while.
         if what == "one key more" {
             continue;
         }
         let mut session = at(scene.console(), steps);
-        changes_size(&mut session, steps);
+        change_size(&mut session, steps);
         for signal in [Signal::STOP, Signal::CONT, Signal::WINCH] {
             session.signal(signal);
         }
@@ -132,9 +133,9 @@ fn after_stops_and_sizes_it_is_idle() {
     }
 }
 
-/// A window of one cell from the beginning to the end.
+/// A window of one cell from start to end.
 #[test]
-fn a_terminal_of_one_cell_is_given_back_too() {
+fn a_terminal_of_one_cell_is_restored_too() {
     let scene = Scene::new();
     for (rows, columns) in [(1, 1), (1, 80), (24, 1)] {
         for signal in SIGNALS {
@@ -143,7 +144,7 @@ fn a_terminal_of_one_cell_is_given_back_too() {
             session.send("jke\t\t?\x1b");
             session.signal(signal);
             let what_at = format!("{rows} rows, {columns} columns");
-            let (status, _) = ends(&mut session, &what_at);
+            let (status, _) = wait_for_end(&mut session, &what_at);
             assert_eq!(status.code(), Some(130), "{what_at}");
         }
     }

@@ -1,8 +1,8 @@
-//! As much of JSON Schema as the description uses; a word it does not know is an error, not a pass.
+//! As much of JSON Schema as the description uses; an unknown keyword is an error, not a pass.
 
 use serde_json::Value;
 
-/// What a `$ref` leads to; anything else is itself.
+/// The target of a `$ref`; any other value itself.
 pub(super) fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value.get("$ref").and_then(Value::as_str) {
         Some(to) => {
@@ -15,14 +15,19 @@ pub(super) fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     }
 }
 
-/// What is wrong with a value, by its place; `None`: it is as described.
-pub(super) fn wrong(document: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
+/// How a value differs from its schema, and where; `None` when it matches.
+pub(super) fn mismatch(
+    document: &Value,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+) -> Option<String> {
     let words = resolved(document, schema).as_object().expect("a schema");
     words.iter().find_map(|(word, limit)| match word.as_str() {
         "description" => None,
         "allOf" => {
             let mut all = limit.as_array().expect("schemas").iter();
-            all.find_map(|schema| wrong(document, schema, value, at))
+            all.find_map(|schema| mismatch(document, schema, value, at))
         }
         "type" => (!is_of(value, limit)).then(|| format!("{at} is not {limit}")),
         "const" => (value != limit).then(|| format!("{at} is not {limit}")),
@@ -42,7 +47,7 @@ pub(super) fn wrong(document: &Value, schema: &Value, value: &Value, at: &str) -
         "properties" => {
             let mut properties = limit.as_object().expect("properties").iter();
             properties.find_map(|(name, schema)| {
-                wrong(document, schema, value.get(name)?, &format!("{at}/{name}"))
+                mismatch(document, schema, value.get(name)?, &format!("{at}/{name}"))
             })
         }
         "additionalProperties" => match limit {
@@ -103,7 +108,7 @@ fn is_of(value: &Value, kinds: &Value) -> bool {
 }
 
 #[test]
-fn what_is_not_as_described_is_found() {
+fn mismatches_are_found() {
     let document = serde_json::json!({"x": {"type": "string", "minLength": 2}});
     let schema = serde_json::json!({
         "type": "object", "required": ["a"], "additionalProperties": false,
@@ -120,7 +125,7 @@ fn what_is_not_as_described_is_found() {
         (serde_json::json!([]), Some(" is not \"object\"")),
     ];
     for (value, expected) in table {
-        let found = wrong(&document, &schema, &value, "");
+        let found = mismatch(&document, &schema, &value, "");
         assert_eq!(found.is_some(), expected.is_some(), "{value}: {found:?}");
         if let (Some(found), Some(expected)) = (found, expected) {
             assert!(

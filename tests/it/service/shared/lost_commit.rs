@@ -1,4 +1,5 @@
-//! The line to the database breaks in the commit of a rotation: whoever asked hears what is true, and it is done once.
+//! The connection to the database breaks at the commit of a rotation: the caller gets a true answer, and the rotation
+//! is done once.
 
 use std::sync::atomic::Ordering;
 

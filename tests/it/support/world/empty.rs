@@ -1,5 +1,5 @@
-//! An empty directory, migrated once in each run; worlds begin with a copy of it. How migrations go is told in
-//! `tests/it/directory`, which begins with no file.
+//! An empty directory, migrated once per run; worlds start from a copy of it. Migrations are tested in
+//! `tests/it/directory`, which starts without a file.
 
 use std::{fs, path::Path, sync::OnceLock};
 
@@ -9,16 +9,16 @@ use groupdesk::{
 };
 use rusqlite::Connection;
 
-/// Bytes of the key for fingerprints.
+/// Length of the key for fingerprints, in bytes.
 const KEY: usize = 32;
 
 struct Empty {
     file: Vec<u8>,
-    /// Where its key stands.
+    /// The offset of its key.
     key: usize,
 }
 
-/// Puts one at a place where nothing is, with a key of its own.
+/// Writes a copy, with a key of its own, to a path where nothing is.
 pub(super) fn put(path: &Path) {
     static EMPTY: OnceLock<Empty> = OnceLock::new();
     let empty = EMPTY.get_or_init(make);
@@ -40,7 +40,7 @@ fn make() -> Empty {
             |row| row.get(0),
         )
         .expect("a key");
-    // Without what stands in its log.
+    // Without the contents of its log.
     let whole_name = whole.to_str().expect("UTF-8");
     connection
         .execute("VACUUM INTO ?1", [whole_name])
