@@ -5,14 +5,14 @@ mod binary;
 mod command;
 mod edit;
 mod engine;
+mod faulty_service;
 mod killed;
-mod lossy;
-mod lost;
+mod lossy_network;
+mod lost_server;
 mod refresh;
 mod runs;
 mod scheduled;
 mod settling;
-mod storm;
 mod team;
 
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 
 mod answers;
 mod bodies;
-mod line;
+mod connection;
 mod proxies;
 mod redirects;
 mod tls;
@@ -29,7 +29,7 @@ use groupdesk::{
 };
 use serde_json::json;
 
-pub(crate) use line::full;
+pub(crate) use connection::full;
 pub(crate) use tls::an_authority;
 
 use crate::support::faults::{self, Fault, Faults, http};

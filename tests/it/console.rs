@@ -1,9 +1,9 @@
 //! The whole console against the real service: the tasks that a person at the screen goes through.
 
-mod asked;
 mod attention;
 mod batch;
 mod bulk_edit;
+mod changed_keys;
 mod colours;
 mod compare;
 mod connect;
@@ -15,14 +15,14 @@ mod foreign_names;
 mod handoff;
 mod keyboard;
 mod live;
-mod lost;
+mod lost_server;
+mod place_questions;
 mod places;
-mod rebound;
 mod recovery;
 mod requests;
 mod review;
-mod said;
 mod scene;
+mod service_words;
 mod snapshots;
 mod steps;
 mod story;

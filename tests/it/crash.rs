@@ -4,19 +4,19 @@
 
 mod batch;
 mod case;
+mod checks;
 mod child;
+mod concurrent;
 mod edit;
 mod faults;
-mod full;
-mod look;
-mod order;
+mod full_disk;
+mod mistakes;
 mod run;
 mod shipped;
 mod sink;
 mod stage;
+mod system_calls;
 mod team;
-mod together;
-mod wrong;
 
 use std::{collections::BTreeMap, pin::pin, time::Instant};
 
@@ -24,9 +24,9 @@ use futures_util::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 
 use case::{Case, Way};
+use mistakes::Variant;
 use run::{Played, play};
 use stage::Stage;
-use wrong::Variant;
 
 /// Parallel runs; each mostly waits for a disk, a process or a timeout.
 const AT_ONCE: usize = 8;

@@ -1,6 +1,5 @@
 //! The shipped program in a real terminal: what no other test can see, including the state of the terminal itself.
 
-mod asked;
 mod batch;
 mod copying;
 mod cost;
@@ -23,6 +22,7 @@ mod panics;
 mod paste;
 mod place;
 mod plain;
+mod profile_add;
 mod resize;
 mod shells;
 mod stalled;

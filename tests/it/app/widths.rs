@@ -14,8 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     attention::{answer_concerns, concern},
     batch::{BATCH, unfinished},
+    later_views::{dialogs, with_history},
     scene::{BEGIN, Scene, TESTING, group},
-    stages::{dialogs, with_history},
 };
 use crate::support::world::id;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::program::{Background, Home};
 use crate::support::postgres::{self, Server};
 
-mod lines;
+mod connections;
 mod unfit;
 
 /// A machine with a profile for the service, and the directory of the team.

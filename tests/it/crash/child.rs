@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch, edit,
+    mistakes::{self, Variant},
     stage::opened,
-    wrong::{self, Variant},
 };
 use crate::support::world::{ANA, Side, id};
 
@@ -252,7 +252,7 @@ impl Child {
                 }
                 self.room_again(&operations).await;
             }
-            Task::Rotate => wrong::rotate(self, self.at(0)).await,
+            Task::Rotate => mistakes::rotate(self, self.at(0)).await,
             Task::RotateOnDemand => {
                 let operations = self.operations(Clock::System);
                 while listen() {
@@ -264,7 +264,7 @@ impl Child {
             }
             Task::LookUp(times) => {
                 for seconds in times {
-                    let at = wrong::settling_time(self.order.variant, self.at(*seconds));
+                    let at = mistakes::settling_time(self.order.variant, self.at(*seconds));
                     let operations = self.operations(Clock::Fixed(at));
                     match operations.look_up(&id, UnknownIdPolicy::KnownOnly).await {
                         Ok(done) => say("ended", done.ending.as_str()),

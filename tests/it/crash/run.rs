@@ -10,11 +10,11 @@ use super::{
     case::{BYTES_OUT, Case, HANDING_OFF, Way},
     child::{Order, Task},
     faults::Fault,
+    mistakes::Variant,
     noon,
     shipped::groupdesk,
     sink::Sink,
     stage::{Process, Scene, Stage},
-    wrong::Variant,
 };
 use crate::support::proxy::{Gate, ProxyFault, Then};
 

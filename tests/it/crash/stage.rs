@@ -23,9 +23,9 @@ use tokio::{
 
 use super::{
     child::{MARK, ORDER, Order, Task},
+    mistakes::Variant,
     noon,
     sink::Sink,
-    wrong::Variant,
 };
 use crate::support::{
     postgres,

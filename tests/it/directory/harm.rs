@@ -10,7 +10,7 @@ mod killed;
 mod locked;
 mod log;
 mod migrated;
-mod record;
+mod recorder;
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use std::{
 
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, RotationFilter, inspect};
 
-use record::{PROFILE, note};
+use recorder::{PROFILE, note};
 
 /// The number of cases of a long run; the modules count theirs, and they are added up here.
 const AT_LEAST: usize = 300;

@@ -2,17 +2,17 @@
 
 use super::*;
 
-mod at_once;
+mod changes;
+mod concurrent_writes;
 mod crashes;
 mod failover;
 mod failures;
 mod feed;
 mod hints;
 mod lanes;
-mod lost_line;
+mod lost_connection;
 mod roles;
 mod stopped;
-mod told;
 mod versions;
 
 #[path = "drafts.rs"]

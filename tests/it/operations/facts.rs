@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::wanted;
 use crate::support::{
-    odd::{GetBehaviour, Odd, OddService},
+    undocumented::{GetBehaviour, Odd, OddService},
     world::{Side, World, id},
 };
 

@@ -15,21 +15,18 @@ mod create;
 #[path = "facts.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod facts;
-#[path = "handed.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
-mod handed;
 #[path = "handoff.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod handoff;
+#[path = "handoff_records.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod handoff_records;
 #[path = "left_behind.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod left_behind;
-#[path = "lost.rs"]
+#[path = "lost_answers.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
-mod lost;
-#[path = "machine.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
-mod machine;
+mod lost_answers;
 #[path = "places.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod places;
@@ -39,6 +36,9 @@ mod recover;
 #[path = "rows.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod rows;
+#[path = "state_machine.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod state_machine;
 #[path = "update.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod update;

@@ -3,7 +3,7 @@
 
 use groupdesk::directory::{Directory, inspect};
 
-use super::{Place, assert_error_is_clear, bytes_of, exercise, has_after, record};
+use super::{Place, assert_error_is_clear, bytes_of, exercise, has_after, recorder};
 use crate::support::long;
 
 const CUTS: usize = 60;
@@ -17,7 +17,7 @@ async fn good() -> Vec<u8> {
     let place = Place::new();
     let directory = Directory::open(&place.file()).expect("it opens");
     for number in 0..40 {
-        record::group(&directory, &format!("acme-{number}"), |_| {}).await;
+        recorder::group(&directory, &format!("acme-{number}"), |_| {}).await;
     }
     drop(directory);
     let bytes = bytes_of(&place.file());

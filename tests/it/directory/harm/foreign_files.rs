@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use super::{
     Place, assert_error_is_clear, bytes_of, exercise,
     migrated::{newest, program},
-    record::note,
+    recorder::note,
 };
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;

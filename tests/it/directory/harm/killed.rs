@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Place, is_whole,
-    record::{Order, Recorder, assert_has},
+    recorder::{Order, Recorder, assert_has},
 };
 use crate::support::long;
 

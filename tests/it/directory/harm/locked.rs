@@ -9,7 +9,7 @@ use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
 
 use super::{
     Place, assert_error_is_clear,
-    record::{Order, Recorder, note},
+    recorder::{Order, Recorder, note},
 };
 
 pub(super) const CASES: usize = 3 * 2 + 2;

@@ -7,7 +7,7 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 
 use super::{
     Place, assert_error_is_clear, bytes_of, is_whole, put,
-    record::{Order, Recorder, assert_has, present},
+    recorder::{Order, Recorder, assert_has, present},
     with_suffix,
 };
 use crate::support::long;

@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 use super::{
     Place, assert_error_is_clear, bytes_of, is_whole,
-    record::{Order, PROFILE, Recorder},
+    recorder::{Order, PROFILE, Recorder},
 };
 use crate::support::{
     bare::{GROUPDESK, all_output, bare_after},

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use groupdesk::{directory::Directory, domain::history::Ending, operations::UnknownIdPolicy};
 use serde_json::json;
 
-use super::super::{Scene, journal, together::is_loser};
+use super::super::{Scene, concurrent::is_loser, journal};
 use crate::support::{
     long,
     world::{Side, id},

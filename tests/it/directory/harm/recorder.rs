@@ -228,7 +228,7 @@ impl Recorder {
         let mut child = Command::new(env::current_exe().expect("this binary"))
             .args([
                 "--exact",
-                "directory::harm::record::recorder",
+                "directory::harm::recorder::recorder",
                 "--nocapture",
             ])
             .env(ORDER, serde_json::to_string(order).expect("JSON"))

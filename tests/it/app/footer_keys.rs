@@ -25,10 +25,10 @@ use super::{
     batch::{BATCH, ended, finish, half_way, stored, unfinished},
     exchanges::sent,
     first_rows::loading,
+    later_views::{attention, batches, concerns, dialogs, listed, page, with_history},
     scene::{
         BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned,
     },
-    stages::{attention, batches, concerns, dialogs, listed, page, with_history},
 };
 use crate::support::console::PLACES;
 

@@ -14,9 +14,9 @@ use super::{
     case::{HANDING_OFF, Way},
     child::{Task, hand_off_operations, hex},
     faults::{Ends, Fault, INVENTED},
+    mistakes::Variant,
     run::Run,
     stage::{file_with_secret, opened},
-    wrong::Variant,
 };
 use crate::support::world::{Side, id, place};
 

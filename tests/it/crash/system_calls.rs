@@ -5,8 +5,8 @@ use std::{fs, process::Command};
 
 use super::{
     child::Task,
+    mistakes::Variant,
     stage::{Process, Scene, Stage},
-    wrong::Variant,
 };
 
 /// The file through which SQLite makes commits durable.
