@@ -39,20 +39,20 @@ use self::{
 /// Fails when the program itself, or something it needs from the system, failed.
 pub fn main() -> color_eyre::Result<ExitCode> {
     hardening::protect();
-    if complete::answered() {
+    if complete::complete_if_requested() {
         return Ok(Exit::Done.into());
     }
-    if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
-        return Ok(report(&stop, says("--json")).into());
+    if let Err(error) = secrets::refuse(std::env::args_os().skip(1)) {
+        return Ok(report(&error, has_option("--json")).into());
     }
     let matches = args::command().try_get_matches();
     let cli = matches.and_then(|matches| {
-        unexpected::doing(&matches);
+        unexpected::record_command(&matches);
         Cli::from_arg_matches(&matches)
     });
     let mut cli = match cli {
         Ok(cli) => cli,
-        Err(error) if error.use_stderr() => return Ok(report_words(&error).into()),
+        Err(error) if error.use_stderr() => return Ok(report_parse_error(&error).into()),
         Err(help) => {
             // A failed write means that the reader is gone, and it needs no help text.
             let _ = help.print();
@@ -80,29 +80,29 @@ pub fn main() -> color_eyre::Result<ExitCode> {
                 "--jq works on JSON; say it with -o json or jsonl, or without -o".into(),
             )),
         };
-        if let Err(stop) = chosen {
-            return Ok(report(&stop, false).into());
+        if let Err(error) = chosen {
+            return Ok(report(&error, false).into());
         }
         cli.global.json = true;
     }
     let ended = resources::runtime().and_then(|runtime| {
-        let ended = runtime.block_on(told(cli));
+        let ended = runtime.block_on(run_and_flush(cli));
         // A prompt that is still waiting for standard input must not keep the process alive.
         runtime.shutdown_background();
         ended
     });
-    let exit = ended.or_else(|stop| stop.expected().map(|stop| report(&stop, json)));
+    let exit = ended.or_else(|error| error.expected().map(|error| report(&error, json)));
     let exit = exit.map(|exit| match exit {
         Exit::Done => jq::exit(),
         exit => exit,
     });
-    exit.map(Into::into).map_err(unexpected::told)
+    exit.map(Into::into).map_err(unexpected::with_sections)
 }
 
 /// Runs the command. With `--verbose`, every exchange is printed before this returns.
-async fn told(cli: Cli) -> Result<Exit, CliError> {
+async fn run_and_flush(cli: Cli) -> Result<Exit, CliError> {
     if cli.global.verbose {
-        exchanges::tell();
+        exchanges::start();
     }
     let ended = Box::pin(run(cli)).await;
     exchanges::end().await;
@@ -165,12 +165,12 @@ async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError
     let work = async {
         let session = Session::open(global, in_flight.clone())?;
         session.say_other_places().await?;
-        one(&session, command).await
+        dispatch(&session, command).await
     };
     session::interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
 
-async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
+async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List(list) => groups::list(session, list).await,
         Command::Show { groups: which, .. } => groups::show(session, &which).await,
@@ -227,14 +227,14 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
 }
 
 /// Reports why the command failed: to the person and, with `as_json`, also to the program that reads the output.
-fn report(stop: &CliError, as_json: bool) -> Exit {
-    let text = stop.to_string();
+fn report(error: &CliError, as_json: bool) -> Exit {
+    let text = error.to_string();
     output::alarm(&format!("error: {text}"));
-    let exit = Exit::of_error(stop);
+    let exit = Exit::from_error(error);
     if as_json {
         // Standard output may be what is broken; the exit code says enough.
         drop(output::json_line(&json::failure(
-            stop.ending(),
+            error.ending(),
             &text,
             exit,
         )));
@@ -243,11 +243,11 @@ fn report(stop: &CliError, as_json: bool) -> Exit {
 }
 
 /// Reports a command line that could not be parsed.
-fn report_words(error: &clap::Error) -> Exit {
+fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
     let text = error.render().to_string();
     output::alarm(&text);
-    if says("--json") {
+    if has_option("--json") {
         let text = text.split("\n\nUsage:").next().unwrap_or_default();
         let text = text.split("\n\nFor more").next().unwrap_or_default();
         let text = text.trim_start_matches("error: ").trim_end();
@@ -257,7 +257,7 @@ fn report_words(error: &clap::Error) -> Exit {
 }
 
 /// Whether `option` is on the command line, for use when parsing failed.
-fn says(option: &str) -> bool {
+fn has_option(option: &str) -> bool {
     let words = std::env::args_os().skip(1).take_while(|word| word != "--");
     words.into_iter().any(|word| word == option)
 }

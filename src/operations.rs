@@ -372,7 +372,7 @@ impl Operations {
     }
 
     /// Returns one history entry of this place.
-    pub async fn history_line(
+    pub async fn history_entry(
         &self,
         number: i64,
     ) -> Result<Option<Numbered<Entry>>, DirectoryError> {

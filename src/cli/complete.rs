@@ -28,7 +28,7 @@ const VARIABLE: &str = "GROUPDESK_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&shells::Bash, &shells::Zsh, &clap_complete::env::Fish]);
 
 /// Answers a completion request. Returns false if no shell is asking.
-pub(super) fn answered() -> bool {
+pub(super) fn complete_if_requested() -> bool {
     if std::env::var_os(VARIABLE).is_none_or(|asked| asked.is_empty()) {
         return false;
     }

@@ -43,7 +43,7 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// An error of the service's database. Adds which database it is if the error does not say so.
-    pub(super) fn of_store(database: &Path, error: StoreError) -> Self {
+    pub(super) fn from_store(database: &Path, error: StoreError) -> Self {
         let (text, name) = (error.to_string(), database.display().to_string());
         if text.contains(&name) {
             Self::Store(error)
@@ -77,7 +77,7 @@ impl CliError {
     }
 
     /// The failure of an operation that changes something.
-    pub(super) fn of_mutation(failure: Failure) -> Self {
+    pub(super) fn from_mutation(failure: Failure) -> Self {
         match failure {
             Failure::NotWritten(_) => Self::AfterSending(failure),
             other => Self::Failed { failure: other },

@@ -1,9 +1,9 @@
 //! Input from a person: values, answers to questions, and secrets, which must never be among the arguments.
 
-pub(super) mod chosen;
 pub(super) mod confirm;
 pub(super) mod editor;
 pub(super) mod fields;
+pub(super) mod listing;
 pub(super) mod no_echo;
 pub(super) mod secrets;
 pub(super) mod selection;

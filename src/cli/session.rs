@@ -100,7 +100,7 @@ impl Session {
             Clock::System,
         );
         Ok(Self {
-            operations: heard(&operations),
+            operations: with_listeners(&operations),
             json,
             no_input,
             in_flight,
@@ -137,7 +137,7 @@ impl Session {
             )));
         };
         Ok(Self {
-            operations: heard(&self.operations_of(profile)),
+            operations: with_listeners(&self.operations_of(profile)),
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),
@@ -223,7 +223,7 @@ impl Session {
 }
 
 /// Adds listeners that report who is being waited for and, with `--verbose`, each exchange.
-fn heard(operations: &Operations) -> Operations {
+fn with_listeners(operations: &Operations) -> Operations {
     let operations = operations.with_wait_listener(Arc::new(say_who_is_waited_for));
     match exchanges::listener() {
         Some(listener) => operations.with_listener(listener),

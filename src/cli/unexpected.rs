@@ -11,7 +11,7 @@ use crate::{api::sent::has_sent, directory::has_unsettled_here, tui::terminal::s
 static COMMAND: OnceLock<String> = OnceLock::new();
 
 /// Records the current command. Only its name, because arguments may contain anything.
-pub(super) fn doing(matches: &ArgMatches) {
+pub(super) fn record_command(matches: &ArgMatches) {
     let mut words = vec!["groupdesk"];
     let mut below = matches.subcommand();
     while let Some((name, matches)) = below {
@@ -42,7 +42,7 @@ pub(super) fn report(what: &'static str, error: &(dyn Error + 'static)) -> Repor
 }
 
 /// The report as it is shown.
-pub(super) fn told(report: Report) -> Report {
+pub(super) fn with_sections(report: Report) -> Report {
     let Sections { command, sent } = Sections::now();
     report
         .section(command.header(Sections::HEADER))
@@ -72,9 +72,9 @@ impl Sections {
 }
 
 /// The same sections for a panic, evaluated when they are shown.
-pub(super) struct BesidePanic;
+pub(super) struct PanicSections;
 
-impl fmt::Display for BesidePanic {
+impl fmt::Display for PanicSections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sections { command, sent } = Sections::now();
         write!(f, "{}\n\n{sent}", command.header(Sections::HEADER))
@@ -100,7 +100,7 @@ mod tests {
             format!("{report:#}"),
             "it could not be: the outer one of …: no such thing as …"
         );
-        let report = told(report);
+        let report = with_sections(report);
         let shown = format!("{report:?} {report:#?}");
         assert!(
             !shown.contains("3fa9c1d2") && !shown.contains("pw"),

@@ -67,7 +67,7 @@ pub(crate) enum HistoryCommand {
     Diff {
         /// Number of the line, as --json prints it; or a group, for its last update
         #[arg(value_name = "NUMBER|ID", value_parser = line)]
-        line: Line,
+        line: EntryRef,
         /// Beside what is known now, not beside what was before
         #[arg(long)]
         now: bool,
@@ -79,7 +79,7 @@ pub(crate) enum HistoryCommand {
     Restore {
         /// Number of the line, as --json prints it; or a group, for its last update
         #[arg(value_name = "NUMBER|ID", value_parser = line)]
-        line: Line,
+        line: EntryRef,
         #[command(flatten)]
         replace: Replace,
         #[command(flatten)]
@@ -89,18 +89,18 @@ pub(crate) enum HistoryCommand {
 
 /// A line of the history.
 #[derive(Debug, Clone)]
-pub(crate) enum Line {
+pub(crate) enum EntryRef {
     Number(i64),
     /// The last update of this group.
     LastOf(UserGroupId),
 }
 
-fn line(text: &str) -> Result<Line, String> {
+fn line(text: &str) -> Result<EntryRef, String> {
     if let Ok(number) = text.parse() {
-        return Ok(Line::Number(number));
+        return Ok(EntryRef::Number(number));
     }
     let id = user_group_id(text).map_err(|error| error.to_string())?;
-    Ok(Line::LastOf(id))
+    Ok(EntryRef::LastOf(id))
 }
 
 /// A moment, or how long ago.

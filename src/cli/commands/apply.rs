@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::import::{
     checked::Checked,
-    plan::{self, Asked, Shown},
+    plan::{self, ImportOptions, ShownPlan},
     send::{self, Job},
 };
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
         args::{Apply, Global, Order},
         error::CliError,
         input::{
-            chosen::Listing,
             confirm::{self, Question},
+            listing::Listing,
         },
         output,
         process::{exit::Exit, signals::Signals},
@@ -41,7 +41,7 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();
-    let prepared = signals.unless_asked(prepare(&session, &arguments));
+    let prepared = signals.unless_signalled(prepare(&session, &arguments));
     let (checked, permit, shown) = match prepared.await? {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
@@ -78,17 +78,17 @@ pub(crate) async fn compare(
     let Some(checked) = Checked::of(files, session.json).await? else {
         return Ok(Exit::Usage);
     };
-    let asked = Asked {
+    let options = ImportOptions {
         sending: ALL,
         refreshes,
         replaces: true,
     };
-    let shown = plan::tell(session, &checked, asked).await?;
-    plan::say_sum(session, ALL, &shown)?;
-    Ok(Exit::different(is_different(&shown)))
+    let shown = plan::print_plan(session, &checked, options).await?;
+    plan::print_summary(session, ALL, &shown)?;
+    Ok(Exit::from_difference(is_different(&shown)))
 }
 
-fn is_different(shown: &Shown) -> bool {
+fn is_different(shown: &ShownPlan) -> bool {
     shown.plan.to_do() > 0 || !shown.annotations.is_empty()
 }
 
@@ -96,39 +96,39 @@ fn is_different(shown: &Shown) -> bool {
 async fn prepare(
     session: &Session,
     arguments: &Apply,
-) -> Result<Result<(Checked, Permit, Shown), Exit>, CliError> {
+) -> Result<Result<(Checked, Permit, ShownPlan), Exit>, CliError> {
     let sources = sources(&arguments.path)?;
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));
     };
-    let asked = Asked {
+    let options = ImportOptions {
         sending: ALL,
         refreshes: arguments.refresh,
         replaces: true,
     };
-    let shown = plan::tell(session, &checked, asked).await?;
+    let shown = plan::print_plan(session, &checked, options).await?;
     let plan = shown.plan;
     if arguments.prune_report {
         prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
-        plan::say_sum(session, ALL, &shown)?;
+        plan::print_summary(session, ALL, &shown)?;
         let is_told = arguments.detailed_exitcode && is_different(&shown);
-        return Ok(Err(Exit::different(is_told)));
+        return Ok(Err(Exit::from_difference(is_told)));
     }
     output::context(&plan::in_words(ALL, &shown));
     let operations = &session.operations;
     if plan.to_do() == 0 {
         let notes = shown.annotations.len();
         if notes > 0 {
-            confirm::can_be_asked(session, arguments.mutation.yes)?;
+            confirm::ensure_can_ask(session, arguments.mutation.yes)?;
             let what = format!("Notes and labels of {notes} groups change here; nothing is sent.");
             confirm::confirm(arguments.mutation.yes, &what, Question::YesOrNo).await?;
         }
         return Ok(Ok((checked, Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
-    confirm::can_be_asked(session, arguments.mutation.yes)?;
+    confirm::ensure_can_ask(session, arguments.mutation.yes)?;
     operations.ready().await?;
     let profile = &operations.profile().name;
     let words = format!("apply {} in {profile}", plan.to_do());

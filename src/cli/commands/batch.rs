@@ -71,7 +71,7 @@ pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, C
 /// `groupdesk batches resume`, for rotations and edits.
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
     run_prepared(global, RunLimits::default(), async |session| {
-        confirm::can_be_asked(session, arguments.yes)?;
+        confirm::ensure_can_ask(session, arguments.yes)?;
         session.say_where();
         let ready = prepare::resume(session, &arguments, false).await?;
         Ok(Ok(ready))
@@ -93,7 +93,7 @@ pub(crate) async fn retry(
             prepare::no_tokens(batch.id, token_out.as_deref())?;
             return edit::again(session, arguments, false).await;
         }
-        let asked = prepare::Asked {
+        let asked = prepare::RotateRequest {
             selected: Selected {
                 ids: operations.not_applied_groups(batch.id).await?,
                 all_named: true,
@@ -127,7 +127,7 @@ async fn run_prepared(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
-    match signals.unless_asked(prepare(&session)).await? {
+    match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
             let work = begin(&session, &ready, pace, (schedule.as_ref(), &mut signals));
@@ -186,7 +186,7 @@ async fn drive(
                 None => break None,
             },
             () = &mut taken_over => run.control.stop(StopCause::TakenOver),
-            asked = finishing.asked(&run.control, &progress) => if asked == ShutdownRequest::ToLeave {
+            asked = finishing.next_request(&run.control, &progress) => if asked == ShutdownRequest::Abandon {
                 break None;
             },
         }
@@ -214,7 +214,7 @@ async fn finish(
         progress.result(report::compact(&summary));
     }
     let left_out = ready.all_named && !ready.skipped.is_empty();
-    let exit = Exit::of_batch(report, left_out, not_handed_off);
+    let exit = Exit::from_batch(report, left_out, not_handed_off);
     if exit == Exit::Done {
         progress.say(report::ending(report, ready.is_edit));
     } else {

@@ -126,7 +126,7 @@ async fn beside(
             output::result(&review::lines(&change, false))?;
         }
     }
-    Ok(Exit::different(!is_same))
+    Ok(Exit::from_difference(!is_same))
 }
 
 async fn side(
@@ -145,7 +145,7 @@ async fn side(
     }
     let read = session.operations.look_up(id, UnknownIdPolicy::KnownOnly);
     let read = Box::pin(read).await?;
-    if Exit::of_done(&read) != Exit::Done {
+    if Exit::from_done(&read) != Exit::Done {
         return Err(CliError::Guarded(format!(
             "an alarm was raised while \"{id}\" was read in profile {}; `groupdesk get {id}` says which",
             session.operations.profile().name

@@ -10,7 +10,7 @@ use crate::{
     cli::{
         args::{Doctor, Global},
         error::CliError,
-        input::confirm::{self, Asking},
+        input::confirm::{self, Confirmation},
         output::{self, exchanges, human},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, overrides},
@@ -36,16 +36,16 @@ async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Cli
         .operations
         .known(id, UnknownIdPolicy::KnownOnly)
         .await?;
-    confirm::can_be_asked(&session, yes)?;
+    confirm::ensure_can_ask(&session, yes)?;
     session.say_where();
     let what = format!(
         "Change \"{id}\" several times, and put it back as it is known here? Its dashboards may fail meanwhile."
     );
-    let asking = Asking::about(&session, Guarded::Update, id, Level::Typed);
+    let asking = Confirmation::about(&session, Guarded::Update, id, Level::Typed);
     confirm::confirm(yes, &what, asking.question(id)).await?;
     let probing = Box::pin(session.operations.probe_facts(id));
     let facts = session.in_flight.during(probing).await;
-    facts::print(&session, &facts.map_err(CliError::of_mutation)?)?;
+    facts::print(&session, &facts.map_err(CliError::from_mutation)?)?;
     Ok(Exit::Done)
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
         () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
     };
     output::either(global.json, || object(&report), || text(&report))?;
-    Ok(Exit::of_report(&report))
+    Ok(Exit::from_report(&report))
 }
 
 fn object(report: &Report) -> Value {

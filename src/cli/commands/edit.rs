@@ -35,7 +35,7 @@ pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, Cl
         mutation,
         token: TokenArgs::default(),
     };
-    let read = signals.unless_asked(first(&session, &id, &how)).await?;
+    let read = signals.unless_signalled(first(&session, &id, &how)).await?;
     let base = DesiredFields::of(&read.group);
     let text = document(&id, &base);
     let environment = session.environment();

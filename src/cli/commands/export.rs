@@ -17,7 +17,7 @@ use crate::{
     cli::{
         args::{Export, FileFormat, Global},
         error::CliError,
-        input::chosen::Listing,
+        input::listing::Listing,
         output::{self, human::Listed},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},

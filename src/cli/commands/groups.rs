@@ -9,7 +9,7 @@ use crate::{
     cli::{
         args::{Get, List, Output, Selection},
         error::CliError,
-        input::{chosen::Listing, selection::Selected},
+        input::{listing::Listing, selection::Selected},
         output::{
             self,
             form::{self, Form, Items},

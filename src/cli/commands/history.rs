@@ -8,9 +8,9 @@ use serde_json::json;
 use super::mutations::{How, may_update, read_first, reading, send};
 use crate::{
     cli::{
-        args::{History, HistoryCommand, Line, Mutation, Order, TokenArgs},
+        args::{EntryRef, History, HistoryCommand, Mutation, Order, TokenArgs},
         error::CliError,
-        input::chosen::Listing,
+        input::listing::Listing,
         output::{self, form::Items, human, json, review},
         process::exit::Exit,
         session::Session,
@@ -56,12 +56,12 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
 }
 
 /// An entry of the history, or several that form one deed.
-enum Told {
+enum Printed {
     Line(Box<Numbered<Entry>>),
     Record(OperationRecord),
 }
 
-impl Told {
+impl Printed {
     fn json(&self, place: Option<&str>) -> serde_json::Value {
         match self {
             Self::Line(line) => json::entry(line, place),
@@ -92,7 +92,7 @@ struct Printer<'s> {
     session: &'s Session,
     place: Option<String>,
     items: Items,
-    kept: Vec<Told>,
+    kept: Vec<Printed>,
     is_kept: bool,
     left: usize,
     count: usize,
@@ -100,17 +100,17 @@ struct Printer<'s> {
 
 impl Printer<'_> {
     /// Returns whether more entries are wanted.
-    fn tell(&mut self, mut told: Vec<Told>) -> Result<bool, CliError> {
-        told.truncate(self.left);
-        self.left -= told.len();
-        self.count += told.len();
+    fn print(&mut self, mut items: Vec<Printed>) -> Result<bool, CliError> {
+        items.truncate(self.left);
+        self.left -= items.len();
+        self.count += items.len();
         let wants_more = self.left > 0;
         if self.is_kept {
-            self.kept.extend(told);
+            self.kept.extend(items);
             return Ok(wants_more);
         }
         let place = self.place.as_deref();
-        let text = self.items.text(told.iter().map(|told| told.json(place)))?;
+        let text = self.items.text(items.iter().map(|item| item.json(place)))?;
         Ok(output::piece(&text)? && wants_more)
     }
 
@@ -120,11 +120,11 @@ impl Printer<'_> {
         }
         if self.session.json {
             let place = self.place.as_deref();
-            let kept = self.kept.iter().map(|told| told.json(place));
+            let kept = self.kept.iter().map(|item| item.json(place));
             output::piece(&self.items.text(kept)?)?;
             output::piece(&self.items.end())?;
         } else if self.count > 0 {
-            let lines: Vec<_> = self.kept.into_iter().map(Told::line).collect();
+            let lines: Vec<_> = self.kept.into_iter().map(Printed::line).collect();
             output::result(&human::history(&lines, self.session.operations.now()))?;
         }
         Ok(())
@@ -172,21 +172,21 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
                 of.as_ref()
                     .is_none_or(|of| of.contains(&line.value.user_group_id))
             });
-            let mut told = Vec::new();
+            let mut items = Vec::new();
             for line in lines {
                 match &mut deeds {
-                    None => told.push(Told::Line(Box::new(line))),
+                    None => items.push(Printed::Line(Box::new(line))),
                     Some(deeds) => {
                         let whole = deeds.push(line.number, line.value);
-                        told.extend(whole.into_iter().map(Told::Record));
+                        items.extend(whole.into_iter().map(Printed::Record));
                     }
                 }
             }
-            printer.tell(told)
+            printer.print(items)
         })
         .await?;
     if let Some(deeds) = deeds {
-        printer.tell(deeds.finish().into_iter().map(Told::Record).collect())?;
+        printer.print(deeds.finish().into_iter().map(Printed::Record).collect())?;
     }
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
@@ -205,15 +205,15 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
 }
 
 /// The history entry that is meant.
-async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliError> {
+async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, CliError> {
     let operations = &session.operations;
     match line {
-        Line::Number(number) => operations.history_line(*number).await?.ok_or_else(|| {
+        EntryRef::Number(number) => operations.history_entry(*number).await?.ok_or_else(|| {
             CliError::Usage(format!(
                 "there is no entry {number} in the history of this profile; `groupdesk history --json` has their numbers"
             ))
         }),
-        Line::LastOf(id) => {
+        EntryRef::LastOf(id) => {
             let wanted = HistoryFilter {
                 user_group_id: Some(id.clone()),
                 operations: vec![Operation::Update],
@@ -237,7 +237,7 @@ async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliErro
     }
 }
 
-async fn diff(session: &Session, which: &Line, now: bool) -> Result<Exit, CliError> {
+async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, CliError> {
     let line = line(session, which).await?;
     let number = line.number;
     let entry = line.value;
@@ -268,17 +268,17 @@ async fn diff(session: &Session, which: &Line, now: bool) -> Result<Exit, CliErr
             "changes": changes_json(&change),
         }))?;
     } else {
-        told(session, number, &entry, session.operations.now());
+        print_context(session, number, &entry, session.operations.now());
         if change.is_empty() {
             output::say("no difference");
         } else {
             output::result(&review::lines(&change, false))?;
         }
     }
-    Ok(Exit::different(now && !change.is_empty()))
+    Ok(Exit::from_difference(now && !change.is_empty()))
 }
 
-fn told(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
+fn print_context(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
     output::context(&format!(
         "{} \"{}\", entry {number}: {} by {}, {}",
         session.operations.profile().name,
@@ -291,7 +291,7 @@ fn told(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
 
 async fn restore(
     session: &Session,
-    which: &Line,
+    which: &EntryRef,
     replace: Vec<Field>,
     mutation: Mutation,
 ) -> Result<Exit, CliError> {
@@ -300,7 +300,7 @@ async fn restore(
         |why: &str| CliError::Guarded(format!("entry {}: {why}; nothing was sent", line.number));
     let (parts, before) = undo::before(&line.value).map_err(why_not)?;
     let id = line.value.user_group_id.clone();
-    told(session, line.number, &line.value, session.operations.now());
+    print_context(session, line.number, &line.value, session.operations.now());
     let how = How {
         replace,
         if_unchanged: false,

@@ -29,7 +29,7 @@ use crate::{
     operations::{Import, Imported, Sending},
 };
 use checked::{Checked, line, piece};
-use plan::{Asked, Shown};
+use plan::{ImportOptions, ShownPlan};
 use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
@@ -41,7 +41,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         only_differences: false,
     };
     let sends = sending.create || sending.update;
-    let asked = Asked {
+    let options = ImportOptions {
         sending,
         refreshes: arguments.refresh,
         replaces: arguments.update || arguments.replace_notes,
@@ -50,7 +50,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         // Report what is forbidden before a long file is read.
         session.operations.sending_permitted(sending, 0)?;
         if !arguments.mutation.dry_run {
-            confirm::can_be_asked(&session, arguments.mutation.yes)?;
+            confirm::ensure_can_ask(&session, arguments.mutation.yes)?;
         }
         session.say_where();
     }
@@ -61,12 +61,12 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         };
         if !sends {
             let dry_run = arguments.mutation.dry_run;
-            let taken = take_in(&session, &checked, asked.replaces, dry_run);
+            let taken = take_in(&session, &checked, options.replaces, dry_run);
             return taken.await.map(Err);
         }
         if arguments.mutation.dry_run {
-            let shown = plan::tell(&session, &checked, asked).await?;
-            plan::say_sum(&session, sending, &shown)?;
+            let shown = plan::print_plan(&session, &checked, options).await?;
+            plan::print_summary(&session, sending, &shown)?;
             return Ok(Err(Exit::Done));
         }
         let digest = digest(&checked, sending);
@@ -76,13 +76,13 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         let done = if is_again { &[][..] } else { &import.done };
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
-        let mut shown = Shown::default();
+        let mut shown = ShownPlan::default();
         if left > 0 {
             operations.ready().await?;
             if !done.is_empty() {
                 going_on(&import, checked.rows);
             }
-            shown = plan::check_screen(&session, &checked, asked, done).await?;
+            shown = plan::print_review(&session, &checked, options, done).await?;
             let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
             confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
@@ -94,7 +94,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         Ok(Ok((checked, import, permit, shown)))
     };
     // What was taken in may be taken in again.
-    let prepared: Result<_, Exit> = signals.unless_asked(prepared).await?;
+    let prepared: Result<_, Exit> = signals.unless_signalled(prepared).await?;
     let (checked, import, permit, shown) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
@@ -111,8 +111,8 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
 
 /// Identifies the journal of this file and of what was requested with it.
 fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
-    let asked = [u8::from(sending.create), u8::from(sending.update)];
-    let digest = Sha256::new().chain_update(asked);
+    let options = [u8::from(sending.create), u8::from(sending.update)];
+    let digest = Sha256::new().chain_update(options);
     digest.chain_update(checked.digest).finalize().into()
 }
 
@@ -167,7 +167,7 @@ async fn take_in(
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
             let known = operations.show_some(ids.clone()).await?;
-            let beside = plan::beside(session, &rows, replaces).await?;
+            let beside = plan::annotation_plans(session, &rows, replaces).await?;
             let known = rows.iter().zip(known).zip(beside);
             known
                 .map(|((row, known), beside)| Imported {

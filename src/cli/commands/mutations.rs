@@ -98,7 +98,7 @@ pub(crate) fn answer(
     }
     // The operation succeeded, but its token did not reach its destination.
     let in_part = unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
-    Ok(match Exit::of_done(done) {
+    Ok(match Exit::from_done(done) {
         Exit::Done if in_part => Exit::Partly,
         exit => exit,
     })

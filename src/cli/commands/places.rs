@@ -32,7 +32,7 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
                 named(operations, &name).await?,
                 named(operations, &into).await?,
             );
-            confirm::can_be_asked(session, yes)?;
+            confirm::ensure_can_ask(session, yes)?;
             let what = format!(
                 "{} ({} groups) becomes part of {} ({} groups); this cannot be undone.",
                 from.name, from.groups, into.name, into.groups
@@ -47,7 +47,7 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
             if place.alarms.is_empty() {
                 return Err(CliError::Usage(format!("place {name} has no alarm")));
             }
-            confirm::can_be_asked(session, yes)?;
+            confirm::ensure_can_ask(session, yes)?;
             let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
             let what = alarms.collect::<Vec<_>>().join("\n");
             let what = visible(&what).into_owned();

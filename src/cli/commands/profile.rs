@@ -90,7 +90,7 @@ impl Setup {
         let mut value = show::probe(&probe);
         value["profile"] = profile.name.as_str().into();
         output::either(self.json, || value, || show::probe_text(&probe))?;
-        Ok(Exit::of_probe(&probe))
+        Ok(Exit::from_probe(&probe))
     }
 
     fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {

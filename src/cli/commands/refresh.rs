@@ -11,8 +11,8 @@ use crate::{
         commands::batch::tokens::TokenLines,
         error::CliError,
         input::{
-            chosen::Listing,
             confirm::{self, Question},
+            listing::Listing,
             selection::Selected,
         },
         output::{self, progress::Progress},
@@ -34,13 +34,13 @@ const UNDONE: &str = "nothing was sent";
 struct Ready {
     run: RefreshRun,
     report: Report,
-    told: report::Told,
+    tally: report::Tally,
 }
 
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
-    let prepared = signals.unless_asked(prepare(&session, &arguments));
+    let prepared = signals.unless_signalled(prepare(&session, &arguments));
     match prepared.await? {
         Some(ready) => drive(&session, ready, &mut signals).await,
         None => Ok(Exit::Done),
@@ -81,7 +81,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
         }
         operations.ready().await?;
     }
-    let mut told = report::Told::default();
+    let mut tally = report::Tally::default();
     let begun = if options.refresh_all {
         let filter = arguments.groups.filter.as_deref().unwrap_or_default();
         Some(match operations.open_refresh(filter).await? {
@@ -89,17 +89,17 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
             _ => operations.begin_refresh(filter).await?.id,
         })
     } else {
-        told.whole = true;
+        tally.whole = true;
         let fingerprinter = operations.directory().fingerprinter();
         let out = arguments.token.token_out.as_deref();
-        told.tokens = out
+        tally.tokens = out
             .map(|file| TokenLines::create(file, fingerprinter))
             .transpose()?;
         None
     };
     let pace = options.pace.limits();
     let run = operations.run_refresh(begun, plan, pace, options.keep_going)?;
-    Ok(Some(Ready { run, report, told }))
+    Ok(Some(Ready { run, report, tally }))
 }
 
 /// All known groups, or those that match the filter.
@@ -146,7 +146,7 @@ async fn since(
 
 /// Reading is level 0 of docs/design/console.md. Reads that may create many groups ask as a bulk create does.
 async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), CliError> {
-    confirm::can_be_asked(session, yes)?;
+    confirm::ensure_can_ask(session, yes)?;
     let profile = &session.operations.profile().name;
     let words = format!("refresh {} in {profile}", plan.ids.len());
     let what = "A read of a group that does not exist creates it; none can be deleted again.";
@@ -158,9 +158,9 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     let Ready {
         mut run,
         report,
-        mut told,
+        mut tally,
     } = ready;
-    let is_all = !told.whole;
+    let is_all = !tally.whole;
     let progress = Progress::start(report.known);
     let mut finishing = Shutdown::of(signals);
     let ended = loop {
@@ -169,8 +169,8 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
             news = run.progress.recv() => match news {
                 Some(RefreshEvent::Finished { counts, halt }) => break Some((counts, halt)),
                 Some(RefreshEvent::Ended(read)) => {
-                    told.group(session, &progress, &read);
-                    if let Some(error) = told.keep(&read) {
+                    tally.group(session, &progress, &read);
+                    if let Some(error) = tally.keep(&read) {
                         progress.alarm(format!("x {error}; nothing further is read"));
                         run.control.stop(StopCause::Person);
                     }
@@ -179,7 +179,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
                 Some(RefreshEvent::Halted(halt)) => progress.alarm(halt.to_string()),
                 None => break None,
             },
-            asked = finishing.asked(&run.control, &progress) => if asked == ShutdownRequest::ToLeave {
+            asked = finishing.next_request(&run.control, &progress) => if asked == ShutdownRequest::Abandon {
                 break None;
             },
         }
@@ -196,7 +196,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     for line in advice(&counts, is_all) {
         progress.say(line.into());
     }
-    progress.end(told.exit(&counts, halt.as_ref())).await
+    progress.end(tally.exit(&counts, halt.as_ref())).await
 }
 
 /// What to do next.

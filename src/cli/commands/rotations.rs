@@ -72,7 +72,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     if session.operations.has_open_elsewhere().await? {
         return Ok(Exit::Unknown);
     }
-    Ok(match Exit::of_recovered(&all) {
+    Ok(match Exit::from_recovered(&all) {
         Exit::Done => changes,
         exit => exit,
     })
@@ -106,7 +106,7 @@ async fn abandon_change(
     yes: bool,
 ) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::Abandon)?;
-    confirm::can_be_asked(session, yes)?;
+    confirm::ensure_can_ask(session, yes)?;
     let what = format!(
         "Close m{}? Nobody will find out whether it took effect.",
         id.0
@@ -160,7 +160,7 @@ async fn abandon(
     session.operations.permitted(Guarded::Abandon)?;
     let row = session.operations.rotation(id).await?;
     if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
-        confirm::can_be_asked(session, yes)?;
+        confirm::ensure_can_ask(session, yes)?;
         let what = format!(
             "Abandon rotation {} of \"{}\" ({})? Nobody will find out how it ended, and its token may be rotated again.",
             id.0,

@@ -57,7 +57,7 @@ impl Storage {
 
     pub(super) fn explain(&self, error: StoreError) -> CliError {
         match self {
-            Self::File(file) => CliError::of_store(file, error),
+            Self::File(file) => CliError::from_store(file, error),
             Self::Shared(shared) => CliError::Usage(format!("{shared}: {error}")),
         }
     }

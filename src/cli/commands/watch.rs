@@ -10,7 +10,7 @@ use crate::{
     cli::{
         args::{Global, History, List, Order},
         error::CliError,
-        input::chosen::Listing,
+        input::listing::Listing,
         output::{
             self,
             form::{Form, Items, chosen},
@@ -25,16 +25,16 @@ use crate::{
 };
 
 /// How many entries of the history are printed first.
-const LAST: u32 = 10;
+const FIRST_ENTRIES: u32 = 10;
 
 /// Minimum time between two looks, so that changes written together are printed together.
-const GATHERED: Duration = Duration::from_millis(200);
+const MIN_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Polling interval when nothing announces writes.
-const NOW_AND_THEN: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliError> {
-    until_asked(global, async |session| {
+    until_signal(global, async |session| {
         let from = session.operations.cursor().await?;
         let mut feed = session.operations.feed(from);
         let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
@@ -47,10 +47,10 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
         };
         let first = listing(&arguments.order).await?;
         lines.all(session, &first).await?;
-        let mut line = Line::default();
+        let mut reporter = LossReporter::default();
         loop {
-            let Some(changes) = line.of(feed.read_changes().await)? else {
-                tokio::time::sleep(NOW_AND_THEN).await;
+            let Some(changes) = reporter.report(feed.read_changes().await)? else {
+                tokio::time::sleep(POLL_INTERVAL).await;
                 continue;
             };
             // What else the filter depends on may have changed too.
@@ -63,7 +63,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
                 let now = listing(&Order::default()).await?;
                 let mut groups = changes.groups;
                 now.keep(&mut groups);
-                let groups = session.beside(&now, groups).await?;
+                let groups = session.with_annotations(&now, groups).await?;
                 if !groups.is_empty()
                     && !output::piece(&lines.later(&groups, session.operations.now())?)?
                 {
@@ -77,7 +77,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
 }
 
 pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit, CliError> {
-    until_asked(global, async |session| {
+    until_signal(global, async |session| {
         let operations = &session.operations;
         let mut feed = operations.history_feed().await?;
         let now = operations.now();
@@ -89,12 +89,12 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
             ..HistoryFilter::default()
         };
         let filter = arguments.filter.filter.as_deref();
-        let limit = arguments.limit.unwrap_or(LAST) as usize;
-        let of = meant(session, filter).await?;
+        let limit = arguments.limit.unwrap_or(FIRST_ENTRIES) as usize;
+        let of = matching_ids(session, filter).await?;
         let mut last = Vec::new();
         operations
             .each_history(wanted.clone(), async |lines| -> Result<bool, CliError> {
-                last.extend(lines.into_iter().filter(|line| is_meant(of.as_ref(), line)));
+                last.extend(lines.into_iter().filter(|line| is_match(of.as_ref(), line)));
                 Ok(last.len() < limit)
             })
             .await?;
@@ -103,17 +103,17 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
         last.retain(|line| feed.is_new(line.number));
         let place = operations.place_name().await?;
         let mut told = (Items::default(), place);
-        let mut goes_on = tell(session, &mut told, &last)?;
-        let mut line = Line::default();
+        let mut goes_on = print_entries(session, &mut told, &last)?;
+        let mut reporter = LossReporter::default();
         while goes_on {
-            let Some(mut lines) = line.of(feed.read_new().await)? else {
-                tokio::time::sleep(NOW_AND_THEN).await;
+            let Some(mut lines) = reporter.report(feed.read_new().await)? else {
+                tokio::time::sleep(POLL_INTERVAL).await;
                 continue;
             };
             lines.retain(|line| wanted.admits(&line.value));
-            let of = meant(session, filter.filter(|_| !lines.is_empty())).await?;
-            lines.retain(|line| is_meant(of.as_ref(), line));
-            goes_on = tell(session, &mut told, &lines)?;
+            let of = matching_ids(session, filter.filter(|_| !lines.is_empty())).await?;
+            lines.retain(|line| is_match(of.as_ref(), line));
+            goes_on = print_entries(session, &mut told, &lines)?;
             wait(feed.feed()).await;
         }
         Ok(Exit::Done)
@@ -122,7 +122,7 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
 }
 
 /// Prints the entries. Returns whether somebody still reads.
-fn tell(
+fn print_entries(
     session: &Session,
     (items, place): &mut (Items, Option<String>),
     lines: &[Numbered<Entry>],
@@ -138,7 +138,7 @@ fn tell(
 }
 
 /// The groups that match the filter now.
-async fn meant(
+async fn matching_ids(
     session: &Session,
     filter: Option<&str>,
 ) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
@@ -150,27 +150,27 @@ async fn meant(
     Ok(Some(ids.into_iter().collect()))
 }
 
-fn is_meant(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool {
+fn is_match(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool {
     of.is_none_or(|of| of.contains(&line.value.user_group_id))
 }
 
 async fn wait(feed: &mut Feed) {
-    tokio::time::sleep(GATHERED).await;
+    tokio::time::sleep(MIN_INTERVAL).await;
     if feed.has_events() {
         feed.maybe_written().await;
     } else {
-        tokio::time::sleep(NOW_AND_THEN).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 /// The connection to a directory. Its loss is reported once, and it is retried.
 #[derive(Default)]
-struct Line {
+struct LossReporter {
     is_lost: bool,
 }
 
-impl Line {
-    fn of<T>(&mut self, seen: Result<T, DirectoryError>) -> Result<Option<T>, CliError> {
+impl LossReporter {
+    fn report<T>(&mut self, seen: Result<T, DirectoryError>) -> Result<Option<T>, CliError> {
         match seen {
             Err(error) if error.is_unreachable() => {
                 if !std::mem::replace(&mut self.is_lost, true) {
@@ -190,7 +190,7 @@ impl Line {
 }
 
 /// Runs until a signal comes or nobody reads any more.
-async fn until_asked(
+async fn until_signal(
     global: &Global,
     work: impl AsyncFnOnce(&Session) -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
@@ -209,12 +209,12 @@ async fn until_asked(
         biased;
         () = signals.next() => Ok(Exit::Interrupted),
         ended = Box::pin(work) => ended,
-        () = unread() => Ok(Exit::Done),
+        () = output_closed() => Ok(Exit::Done),
     }
 }
 
 /// Waits until nobody reads standard output any more; for ever if it is a file.
-async fn unread() {
+async fn output_closed() {
     let waiting = tokio::task::spawn_blocking(|| {
         let out = io::stdout();
         let mut ends = [PollFd::new(&out, PollFlags::empty())];

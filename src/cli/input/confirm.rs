@@ -21,12 +21,12 @@ pub(crate) enum Question<'a> {
 
 /// What the change of one group asks for. `usual` is the level of docs/design/console.md; a guard that raises it gives
 /// the reason.
-pub(crate) struct Asking {
+pub(crate) struct Confirmation {
     level: Level,
     words: String,
 }
 
-impl Asking {
+impl Confirmation {
     pub(crate) fn about(
         session: &Session,
         operation: Guarded,
@@ -54,7 +54,7 @@ impl Asking {
 }
 
 /// Fails right away if a question could not be asked, so that nothing at all is sent.
-pub(crate) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError> {
+pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliError> {
     let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
     if yes || has_person && !session.no_input {
         return Ok(());

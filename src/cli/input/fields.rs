@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// In bytes. More than any service accepts; a longer file must be the wrong one.
-const LARGEST: u64 = 8 * 1024 * 1024;
+const MAX_FILE: u64 = 8 * 1024 * 1024;
 
 /// The changes that a person wants.
 #[derive(Debug, Default)]
@@ -93,8 +93,8 @@ impl Edits {
             .iter()
             .map(|text| property(text))
             .collect::<Result<Vec<_>, _>>()?;
-        once("--map", map.iter().map(|(key, _)| key).chain(&unmap))?;
-        once(
+        refuse_duplicates("--map", map.iter().map(|(key, _)| key).chain(&unmap))?;
+        refuse_duplicates(
             "--property",
             property.iter().map(|(key, _)| key).chain(&remove_property),
         )?;
@@ -134,7 +134,7 @@ impl Edits {
             for key in &self.unmap {
                 if mapping.shift_remove(key).is_none() {
                     let what = "--unmap: the mapping has no row";
-                    return Err(not_there(what, key, mapping.keys()));
+                    return Err(missing_key(what, key, mapping.keys()));
                 }
             }
             mapping.extend(self.map.iter().cloned());
@@ -144,7 +144,7 @@ impl Edits {
             for key in &self.remove_property {
                 if properties.shift_remove(key).is_none() {
                     let what = "--remove-property: the properties have no key";
-                    return Err(not_there(what, key, properties.keys()));
+                    return Err(missing_key(what, key, properties.keys()));
                 }
             }
             properties.extend(self.property.iter().cloned());
@@ -188,7 +188,7 @@ pub(crate) fn bulk_change(
     change.map_err(|error| usage(&format!("{error}; nothing was sent")))
 }
 
-fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
+fn missing_key<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
     let near = near(key, known, 1);
     let meant = near.first().map_or_else(String::new, |near| {
         format!("; did you mean \"{}\"?", visible(near))
@@ -259,7 +259,10 @@ fn property(text: &str) -> Result<(String, Value), CliError> {
     Ok((key.to_owned(), value))
 }
 
-fn once<'a>(option: &str, keys: impl Iterator<Item = &'a String>) -> Result<(), CliError> {
+fn refuse_duplicates<'a>(
+    option: &str,
+    keys: impl Iterator<Item = &'a String>,
+) -> Result<(), CliError> {
     let mut seen = HashSet::new();
     for key in keys {
         if !seen.insert(key) {
@@ -297,10 +300,10 @@ fn file<T>(
 fn text_of(reader: impl std::io::Read) -> Result<String, String> {
     let mut bytes = Vec::new();
     reader
-        .take(LARGEST + 1)
+        .take(MAX_FILE + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_FILE {
         return Err("holds more than 8 MiB; name another file".into());
     }
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save it as UTF-8".into())

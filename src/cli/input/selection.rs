@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::{args::Selection, error::CliError, input::chosen::Listing, session::Session},
+    cli::{args::Selection, error::CliError, input::listing::Listing, session::Session},
     domain::group::UserGroupId,
 };
 

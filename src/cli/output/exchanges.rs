@@ -14,16 +14,16 @@ use tokio::{
 use super::alarm;
 use crate::operations::{Body, ExchangeKind, Listener, RecordedExchange};
 
-static TOLD: OnceLock<Told> = OnceLock::new();
+static PRINTER: OnceLock<Printer> = OnceLock::new();
 
-struct Told {
+struct Printer {
     to: mpsc::UnboundedSender<RecordedExchange>,
     task: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
 }
 
 /// Starts printing exchanges. Must be called inside a runtime.
-pub(crate) fn tell() {
-    TOLD.get_or_init(|| {
+pub(crate) fn start() {
+    PRINTER.get_or_init(|| {
         let (to, mut all) = mpsc::unbounded_channel();
         let (end, ends) = oneshot::channel();
         let task = tokio::spawn(async move {
@@ -36,7 +36,7 @@ pub(crate) fn tell() {
                 }
             }
         });
-        Told {
+        Printer {
             to,
             task: Mutex::new(Some((end, task))),
         }
@@ -45,18 +45,20 @@ pub(crate) fn tell() {
 
 /// The listener that prints exchanges; `None` without `--verbose`.
 pub(crate) fn listener() -> Option<Listener> {
-    TOLD.get().map(|told| Listener::new(0, told.to.clone()))
+    PRINTER
+        .get()
+        .map(|printer| Listener::new(0, printer.to.clone()))
 }
 
 /// Whether `--verbose` was given.
-pub(crate) fn are_told() -> bool {
-    TOLD.get().is_some()
+pub(crate) fn are_printed() -> bool {
+    PRINTER.get().is_some()
 }
 
 /// Waits until everything that has happened so far is printed.
 pub(crate) async fn end() {
-    let Some(told) = TOLD.get() else { return };
-    let task = told
+    let Some(printer) = PRINTER.get() else { return };
+    let task = printer
         .task
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

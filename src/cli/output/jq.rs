@@ -85,7 +85,7 @@ pub(crate) fn exit() -> Exit {
     let failed = FAILED.load(Ordering::Relaxed);
     match failed {
         false => Exit::Done,
-        true if signals::asked_at().is_some() => Exit::Interrupted,
+        true if signals::signalled_at().is_some() => Exit::Interrupted,
         true => Exit::Usage,
     }
 }
@@ -160,7 +160,7 @@ impl Runner {
                 Err(RecvTimeoutError::Disconnected) => return Err(ENDED.into()),
                 Err(RecvTimeoutError::Timeout) => {
                     let is_over = |at: Instant| at.max(given).elapsed() > PATIENCE;
-                    if signals::asked_at().is_some_and(is_over) {
+                    if signals::signalled_at().is_some_and(is_over) {
                         self.is_stuck = true;
                         return Err("it was stopped".into());
                     }

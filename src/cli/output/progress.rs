@@ -61,7 +61,7 @@ impl Writer {
         drop(self.news);
         let late = async {
             if !is_news {
-                signals::asked().await;
+                signals::signalled().await;
             }
             tokio::time::sleep(PATIENCE).await;
         };

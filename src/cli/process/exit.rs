@@ -72,14 +72,14 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// An answer is a success, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
-    pub(crate) fn of_done(done: &Done) -> Self {
+    pub(crate) fn from_done(done: &Done) -> Self {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
         if alarm { Self::Guarded } else { Self::Done }
     }
 
     /// For `doctor`: the exit code that other commands would have. The first cause decides.
-    pub(crate) fn of_report(report: &Report) -> Self {
+    pub(crate) fn from_report(report: &Report) -> Self {
         let has = |areas: &[Area]| {
             let mut problems = report.problems();
             problems.any(|finding| areas.contains(&finding.area))
@@ -98,7 +98,11 @@ impl Exit {
     }
 
     /// `left_out`: the person named every group, and some of them cannot be rotated now.
-    pub(crate) fn of_batch(report: &batch::Report, left_out: bool, not_handed_off: usize) -> Self {
+    pub(crate) fn from_batch(
+        report: &batch::Report,
+        left_out: bool,
+        not_handed_off: usize,
+    ) -> Self {
         let batch::Report { counts, halt, .. } = report;
         if counts.unknown > 0 || counts.conflict > 0 {
             Self::Unknown
@@ -111,7 +115,7 @@ impl Exit {
     }
 
     /// For a comparison.
-    pub(crate) fn different(is_different: bool) -> Self {
+    pub(crate) fn from_difference(is_different: bool) -> Self {
         if is_different {
             Self::Different
         } else {
@@ -125,7 +129,7 @@ impl Exit {
     }
 
     /// For settling open rotations.
-    pub(crate) fn of_recovered(all: &[Recovered]) -> Self {
+    pub(crate) fn from_recovered(all: &[Recovered]) -> Self {
         let is_clear = |recovered: &Recovered| match recovered {
             Recovered::Settled(row) => row.rotation.state != State::Conflict,
             Recovered::Alarmed(..) | Recovered::Open(_) => false,
@@ -138,7 +142,7 @@ impl Exit {
     }
 
     /// For a connection test.
-    pub(crate) fn of_probe(probe: &Probe) -> Self {
+    pub(crate) fn from_probe(probe: &Probe) -> Self {
         match probe.finding {
             Finding::Accepted | Finding::MayNotChange => Self::Done,
             Finding::KeyRefused => Self::Key,
@@ -153,9 +157,9 @@ impl Exit {
         }
     }
 
-    pub(crate) fn of_error(error: &CliError) -> Self {
+    pub(crate) fn from_error(error: &CliError) -> Self {
         match error {
-            CliError::Failed { failure } => Self::of_failure(failure),
+            CliError::Failed { failure } => Self::from_failure(failure),
             CliError::AfterSending(_) => Self::Unknown,
             CliError::Directory(DirectoryError::NotBound(_)) => Self::Key,
             CliError::Directory(DirectoryError::Team { .. }) => Self::Directory,
@@ -170,7 +174,7 @@ impl Exit {
         }
     }
 
-    fn of_place(problem: &PlaceProblem) -> Self {
+    fn from_place_problem(problem: &PlaceProblem) -> Self {
         if problem.is_about_key() {
             Self::Key
         } else if problem.is_alarm() || problem.is_temporary() {
@@ -180,7 +184,7 @@ impl Exit {
         }
     }
 
-    pub(crate) fn of_failure(failure: &Failure) -> Self {
+    pub(crate) fn from_failure(failure: &Failure) -> Self {
         match failure {
             Failure::Refused { .. }
             | Failure::Busy { .. }
@@ -204,7 +208,7 @@ impl Exit {
             | Failure::UnderWay { .. }
             | Failure::ChangeEnded { .. }
             | Failure::ChangeUnderWay { .. } => Self::Guarded,
-            Failure::Place(problem) => Self::of_place(problem),
+            Failure::Place(problem) => Self::from_place_problem(problem),
             Failure::NothingSent(DirectoryError::Team { .. }) => Self::Directory,
             Failure::Unknown { .. }
             | Failure::Conflict { .. }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// How long requests in flight may take after a signal; shorter in tests.
-fn patience() -> Duration {
+fn grace_period() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
         return Duration::from_millis(millis.parse().expect("a number"));
@@ -23,9 +23,9 @@ fn patience() -> Duration {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShutdownRequest {
     /// The run stops, but requests in flight are still waited for.
-    ToFinish,
+    Finish,
     /// The run is abandoned at once.
-    ToLeave,
+    Abandon,
 }
 
 /// The shutdown of one run.
@@ -48,7 +48,7 @@ impl<'s> Shutdown<'s> {
     }
 
     /// Waits for a signal or for the time limit, then stops the run and says so.
-    pub(crate) async fn asked(
+    pub(crate) async fn next_request(
         &mut self,
         control: &Control,
         progress: &Progress,
@@ -62,18 +62,18 @@ impl<'s> Shutdown<'s> {
         let cause = tokio::select! {
             biased;
             cause = self.signals.next_cause() => cause,
-            () = late => return ShutdownRequest::ToLeave,
+            () = late => return ShutdownRequest::Abandon,
         };
         if self.is_begun() && cause == StopCause::Person {
-            return ShutdownRequest::ToLeave;
+            return ShutdownRequest::Abandon;
         }
         control.stop(cause);
-        let patience = patience();
-        self.deadline.get_or_insert(Instant::now() + patience);
+        let grace_period = grace_period();
+        self.deadline.get_or_insert(Instant::now() + grace_period);
         progress.alarm(format!(
             "finishing running requests, at most {} s; a second Ctrl-C exits at once",
-            patience.as_secs_f64()
+            grace_period.as_secs_f64()
         ));
-        ShutdownRequest::ToFinish
+        ShutdownRequest::Finish
     }
 }

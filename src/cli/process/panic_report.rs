@@ -18,9 +18,9 @@ use color_eyre::{
 use super::{exit::Exit, stdio::ERR};
 use crate::{
     cli::{
+        has_option,
         output::{self, colour, json},
-        says,
-        unexpected::BesidePanic,
+        unexpected::PanicSections,
     },
     directory::has_unsettled_here,
     domain::history::Ending,
@@ -37,7 +37,7 @@ pub(crate) fn be_plain() {
 }
 
 fn is_coloured() -> bool {
-    let is_plain = IS_PLAIN.load(Ordering::SeqCst) || says("--plain");
+    let is_plain = IS_PLAIN.load(Ordering::SeqCst) || has_option("--plain");
     !is_plain && colour::is_coloured(&io::stderr())
 }
 
@@ -73,7 +73,7 @@ fn hooks(is_coloured: bool) -> (PanicHook, EyreHook) {
         .display_env_section(false)
         .display_location_section(false)
         .panic_message(Scrubbed { is_coloured })
-        .panic_section(BesidePanic)
+        .panic_section(PanicSections)
         .into_hooks()
 }
 
@@ -108,7 +108,7 @@ pub fn say(report: &Report) -> ExitCode {
     let head = head("error:", is_coloured());
     // The text contains no hidden characters, and its colours are intended.
     ERR.write(&format!("{head} groupdesk cannot go on{report:?}\n"));
-    if says("--json") {
+    if has_option("--json") {
         let failure = json::failure(ending, &format!("{report:#}"), exit);
         // Standard output may be what is broken; the exit code says enough.
         drop(output::json_line(&failure));

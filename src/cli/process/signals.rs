@@ -17,7 +17,8 @@ use crate::{cli::error::CliError, domain::batch::StopCause};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// When the first signal came.
-static ASKED: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(watch::Sender::default);
+static SIGNALLED_AT: LazyLock<watch::Sender<Option<Instant>>> =
+    LazyLock::new(watch::Sender::default);
 
 /// Whether signals no longer kill the process.
 pub(crate) fn are_caught() -> bool {
@@ -25,14 +26,14 @@ pub(crate) fn are_caught() -> bool {
 }
 
 /// When the first signal came; `None` if none has.
-pub(crate) fn asked_at() -> Option<Instant> {
-    *ASKED.borrow()
+pub(crate) fn signalled_at() -> Option<Instant> {
+    *SIGNALLED_AT.borrow()
 }
 
 /// Waits for a signal. Returns at once if one has come already.
-pub(crate) async fn asked() {
+pub(crate) async fn signalled() {
     // The sender is static, so the channel cannot close.
-    drop(ASKED.subscribe().wait_for(Option::is_some).await);
+    drop(SIGNALLED_AT.subscribe().wait_for(Option::is_some).await);
 }
 
 /// SIGINT, SIGTERM and SIGHUP. Once this exists, none of them kills the process.
@@ -62,7 +63,7 @@ impl Signals {
         // Whoever is blocked on a reader cannot wait for a signal at the same time.
         tokio::spawn(async move {
             watched.next().await;
-            ASKED.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
+            SIGNALLED_AT.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
         });
         Self::listen(hang_up)
     }
@@ -82,7 +83,7 @@ impl Signals {
     }
 
     /// Does what sends nothing, unless a signal comes first.
-    pub(crate) async fn unless_asked<T>(
+    pub(crate) async fn unless_signalled<T>(
         &mut self,
         work: impl Future<Output = Result<T, CliError>>,
     ) -> Result<T, CliError> {

@@ -72,9 +72,10 @@ impl Stream {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            let asked = signals::asked_at();
-            let is_late = asked.is_some_and(|asked| asked.max(begun).elapsed() >= PATIENCE);
-            if is_late || asked.is_some() && self.is_stuck.load(Ordering::SeqCst) {
+            let signalled = signals::signalled_at();
+            let is_late =
+                signalled.is_some_and(|signalled| signalled.max(begun).elapsed() >= PATIENCE);
+            if is_late || signalled.is_some() && self.is_stuck.load(Ordering::SeqCst) {
                 self.is_stuck.store(true, Ordering::SeqCst);
                 return Written::GivenUp;
             }

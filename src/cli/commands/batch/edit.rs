@@ -29,7 +29,7 @@ use crate::{
 const UNDONE: &str = "nothing was sent";
 
 /// A checked change, and how to start it.
-struct Asked {
+struct EditRequest {
     plan: EditPlan,
     all_named: bool,
     mutation: Mutation,
@@ -71,13 +71,13 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
         .operations
         .plan_edit(change, &selected.ids, many.include_old)
         .await?;
-    let asked = Asked {
+    let request = EditRequest {
         plan,
         all_named: selected.all_named,
         mutation,
         reason: many.reason,
     };
-    begin(session, asked).await
+    begin(session, request).await
 }
 
 /// Repeats a batch of edits, or reverses it.
@@ -99,13 +99,13 @@ pub(super) async fn again(
             id.0
         ))
     })?;
-    let asked = Asked {
+    let request = EditRequest {
         plan,
         all_named: false,
         mutation: arguments.mutation,
         reason: arguments.reason,
     };
-    begin(session, asked).await
+    begin(session, request).await
 }
 
 fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
@@ -115,17 +115,17 @@ fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     if mutation.dry_run {
         return Ok(());
     }
-    confirm::can_be_asked(session, mutation.yes)
+    confirm::ensure_can_ask(session, mutation.yes)
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
-async fn begin(session: &Session, asked: Asked) -> Result<Prepared, CliError> {
-    let Asked {
+async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliError> {
+    let EditRequest {
         plan,
         all_named,
         mutation,
         reason,
-    } = asked;
+    } = request;
     session.say_where();
     let operations = &session.operations;
     let (changing, _, skipped) = plan.counts();

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// What to rotate, and how.
-pub(super) struct Asked {
+pub(super) struct RotateRequest {
     pub(super) selected: Selected,
     pub(super) include_recent: bool,
     pub(super) mutation: Mutation,
@@ -60,7 +60,7 @@ pub(super) async fn rotate(
         ));
     }
     if !arguments.mutation.dry_run {
-        confirm::can_be_asked(session, arguments.mutation.yes)?;
+        confirm::ensure_can_ask(session, arguments.mutation.yes)?;
     }
     if let Some(batch) = arguments.bulk.resume {
         session.say_where();
@@ -102,7 +102,7 @@ pub(super) async fn rotate(
         }
         Selected::of(session, &groups, older_than, "nothing was sent").await?
     };
-    let asked = Asked {
+    let request = RotateRequest {
         selected,
         include_recent: arguments.bulk.include_recent,
         mutation: arguments.mutation,
@@ -111,16 +111,16 @@ pub(super) async fn rotate(
         at,
         scheduled,
     };
-    begin(session, asked, pace).await
+    begin(session, request, pace).await
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
 pub(super) async fn begin(
     session: &Session,
-    asked: Asked,
+    request: RotateRequest,
     pace: RunLimits,
 ) -> Result<Prepared, CliError> {
-    let Asked {
+    let RotateRequest {
         selected: Selected { ids, all_named },
         include_recent,
         mutation,
@@ -128,7 +128,7 @@ pub(super) async fn begin(
         token_out,
         at,
         scheduled,
-    } = asked;
+    } = request;
     let planned = async || {
         let plan = session.operations.plan_batch(&ids, include_recent).await?;
         let plan = plan.first(scheduled.unwrap_or(usize::MAX), &ids);
@@ -138,7 +138,7 @@ pub(super) async fn begin(
     operations.permitted(Guarded::Bulk)?;
     mutation.no_curl("it is for one group")?;
     if !mutation.dry_run {
-        confirm::can_be_asked(session, mutation.yes)?;
+        confirm::ensure_can_ask(session, mutation.yes)?;
     }
     session.say_where();
     let mut plan = planned().await?;

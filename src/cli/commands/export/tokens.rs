@@ -9,7 +9,7 @@ use crate::{
     cli::{
         commands::batch::tokens::TokenLines,
         error::CliError,
-        input::chosen::Listing,
+        input::listing::Listing,
         output::{self, progress::Progress, token_file::is_output},
         process::{exit::Exit, signals::Signals},
         session::Session,
@@ -88,7 +88,7 @@ pub(super) async fn read(
                 failed += 1;
                 in_a_row += 1;
                 progress.alarm(format!("x \"{id}\": {failure}"));
-                let exit = Exit::of_failure(&failure);
+                let exit = Exit::from_failure(&failure);
                 if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
                     break Some(failure.into());
                 }

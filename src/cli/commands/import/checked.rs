@@ -18,11 +18,11 @@ use crate::{
 };
 
 /// Bytes that are copied at a time.
-const PIECE: usize = 64 * 1024;
+const CHUNK_SIZE: usize = 64 * 1024;
 /// Rows per message from the reading thread.
-const ROWS: usize = 500;
+const CHUNK_ROWS: usize = 500;
 /// How many odd ids are named.
-const ODD: usize = 20;
+const MAX_ODD: usize = 20;
 
 /// Rows in order, with their numbers.
 pub(crate) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
@@ -80,7 +80,7 @@ fn send(
     let mut wrong = None;
     for mut file in files {
         file.rewind()?;
-        let mut bytes = vec![0; PIECE];
+        let mut bytes = vec![0; CHUNK_SIZE];
         loop {
             let count = file.read(&mut bytes)?;
             let mut out = |read: RowResult| match read.row {
@@ -95,7 +95,9 @@ fn send(
             if let Some(why) = wrong.take() {
                 return Err(io::Error::other(why));
             }
-            if rows.len() >= ROWS && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
+            if rows.len() >= CHUNK_ROWS
+                && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err()
+            {
                 return Ok(());
             }
             if count == 0 {
@@ -123,14 +125,14 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         } else {
             String::new()
         };
-        let mut told = Ok(());
+        let mut printed = Ok(());
         let mut out = |read: RowResult| {
             let place = || format!("{prefix}row {}, line {}", read.number, read.line);
             match read.row {
                 Ok(row) => {
                     let mut say = |what: &str| {
                         odd += 1;
-                        if odd <= ODD {
+                        if odd <= MAX_ODD {
                             output::context(&format!("! {}: {what}", place()));
                         }
                     };
@@ -148,8 +150,8 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                 Err(why) => {
                     bad += 1;
                     output::alarm(&format!("x {}: {why}", place()));
-                    if json && told.is_ok() {
-                        told = line(&json!({
+                    if json && printed.is_ok() {
+                        printed = line(&json!({
                             "file": name,
                             "row": read.number,
                             "line": read.line,
@@ -160,11 +162,11 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
             }
         };
         let file = copy(source, &mut reader, &mut out).map_err(failed)?;
-        told?;
+        printed?;
         files.push(file);
     }
-    if odd > ODD {
-        output::context(&format!("! and {} more such warnings", odd - ODD));
+    if odd > MAX_ODD {
+        output::context(&format!("! and {} more such warnings", odd - MAX_ODD));
     }
     let rows = reader.rows();
     if bad > 0 {
@@ -192,15 +194,15 @@ fn copy(
     reader: &mut Reader,
     out: &mut impl FnMut(RowResult),
 ) -> Result<File, String> {
-    let said = |error: io::Error| error.to_string();
+    let to_text = |error: io::Error| error.to_string();
     let mut from: Box<dyn io::Read> = if source == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(File::open(source).map_err(said)?)
+        Box::new(File::open(source).map_err(to_text)?)
     };
     let mut copy = tempfile::tempfile()
         .map_err(|error| format!("cannot be copied to a temporary file ({error}); set TMPDIR"))?;
-    let mut bytes = vec![0; PIECE];
+    let mut bytes = vec![0; CHUNK_SIZE];
     loop {
         let count = match from.read(&mut bytes) {
             Ok(count) => count,
@@ -212,7 +214,7 @@ fn copy(
             return Ok(copy);
         }
         reader.push(&bytes[..count], out)?;
-        copy.write_all(&bytes[..count]).map_err(said)?;
+        copy.write_all(&bytes[..count]).map_err(to_text)?;
     }
 }
 

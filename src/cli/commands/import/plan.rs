@@ -31,7 +31,7 @@ const NAMED: usize = 20;
 
 /// What the command was asked to do.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct ImportOptions {
     pub(crate) sending: Sending,
     /// Read the groups before planning.
     pub(crate) refreshes: bool,
@@ -49,7 +49,7 @@ struct PlannedRow {
 
 /// A plan that was shown. Exactly this is sent.
 #[derive(Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownPlan {
     pub(crate) plan: Plan,
     /// For each row that would update a group, by row number: the known values of the fields it touches.
     pub(crate) bases: HashMap<usize, DesiredFields>,
@@ -61,8 +61,8 @@ pub(crate) struct Shown {
     pub(crate) refreshed: Option<Timestamp>,
 }
 
-impl Shown {
-    fn takes(&mut self, one: &PlannedRow) {
+impl ShownPlan {
+    fn add(&mut self, one: &PlannedRow) {
         let PlannedRow {
             number,
             row,
@@ -121,35 +121,39 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
 }
 
 /// Starts a plan; with `refreshes` after reading the groups.
-async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<Shown, CliError> {
+async fn begin(
+    session: &Session,
+    checked: &Checked,
+    refreshes: bool,
+) -> Result<ShownPlan, CliError> {
     let begun = session.operations.now();
     if refreshes {
         refresh(session, checked).await?;
     }
-    Ok(Shown {
+    Ok(ShownPlan {
         refreshed: refreshes.then_some(begun),
-        ..Shown::default()
+        ..ShownPlan::default()
     })
 }
 
 /// Prints what each row requires.
-pub(crate) async fn tell(
+pub(crate) async fn print_plan(
     session: &Session,
     checked: &Checked,
-    asked: Asked,
-) -> Result<Shown, CliError> {
-    let mut shown = begin(session, checked, asked.refreshes).await?;
+    options: ImportOptions,
+) -> Result<ShownPlan, CliError> {
+    let mut shown = begin(session, checked, options.refreshes).await?;
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut text = String::new();
-        for one in planned(session, piece(next)?, asked).await? {
-            shown.takes(&one);
-            let told = if session.json {
-                json_line(asked.sending, &one, shown.read_at(&one.planned))
+        for one in planned(session, piece(next)?, options).await? {
+            shown.add(&one);
+            let entry = if session.json {
+                json_line(options.sending, &one, shown.read_at(&one.planned))
             } else {
-                lines(asked.sending, &one)
+                lines(options.sending, &one)
             };
-            text.push_str(&told);
+            text.push_str(&entry);
         }
         if !text.is_empty() {
             output::result(&text)?;
@@ -159,26 +163,26 @@ pub(crate) async fn tell(
 }
 
 /// Shows a person, before the confirmation, how many rows require what, and the first of them.
-pub(super) async fn check_screen(
+pub(super) async fn print_review(
     session: &Session,
     checked: &Checked,
-    asked: Asked,
+    options: ImportOptions,
     done: &[usize],
-) -> Result<Shown, CliError> {
+) -> Result<ShownPlan, CliError> {
     let done: HashSet<usize> = done.iter().copied().collect();
-    let mut shown = begin(session, checked, asked.refreshes).await?;
+    let mut shown = begin(session, checked, options.refreshes).await?;
     let mut named = String::new();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut left = piece(next)?;
         left.retain(|(number, _)| !done.contains(number));
-        for one in planned(session, left, asked).await? {
-            shown.takes(&one);
+        for one in planned(session, left, options).await? {
+            shown.add(&one);
             if shown.plan.all() <= NAMED {
-                let word = told(word(asked.sending, one.planned.action));
+                let word = word_for_people(word(options.sending, one.planned.action));
                 writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
                     .expect("a String takes it");
-                lines_beside(&mut named, "    ", &one.beside);
+                annotation_lines(&mut named, "    ", &one.beside);
             }
         }
     }
@@ -190,13 +194,17 @@ pub(super) async fn check_screen(
     output::context(&format!(
         "{}, as far as is known here: {}\n{named}",
         counted(all, "row"),
-        in_words(asked.sending, &shown)
+        in_words(options.sending, &shown)
     ));
     Ok(shown)
 }
 
 /// Prints the summary.
-pub(crate) fn say_sum(session: &Session, sending: Sending, shown: &Shown) -> Result<(), CliError> {
+pub(crate) fn print_summary(
+    session: &Session,
+    sending: Sending,
+    shown: &ShownPlan,
+) -> Result<(), CliError> {
     if session.json {
         let mut sum = json!({"dry_run": true, "rows": shown.plan.all()});
         for (word, count) in counts(sending, shown.plan) {
@@ -215,7 +223,7 @@ pub(crate) fn say_sum(session: &Session, sending: Sending, shown: &Shown) -> Res
 }
 
 /// For example `create 3, update 0, unchanged 7`. What was not requested appears only if its count is not zero.
-pub(crate) fn in_words(sending: Sending, shown: &Shown) -> String {
+pub(crate) fn in_words(sending: Sending, shown: &ShownPlan) -> String {
     let counts = counts(sending, shown.plan).into_iter();
     let is_said = |(word, count): &(&str, usize)| {
         *count > 0
@@ -231,13 +239,13 @@ pub(crate) fn in_words(sending: Sending, shown: &Shown) -> String {
     let parts: Vec<_> = counts
         .filter(is_said)
         .chain(beside)
-        .map(|(word, count)| format!("{} {count}", told(word)))
+        .map(|(word, count)| format!("{} {count}", word_for_people(word)))
         .collect();
     parts.join(", ")
 }
 
 /// A [`word`] for people. The other groups were not read, so they must not be called unchanged.
-fn told(word: &str) -> String {
+fn word_for_people(word: &str) -> String {
     match word {
         "unchanged" => "as last known".to_owned(),
         word => word.replace('_', " "),
@@ -246,9 +254,9 @@ fn told(word: &str) -> String {
 
 /// How many rows have which [`word`].
 fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
-    let asked = |is_asked: bool, count: usize| if is_asked { (count, 0) } else { (0, count) };
-    let (create, not_known) = asked(sending.create, plan.create);
-    let (update, exists) = asked(sending.update, plan.update);
+    let options = |is_asked: bool, count: usize| if is_asked { (count, 0) } else { (0, count) };
+    let (create, not_known) = options(sending.create, plan.create);
+    let (update, exists) = options(sending.update, plan.update);
     [
         ("create", create),
         ("update", update),
@@ -261,17 +269,17 @@ fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
 async fn planned(
     session: &Session,
     rows: Vec<(usize, GroupRow)>,
-    asked: Asked,
+    options: ImportOptions,
 ) -> Result<impl Iterator<Item = PlannedRow>, CliError> {
     let (numbers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_some(ids).await?;
     session.operations.no_secret_in_annotations(&rows).await?;
-    let beside = beside(session, &rows, asked.replaces).await?;
+    let beside = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);
     Ok(rows.map(move |(((number, row), known), beside)| {
         let planned = RowPlan::of(&row, known.as_ref());
-        let is_left_out = word(asked.sending, planned.action) == "not_known";
+        let is_left_out = word(options.sending, planned.action) == "not_known";
         PlannedRow {
             number,
             row,
@@ -286,7 +294,7 @@ async fn planned(
 }
 
 /// What the rows would change in annotations, in row order.
-pub(super) async fn beside(
+pub(super) async fn annotation_plans(
     session: &Session,
     rows: &[GroupRow],
     replaces: bool,
@@ -317,7 +325,7 @@ pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
     }
 }
 
-fn lines_beside(text: &mut String, indent: &str, beside: &AnnotationPlan) {
+fn annotation_lines(text: &mut String, indent: &str, beside: &AnnotationPlan) {
     let mut line = |sign: &str, one: &AnnotationDifference, rest: &str| {
         writeln!(text, "{indent}{sign} {one}{rest}").expect("a String takes it");
     };
@@ -368,7 +376,7 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
     for line in review::lines(&planned.change, is_creation).lines() {
         writeln!(text, "  {line}").expect("a String takes it");
     }
-    lines_beside(&mut text, "  ", beside);
+    annotation_lines(&mut text, "  ", beside);
     text
 }
 

@@ -10,7 +10,7 @@ use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnord
 
 use super::{
     checked::{Checked, Rows, piece},
-    tally::{Run, line_of},
+    tally::{Run, row_line},
 };
 use crate::{
     cli::{
@@ -97,7 +97,7 @@ pub(crate) async fn run(
     let control = Control::default();
     let progress = Progress::start(checked.rows);
     // Next to a progress bar nobody reads a line for each of a thousand rows.
-    let only_odd = progress.beside_bar && !exchanges::are_told();
+    let only_odd = progress.beside_bar && !exchanges::are_printed();
     let held = |wait: Duration| progress.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
@@ -117,7 +117,7 @@ pub(crate) async fn run(
             Some((number, id, end, annotates)) = flying.next(), if !flying.is_empty() => {
                 let is_annotated = annotates && end.is_annotated();
                 run.ended(number, &end, is_annotated);
-                if let Some(line) = line_of((session.json, only_odd), number, &id, &end, is_annotated) {
+                if let Some(line) = row_line((session.json, only_odd), number, &id, &end, is_annotated) {
                     progress.result(line);
                 }
                 progress.counts(run.counts.ended(), &run.counts.words());
@@ -126,8 +126,8 @@ pub(crate) async fn run(
                     control.end();
                 }
             }
-            asked = finishing.asked(&control, &progress) => {
-                if asked == ShutdownRequest::ToLeave {
+            asked = finishing.next_request(&control, &progress) => {
+                if asked == ShutdownRequest::Abandon {
                     break true;
                 }
                 run.interrupt();
@@ -166,6 +166,6 @@ pub(crate) async fn run(
     {
         progress.alarm(format!("! {error}; the same file again would send nothing"));
     }
-    run.say_sum(session.json, &progress, checked.rows);
+    run.print_summary(session.json, &progress, checked.rows);
     progress.end(run.exit(checked.rows)).await
 }

@@ -72,7 +72,7 @@ impl Counts {
     }
 
     /// The counts for people. Rows that were not read are not called unchanged.
-    fn told(&self) -> impl Iterator<Item = (&'static str, usize)> {
+    fn for_people(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let unchanged = ("unchanged", self.unchanged);
         let as_known = ("as last known", self.as_known);
         let parts = self.parts().into_iter();
@@ -83,7 +83,7 @@ impl Counts {
 
     /// The counts that are not zero.
     pub(super) fn words(&self) -> String {
-        words(self.told())
+        words(self.for_people())
     }
 }
 
@@ -144,7 +144,7 @@ impl Run {
                 self.first_failure.get_or_insert(Exit::Partly);
                 return;
             }
-            RowEnd::Failed(failure) => Some(Exit::of_failure(failure)),
+            RowEnd::Failed(failure) => Some(Exit::from_failure(failure)),
         };
         self.in_a_row = failure.map_or(0, |_| self.in_a_row + 1);
         if end.is_alarm() {
@@ -177,7 +177,7 @@ impl Run {
         }
     }
 
-    pub(super) fn say_sum(&self, as_json: bool, progress: &Progress, rows: usize) {
+    pub(super) fn print_summary(&self, as_json: bool, progress: &Progress, rows: usize) {
         let not_started = self.not_started(rows);
         if !self.is_complete(rows) {
             progress.say(
@@ -201,7 +201,12 @@ impl Run {
             progress.alarm(format!("! {stopped}"));
         }
         let annotated = ("annotated", self.counts.annotated);
-        let words = words(self.counts.told().chain(not_started).chain([annotated]));
+        let words = words(
+            self.counts
+                .for_people()
+                .chain(not_started)
+                .chain([annotated]),
+        );
         let comma = if words.is_empty() { "" } else { "; " };
         progress.result(format!("{words}{comma}{}", counted(rows, "row")));
     }
@@ -220,7 +225,7 @@ impl Run {
 
 /// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what a person has to
 /// look at.
-pub(super) fn line_of(
+pub(super) fn row_line(
     (as_json, only_odd): (bool, bool),
     number: usize,
     id: &UserGroupId,

@@ -7,7 +7,7 @@ use crate::{
         args::{Create, Mutation, TokenArgs},
         error::CliError,
         input::{
-            confirm::{self, Asking},
+            confirm::{self, Confirmation},
             fields::Edits,
         },
         output::{self, review},
@@ -44,7 +44,7 @@ pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit,
 pub(super) fn may_create(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     session.operations.permitted(Guarded::Create)?;
     if !mutation.dry_run {
-        confirm::can_be_asked(session, mutation.yes)?;
+        confirm::ensure_can_ask(session, mutation.yes)?;
     }
     session.say_where();
     Ok(())
@@ -69,13 +69,13 @@ pub(super) async fn create_with(
         output::context(&review::lines(&change, true));
     }
     let question = format!("Create \"{id}\"? It cannot be deleted again.");
-    let asking = Asking::about(session, Guarded::Create, &id, Level::Key);
+    let asking = Confirmation::about(session, Guarded::Create, &id, Level::Key);
     confirm::confirm(mutation.yes, &question, asking.question(&id)).await?;
     let created = session
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
-    let done = created.map_err(CliError::of_mutation)?;
+    let done = created.map_err(CliError::from_mutation)?;
     answer(session, &done, None, &token, file.as_mut())
 }
 

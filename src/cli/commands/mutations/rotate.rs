@@ -6,7 +6,7 @@ use crate::{
         args::Rotate,
         commands::{handoff, whose},
         error::CliError,
-        input::confirm::{self, Asking},
+        input::confirm::{self, Confirmation},
         output::{self, json::Rotation},
         process::exit::Exit,
         session::Session,
@@ -94,7 +94,7 @@ pub(crate) async fn rotate(
         return dry_rotation(session, &id, seen);
     }
     let fingerprint = word(seen);
-    confirm::can_be_asked(session, mutation.yes)?;
+    confirm::ensure_can_ask(session, mutation.yes)?;
     session.say_where();
     let mut file = token_file(&token)?;
     let usual = if session.operations.profile().production {
@@ -102,7 +102,7 @@ pub(crate) async fn rotate(
     } else {
         Level::Key
     };
-    let asking = Asking::about(session, Guarded::Rotate, &id, usual);
+    let asking = Confirmation::about(session, Guarded::Rotate, &id, usual);
     let what = format!(
         "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
     );

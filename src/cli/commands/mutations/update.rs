@@ -8,7 +8,7 @@ use crate::{
         args::{Mutation, TokenArgs, Update},
         error::CliError,
         input::{
-            confirm::{self, Asking},
+            confirm::{self, Confirmation},
             fields::Edits,
         },
         output::{self, human, review, token_file::TokenFile},
@@ -71,7 +71,7 @@ pub(crate) async fn may_update(
         )));
     }
     if !how.mutation.dry_run {
-        confirm::can_be_asked(session, how.mutation.yes)?;
+        confirm::ensure_can_ask(session, how.mutation.yes)?;
     }
     session.say_where();
     Ok(known)
@@ -160,7 +160,7 @@ pub(crate) async fn send(
         human::say_warnings(&read);
         output::context(&review::lines(&change, false));
     }
-    let asking = Asking::about(session, Guarded::Update, id, Level::Key);
+    let asking = Confirmation::about(session, Guarded::Update, id, Level::Key);
     let question = format!("Update \"{id}\"?");
     confirm::confirm(mutation.yes, &question, asking.question(id)).await?;
     let updated = session
@@ -169,7 +169,7 @@ pub(crate) async fn send(
             session.operations.update_edit(id, edit, assurance),
         ))
         .await;
-    let mut done = updated.map_err(CliError::of_mutation)?;
+    let mut done = updated.map_err(CliError::from_mutation)?;
     // Repeat the warnings of the first read, because they are still news to whoever started the command.
     for warning in read.warnings {
         if !done.warnings.contains(&warning) {

@@ -31,7 +31,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     };
     if let Some(probe) = &probe {
         let tell = match probe {
-            Ok(found) if Exit::of_probe(found) == Exit::Done => output::say,
+            Ok(found) if Exit::from_probe(found) == Exit::Done => output::say,
             _ => output::alarm,
         };
         tell(&match probe {
@@ -105,8 +105,8 @@ async fn all_the_same(context: &Setup) -> Result<bool, CliError> {
 
 fn exit(probe: &Result<Probe, Failure>) -> Exit {
     match probe {
-        Ok(probe) => Exit::of_probe(probe),
-        Err(failure) => Exit::of_failure(failure),
+        Ok(probe) => Exit::from_probe(probe),
+        Err(failure) => Exit::from_failure(failure),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl FactsArgs {
-    fn told(&self) -> Vec<Fact> {
+    fn stated_facts(&self) -> Vec<Fact> {
         let on_get = self
             .properties_on_get
             .as_deref()
@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
         context.no_input,
         InFlight::default(),
     )?;
-    let told = arguments.told();
+    let told = arguments.stated_facts();
     let operations = &session.operations;
     let facts = if told.is_empty() {
         operations.facts().await?
@@ -66,14 +66,14 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
 pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
-        output::json(&lines.iter().map(Line::json).collect::<Vec<_>>())
+        output::json(&lines.iter().map(FactLine::json).collect::<Vec<_>>())
     } else {
         output::result(&text(&lines, session.operations.now()))
     }
 }
 
 /// One fact as it is printed.
-struct Line {
+struct FactLine {
     fact: &'static str,
     value: &'static str,
     basis: Basis,
@@ -81,7 +81,7 @@ struct Line {
     by: Option<String>,
 }
 
-impl Line {
+impl FactLine {
     fn of<T>(fact: &'static str, value: &'static str, stated: &Stated<T>) -> Self {
         Self {
             fact,
@@ -103,25 +103,29 @@ impl Line {
     }
 }
 
-fn lines(facts: &Facts) -> Vec<Line> {
+fn lines(facts: &Facts) -> Vec<FactLine> {
     let on_get = &facts.properties_on_get;
     let absent = [
         ("absent_name", Field::Name),
         ("absent_properties", Field::Properties),
         ("absent_mapping", Field::Mapping),
     ];
-    let mut lines = vec![Line::of("properties_on_get", on_get.value.as_str(), on_get)];
+    let mut lines = vec![FactLine::of(
+        "properties_on_get",
+        on_get.value.as_str(),
+        on_get,
+    )];
     lines.extend(absent.map(|(fact, field)| {
         let stated = facts.absent(field);
-        Line::of(fact, stated.value.as_str(), stated)
+        FactLine::of(fact, stated.value.as_str(), stated)
     }));
     let sole = &facts.sole_writer;
     let value = if sole.value { "yes" } else { "no" };
-    lines.push(Line::of("sole_writer", value, sole));
+    lines.push(FactLine::of("sole_writer", value, sole));
     lines
 }
 
-fn text(lines: &[Line], now: jiff::Timestamp) -> String {
+fn text(lines: &[FactLine], now: jiff::Timestamp) -> String {
     let rows: Vec<_> = lines
         .iter()
         .map(|line| {

@@ -102,7 +102,7 @@ fn compact(value: &Value) -> String {
 
 /// The state of the report so far.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Tally {
     /// Print each group whole, as a single `get` does.
     pub(super) whole: bool,
     /// Where the tokens go.
@@ -113,11 +113,12 @@ pub(super) struct Told {
     steps: usize,
 }
 
-impl Told {
+impl Tally {
     /// Reports one group that has ended.
     pub(super) fn group(&mut self, session: &Session, progress: &Progress, read: &GroupRead) {
         if let Some(failure) = &read.failure {
-            self.first_failure.get_or_insert(Exit::of_failure(failure));
+            self.first_failure
+                .get_or_insert(Exit::from_failure(failure));
         }
         let done = read.done.as_deref().filter(|_| self.whole);
         if let Some(done) = done {

@@ -34,7 +34,7 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
 
 pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
     let copied =
-        store::backup(database, to).map_err(|error| CliError::of_store(database, error))?;
+        store::backup(database, to).map_err(|error| CliError::from_store(database, error))?;
     let (file, bytes) = (to.display().to_string(), copied.bytes);
     let (groups, keys) = (copied.groups, copied.keys);
     let value = || json!({"file": file, "bytes": bytes, "groups": groups, "keys": keys});
@@ -48,7 +48,7 @@ pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, Cli
 }
 
 pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
-    let all = store::check(database).map_err(|error| CliError::of_store(database, error))?;
+    let all = store::check(database).map_err(|error| CliError::from_store(database, error))?;
     let value = || all.iter().map(object).collect::<Vec<_>>();
     output::either(json, value, || {
         let lines = all.iter().map(|result| {

@@ -18,19 +18,19 @@ use crate::{
 };
 
 /// How many groups are loaded by id at a time.
-const SOME: usize = 128;
+const CHUNK: usize = 128;
 
 /// A filter and an age limit.
-struct Chosen {
+struct GroupFilter {
     words: Vec<Word>,
-    asked: SearchRequest,
+    request: SearchRequest,
     older_than: Option<Duration>,
 }
 
 /// A selection of groups in a given order.
 pub(crate) struct Listing {
     /// `None` selects all groups.
-    chosen: Option<Chosen>,
+    group_filter: Option<GroupFilter>,
     sort: SortBy,
     reverse: bool,
     limit: usize,
@@ -48,15 +48,15 @@ impl Listing {
         older_than: Option<Duration>,
         undone: &str,
     ) -> Result<Self, CliError> {
-        let chosen = match (filter, older_than) {
+        let group_filter = match (filter, older_than) {
             (None, None) => None,
             (filter, _) => {
                 let filter = filter.unwrap_or_default();
-                Some(chosen(session, filter, older_than, undone).await?)
+                Some(parse_filter(session, filter, older_than, undone).await?)
             }
         };
         let mut listing = Self {
-            chosen,
+            group_filter,
             sort: SortBy::Id,
             reverse: order.reverse,
             limit: order.limit.map_or(usize::MAX, |limit| limit as usize),
@@ -73,14 +73,14 @@ impl Listing {
 
     /// Whether some groups may be left out.
     pub(crate) fn is_filtered(&self) -> bool {
-        self.chosen.is_some()
+        self.group_filter.is_some()
     }
 
     /// Keeps only the groups that are selected.
     pub(crate) fn keep(&self, groups: &mut Vec<KnownGroup>) {
-        if let Some(chosen) = &self.chosen {
-            let mut finds = finds_group(&chosen.asked);
-            groups.retain(|group| chosen.admits(group) && finds(group));
+        if let Some(group_filter) = &self.group_filter {
+            let mut finds = finds_group(&group_filter.request);
+            groups.retain(|group| group_filter.admits(group) && finds(group));
         }
     }
 
@@ -92,7 +92,7 @@ impl Listing {
     ) -> Result<Vec<UserGroupId>, CliError> {
         let mut builder = Builder::for_groups(0);
         let all = Self {
-            chosen: None,
+            group_filter: None,
             reverse: false,
             limit: usize::MAX,
             ordered: None,
@@ -105,18 +105,18 @@ impl Listing {
                 let mut groups: Vec<_> = groups.collect();
                 self.keep(&mut groups);
                 for group in groups {
-                    builder.push(&deciding(group, sort));
+                    builder.push(&only_sort_key(group, sort));
                 }
                 Ok(true)
             })
             .await?;
         let index = builder.finish();
-        let asked = SearchRequest {
+        let request = SearchRequest {
             sort: sort.clone(),
             reverse: self.reverse,
-            ..everything(session.operations.now())
+            ..match_everything(session.operations.now())
         };
-        let found = run_search(&index, asked, None, &|| true);
+        let found = run_search(&index, request, None, &|| true);
         let shown = found.iter().flat_map(|found| found.shown.iter());
         let ids = shown.filter_map(|number| index.entry(*number));
         let ids = ids.filter_map(|entry| UserGroupId::parse(entry.id()).ok());
@@ -132,10 +132,10 @@ impl Session {
         mut take: impl AsyncFnMut(Vec<Listed>) -> Result<bool, CliError>,
     ) -> Result<(), CliError> {
         if let Some(ordered) = &listing.ordered {
-            for ids in ordered.chunks(SOME) {
+            for ids in ordered.chunks(CHUNK) {
                 let groups = self.operations.show_some(ids.to_vec()).await?;
                 let groups = groups.into_iter().flatten().collect();
-                if !take(self.beside(listing, groups).await?).await? {
+                if !take(self.with_annotations(listing, groups).await?).await? {
                     break;
                 }
             }
@@ -153,7 +153,7 @@ impl Session {
                 listing.keep(&mut groups);
                 groups.truncate(left);
                 left -= groups.len();
-                let is_wanted = take(self.beside(listing, groups).await?).await?;
+                let is_wanted = take(self.with_annotations(listing, groups).await?).await?;
                 if !is_wanted || left == 0 {
                     break;
                 }
@@ -166,7 +166,7 @@ impl Session {
     }
 
     /// Adds the annotations, if the listing wants them.
-    pub(crate) async fn beside(
+    pub(crate) async fn with_annotations(
         &self,
         listing: &Listing,
         groups: Vec<KnownGroup>,
@@ -192,7 +192,7 @@ impl Session {
 }
 
 /// A request that matches everything.
-fn everything(at: Timestamp) -> SearchRequest {
+fn match_everything(at: Timestamp) -> SearchRequest {
     SearchRequest {
         query: Query::default(),
         sort: SortBy::Id,
@@ -204,12 +204,12 @@ fn everything(at: Timestamp) -> SearchRequest {
     }
 }
 
-async fn chosen(
+async fn parse_filter(
     session: &Session,
     filter: &str,
     older_than: Option<Duration>,
     undone: &str,
-) -> Result<Chosen, CliError> {
+) -> Result<GroupFilter, CliError> {
     let operations = &session.operations;
     let views = operations.filters_of_views().await?;
     let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
@@ -236,27 +236,28 @@ async fn chosen(
         extras.annotations = Arc::new(operations.annotations().await?);
     }
     let open = open.map(|row| (row.user_group_id, row.rotation.state));
-    Ok(Chosen {
+    Ok(GroupFilter {
         words,
-        asked: SearchRequest {
+        request: SearchRequest {
             query,
             open: Arc::new(open.collect()),
             extras,
-            ..everything(operations.now())
+            ..match_everything(operations.now())
         },
         older_than,
     })
 }
 
-impl Chosen {
+impl GroupFilter {
     fn admits(&self, group: &KnownGroup) -> bool {
         let limit = self.older_than;
-        holds(group, &self.words) && limit.is_none_or(|limit| is_older(group, limit, self.asked.at))
+        contains_words(group, &self.words)
+            && limit.is_none_or(|limit| is_older(group, limit, self.request.at))
     }
 }
 
 /// The part of a group that determines its position.
-fn deciding(group: KnownGroup, sort: &SortBy) -> KnownGroup {
+fn only_sort_key(group: KnownGroup, sort: &SortBy) -> KnownGroup {
     let mut bare = KnownGroup::new(group.id);
     match sort {
         SortBy::Id => {}
@@ -277,7 +278,7 @@ fn deciding(group: KnownGroup, sort: &SortBy) -> KnownGroup {
     bare
 }
 
-fn holds(group: &KnownGroup, words: &[Word]) -> bool {
+fn contains_words(group: &KnownGroup, words: &[Word]) -> bool {
     let mut words = words.iter();
     words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
 }
@@ -296,12 +297,12 @@ mod tests {
         for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
             let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
             let words = |typed: &str| Query::parse(typed, None).words;
-            assert!(holds(&group, &words(id)), "{id}");
-            assert!(holds(&group, &words(&format!("\"{id}\""))), "{id}");
-            assert!(!holds(&group, &words("s.x")), "{id}");
+            assert!(contains_words(&group, &words(id)), "{id}");
+            assert!(contains_words(&group, &words(&format!("\"{id}\""))), "{id}");
+            assert!(!contains_words(&group, &words("s.x")), "{id}");
         }
         let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
         let scattered = Query::parse("aceu", None).words;
-        assert!(!holds(&group, &scattered), "only as it stands");
+        assert!(!contains_words(&group, &scattered), "only as it stands");
     }
 }
