@@ -291,7 +291,7 @@ impl View for GroupForm {
             }
             Section::Mapping => view::report_pasted_rows(&self.mapping.paste(text), context),
             Section::Properties => {
-                view::report_pasted_properties(&self.properties.paste(text), context)
+                view::report_pasted_properties(&self.properties.paste(text), context);
             }
         }
         true

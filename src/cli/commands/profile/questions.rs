@@ -14,7 +14,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         return Ok(());
     };
     let is_open = |basis| basis == Basis::Unknown;
-    let mut told = Vec::new();
+    let mut facts = Vec::new();
     if Field::ALL
         .iter()
         .all(|field| is_open(known.absent(*field).basis))
@@ -24,7 +24,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
             "" => {}
             word => match OmittedField::parse(word) {
                 Some(absent) => {
-                    told.extend(Field::ALL.map(|field| Fact::OmittedField(field, absent)))
+                    facts.extend(Field::ALL.map(|field| Fact::OmittedField(field, absent)));
                 }
                 None => not_understood(),
             },
@@ -34,21 +34,21 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         let question =
             "Does reading a group return its stored properties? yes, no, Enter for not known:";
         match yes_or_no(question).await? {
-            Some(true) => told.push(Fact::PropertiesOnGet(GetBehaviour::Returned)),
-            Some(false) => told.push(Fact::PropertiesOnGet(GetBehaviour::Echoed)),
+            Some(true) => facts.push(Fact::PropertiesOnGet(GetBehaviour::Returned)),
+            Some(false) => facts.push(Fact::PropertiesOnGet(GetBehaviour::Echoed)),
             None => {}
         }
     }
     if is_open(known.sole_writer.basis) {
         let question = "Does anybody write to this environment but through this directory? yes, no, Enter for not known:";
         if let Some(others) = yes_or_no(question).await? {
-            told.push(Fact::SoleWriter(!others));
+            facts.push(Fact::SoleWriter(!others));
         }
     }
-    if told.is_empty() {
+    if facts.is_empty() {
         return Ok(());
     }
-    match added.state_facts(told).await {
+    match added.state_facts(facts).await {
         Ok(_) => Ok(()),
         // The profile is written. Facts have to wait until it is known which place it belongs to.
         Err(failure @ Failure::Place(_)) => {
