@@ -216,7 +216,7 @@ async fn console(before: &str, keys: &str, count: usize, file: &Path) -> usize {
         connector: None,
         keys: Keymap::default(),
         greeting: Vec::new(),
-        is_thrown_away: false,
+        is_ephemeral: false,
     };
     let size = (AREA.width, AREA.height);
     let (app, works) = prepare(start, theme, size, Clock::System.now());

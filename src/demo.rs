@@ -70,7 +70,7 @@ pub struct World {
 }
 
 /// A world that has no groups yet.
-pub(crate) struct Empty {
+pub(crate) struct EmptyWorld {
     directory: Directory,
     store: Store,
     keys: [SecretString; 2],
@@ -86,7 +86,7 @@ impl World {
 
     /// Like [`World::start`], with another clock; the recorded past ends at the clock's current time.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
-        Empty::open().await?.fill(groups, clock, |_| {}).await
+        EmptyWorld::open().await?.fill(groups, clock, |_| {}).await
     }
 
     /// The address that the service listens on.
@@ -142,7 +142,7 @@ impl World {
     }
 }
 
-impl Empty {
+impl EmptyWorld {
     /// Creates every file; later steps only fill them. Must not be cancelled half way: a file that is created after its
     /// folder was removed brings the folder back.
     pub(crate) async fn open() -> Result<Self, DemoError> {
@@ -169,13 +169,13 @@ impl Empty {
         .await
     }
 
-    /// Fills the world and starts the service; `told` is called with the number of groups so far. May be cancelled at
+    /// Fills the world and starts the service; `on_progress` is called with the number of groups so far. May be cancelled at
     /// any time.
     pub(crate) async fn fill(
         self,
         groups: Option<usize>,
         clock: Clock,
-        mut told: impl FnMut(usize),
+        mut on_progress: impl FnMut(usize),
     ) -> Result<World, DemoError> {
         let Self {
             folder,
@@ -197,18 +197,18 @@ impl Empty {
         // Rounded to the precision that is stored.
         let now = clock.now().round(Unit::Microsecond).unwrap_or(clock.now());
         let mut filler = Filler::of(&directory);
-        let (mut parts, making) = seed::parts(store.clone(), groups);
+        let (mut parts, making) = seed::chunks(store.clone(), groups);
         let mut made = 0;
         while let Some(part) = parts.recv().await {
             let (plan, tokens) = part?;
             if with_history {
-                history::remember(&directory, places, &plan, &tokens, now).await?;
+                history::record(&directory, places, &plan, &tokens, now).await?;
             } else {
                 let known = history::known(directory.fingerprinter(), places, &plan, &tokens, now)?;
                 filler.add(known).await?;
             }
             made += plan.len();
-            told(made);
+            on_progress(made);
         }
         filler.finish().await?;
         // If it panicked, fewer groups arrived than were asked for.

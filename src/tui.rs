@@ -58,7 +58,7 @@ pub struct TuiOptions {
     /// Messages to show at the start of the demo; the last one is shown in the message line.
     pub greeting: Vec<String>,
     /// The directory is deleted when the console ends, and unsent drafts with it.
-    pub is_thrown_away: bool,
+    pub is_ephemeral: bool,
 }
 
 /// Why the console ended.
@@ -99,7 +99,7 @@ pub fn prepare(
     );
     context.size = size;
     context.can_connect = start.connector.is_some();
-    context.is_thrown_away = start.is_thrown_away;
+    context.is_ephemeral = start.is_ephemeral;
     context.keys = start.keys;
     for greeting in start.greeting {
         context.say(Severity::Info, greeting);
@@ -150,8 +150,8 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         let input = terminal::Input::open()?;
         let size = (screen_reader::COLUMNS, screen_reader::ROWS);
         let (mut app, backends) = prepare(start, theme, size, Clock::System.now());
-        app.context.boxes_alone = true;
-        app.context.messages.read_aloud();
+        app.context.plain_mode = true;
+        app.context.messages.announce_messages();
         let mut runner = Runner::new(app, screen, backends, Clock::System);
         runner.app.context.zone = time_zone();
         let _watch = Watch::for_the_end(runner.stopper())?;
@@ -170,7 +170,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let asks = theme.colour && Palette::is_to_be_asked(&start.ui, variable);
     let (app, backends) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, backends, Clock::System);
-    runner.asks_background = asks;
+    runner.queries_background = asks;
     runner.app.context.zone = time_zone();
     // While the terminal does not read, the event loop blocks on it and sees no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;

@@ -7,7 +7,7 @@ use groupdesk::{
         theme::Theme,
         widgets::{
             RowKeys,
-            mapping_table::{MappingTable, NotMapping, NotPairs, PastedRows, read_mapping},
+            mapping_table::{MappingError, MappingTable, PasteError, PastedRows, read_mapping},
         },
     },
 };
@@ -31,10 +31,10 @@ fn read(text: &str) {
         }
         Err(why) => {
             is_safe(&why.to_string());
-            if let NotMapping::Json(problem) = &why {
+            if let MappingError::Json(problem) = &why {
                 is_within(text, problem.line, problem.column);
             }
-            if let NotMapping::Line(line) = &why {
+            if let MappingError::Line(line) = &why {
                 is_a_line(text, *line);
             }
         }
@@ -76,7 +76,7 @@ fn pasted(text: &str) {
         PastedRows::Refused(why) => {
             assert_eq!(table.rows(), before, "nothing of it was taken");
             is_safe(&why.to_string());
-            if let NotPairs::Line(line) = why {
+            if let PasteError::Line(line) = why {
                 is_a_line(text.trim_start_matches('\u{feff}').trim_start(), line);
             }
         }

@@ -3,19 +3,19 @@
 
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::{DemoError, seed::AT_ONCE};
+use super::{DemoError, seed::TRANSACTION_LEN};
 use crate::{
     directory::{Directory, DirectoryError, PlaceId},
     domain::known::KnownGroup,
 };
 
-type Part = Vec<(PlaceId, KnownGroup)>;
-type Filling = JoinHandle<Result<(), DirectoryError>>;
+type Chunk = Vec<(PlaceId, KnownGroup)>;
+type Transaction = JoinHandle<Result<(), DirectoryError>>;
 
 pub(super) struct Filler {
     directory: Directory,
     /// The open transaction.
-    open: Option<(mpsc::Sender<Part>, Filling)>,
+    open: Option<(mpsc::Sender<Chunk>, Transaction)>,
     /// Number of groups in the open transaction.
     count: usize,
     is_begun: bool,
@@ -31,12 +31,12 @@ impl Filler {
         }
     }
 
-    pub(super) async fn add(&mut self, part: Part) -> Result<(), DemoError> {
+    pub(super) async fn add(&mut self, chunk: Chunk) -> Result<(), DemoError> {
         if !self.is_begun {
             self.directory.begin_filling().await?;
             self.is_begun = true;
         }
-        self.count += part.len();
+        self.count += chunk.len();
         let (sender, _) = self.open.get_or_insert_with(|| {
             let (sender, parts) = mpsc::channel(1);
             let directory = self.directory.clone();
@@ -44,7 +44,7 @@ impl Filler {
             (sender, filling)
         });
         // If nobody receives it, the transaction has failed, and `commit` returns the error.
-        if sender.send(part).await.is_err() || self.count >= AT_ONCE {
+        if sender.send(chunk).await.is_err() || self.count >= TRANSACTION_LEN {
             self.commit().await?;
         }
         Ok(())

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Records what is known, with the history and the journal of the rotations.
-pub(super) async fn remember(
+pub(super) async fn record(
     directory: &Directory,
     places: [PlaceId; 2],
     plan: &[SampleGroup],
@@ -45,7 +45,7 @@ pub(super) async fn remember(
                 if observation.rotated_by.is_some() {
                     rotations.push(observation);
                 } else {
-                    records.push((observation.at, learnt(observation)));
+                    records.push((observation.at, record_of(observation)));
                 }
             }
         }
@@ -90,7 +90,7 @@ pub(super) fn known(
     Ok(all)
 }
 
-fn learnt(observation: Observation) -> Record {
+fn record_of(observation: Observation) -> Record {
     Record {
         observation: Some(observation),
         ..Record::default()
@@ -315,7 +315,7 @@ mod tests {
         demo::{
             fill::Filler,
             places,
-            seed::{PART, parts},
+            seed::{CHUNK_LEN, chunks},
         },
         directory::inspect,
         service::store::Store,
@@ -338,7 +338,7 @@ mod tests {
             let places = places(&directory, address, &keys, now).await;
             both.push(places.expect("places"));
         }
-        let (mut parts, making) = parts(store, Some(PART + 5));
+        let (mut parts, making) = chunks(store, Some(CHUNK_LEN + 5));
         let mut filler = Filler::of(&directory);
         // Nothing else is written until the filling has ended, so these records are kept for later.
         let mut recorded = Vec::new();
@@ -352,7 +352,7 @@ mod tests {
                     if let Some(seeded) = tokens.get(&(place, position)) {
                         let fingerprint = directory.fingerprinter().of(&seeded.token);
                         let past = observations(group, place, seeded, fingerprint, now);
-                        records.extend(past.expect("a past").map(|one| (one.at, learnt(one))));
+                        records.extend(past.expect("a past").map(|one| (one.at, record_of(one))));
                     }
                 }
                 records.sort_by_key(|(at, _)| *at);

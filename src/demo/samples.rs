@@ -76,7 +76,7 @@ pub(super) fn all() -> Result<Vec<SampleGroup>, DemoError> {
     serde_json::from_str(SAMPLES).map_err(|error| DemoError::Samples(error.to_string()))
 }
 
-const FIRST: [&str; 24] = [
+const FIRST_WORDS: [&str; 24] = [
     "Acme",
     "Globex",
     "Initech",
@@ -102,7 +102,7 @@ const FIRST: [&str; 24] = [
     "Blå Fjord",
     "Zürich Re",
 ];
-const SECOND: [&str; 12] = [
+const SECOND_WORDS: [&str; 12] = [
     "Retail",
     "Logistics",
     "Foods",
@@ -116,18 +116,18 @@ const SECOND: [&str; 12] = [
     "Insurance",
     "Hotels",
 ];
-const REGION: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
-const TIER: [&str; 3] = ["bronze", "silver", "gold"];
+const REGIONS: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
+const TIERS: [&str; 3] = ["bronze", "silver", "gold"];
 
 /// Generates groups, always the same one for the same number. Testing has all of them, production every tenth.
 pub(super) fn generated(numbers: Range<usize>) -> Vec<SampleGroup> {
-    numbers.map(one).collect()
+    numbers.map(generate).collect()
 }
 
-fn one(number: usize) -> SampleGroup {
-    let first = FIRST[number % FIRST.len()];
-    let second = SECOND[number / FIRST.len() % SECOND.len()];
-    let region = REGION[number / 5 % REGION.len()];
+fn generate(number: usize) -> SampleGroup {
+    let first = FIRST_WORDS[number % FIRST_WORDS.len()];
+    let second = SECOND_WORDS[number / FIRST_WORDS.len() % SECOND_WORDS.len()];
+    let region = REGIONS[number / 5 % REGIONS.len()];
     let mapping = (0..2 + number % 6)
         .map(|row| {
             (
@@ -137,7 +137,7 @@ fn one(number: usize) -> SampleGroup {
         })
         .collect();
     let mut properties = Properties::new();
-    properties.insert("tier".into(), TIER[number % TIER.len()].into());
+    properties.insert("tier".into(), TIERS[number % TIERS.len()].into());
     properties.insert("region".into(), region.into());
     properties.insert("seats".into(), (5 + number * 13 % 500).into());
     if number.is_multiple_of(3) {

@@ -26,15 +26,18 @@ pub(super) struct SeededGroup {
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
 /// Groups that are made together.
-pub(super) const PART: usize = 250;
+pub(super) const CHUNK_LEN: usize = 250;
 
 /// Groups of one transaction.
-pub(super) const AT_ONCE: usize = 400 * PART;
+pub(super) const TRANSACTION_LEN: usize = 400 * CHUNK_LEN;
 
 /// Seeds the samples, or this many generated groups, in parts: the next part is generated while the previous one is
 /// recorded, so that they are never all in memory. Stops when the receiver is dropped; await the handle to learn
 /// whether it panicked.
-pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part>, JoinHandle<()>) {
+pub(super) fn chunks(
+    store: Store,
+    groups: Option<usize>,
+) -> (mpsc::Receiver<SeededChunk>, JoinHandle<()>) {
     let (sender, parts) = mpsc::channel(1);
     let making = tokio::task::spawn_blocking(move || {
         let Some(groups) = groups else {
@@ -46,12 +49,12 @@ pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part
             drop(sender.blocking_send(part));
             return;
         };
-        for first in (0..groups).step_by(AT_ONCE) {
-            let all = first..groups.min(first + AT_ONCE);
+        for first in (0..groups).step_by(TRANSACTION_LEN) {
+            let all = first..groups.min(first + TRANSACTION_LEN);
             let parts = sender.clone();
             let made = store.seed_with(move |seeder| {
-                for first in all.clone().step_by(PART) {
-                    let plan = samples::generated(first..all.end.min(first + PART));
+                for first in all.clone().step_by(CHUNK_LEN) {
+                    let plan = samples::generated(first..all.end.min(first + CHUNK_LEN));
                     let tokens = seed(seeder, &plan)?;
                     if parts.blocking_send(Ok((plan, tokens))).is_err() {
                         return Ok(false);
@@ -72,7 +75,7 @@ pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part
     (parts, making)
 }
 
-type Part = Result<(Vec<SampleGroup>, Tokens), DemoError>;
+type SeededChunk = Result<(Vec<SampleGroup>, Tokens), DemoError>;
 
 /// Seeds both environments. Blocks the thread.
 fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {

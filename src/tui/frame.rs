@@ -17,14 +17,14 @@ use super::{
 };
 
 /// Below this size, only one line is drawn, which says so (docs/design/console.md).
-const SMALLEST: (u16, u16) = (40, 8);
+const MIN_SIZE: (u16, u16) = (40, 8);
 
 /// Draws the whole console; returns the position of the terminal's cursor.
 pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
     let context = &app.context;
-    if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         // The environment must be visible however small the window is.
-        let x = header::word(buffer, area, context) + 1;
+        let x = header::draw_environment(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
         let texts = [full.as_str(), "too small: needs 40x8", "too small"];
@@ -40,9 +40,9 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         return None;
     }
     header::draw(buffer, paint::row(area, 0), context);
-    header::way(buffer, paint::row(area, 1), app);
+    header::breadcrumb(buffer, paint::row(area, 1), app);
     let body = body(area);
-    let is_whole = |pane: &Pane| context.boxes_alone || !pane.view().is_overlay();
+    let is_whole = |pane: &Pane| context.plain_mode || !pane.view().is_overlay();
     let first = app.stack.iter().rposition(is_whole);
     let mut cursor = None;
     for pane in &app.stack[first.unwrap_or(0)..] {

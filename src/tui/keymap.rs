@@ -48,7 +48,7 @@ fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
     );
     actions::EVERYWHERE.iter().filter(move |binding| {
-        (!is_popup || binding.action.is_of_the_frame())
+        (!is_popup || binding.action.is_global())
             && !own.clone().any(|own| own.action == binding.action)
     })
 }

@@ -10,7 +10,7 @@ pub mod signals;
 mod synchronised;
 mod tty_writer;
 
-pub use input::{Input, InputEvent, LONGEST_PASTE};
+pub use input::{Input, InputEvent, MAX_PASTE_BYTES};
 pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
 pub use plain_screen::PlainScreen;
 pub use signals::{Signal, Signals};
@@ -38,19 +38,19 @@ use ratatui::{
 
 use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
-use tty_writer::{TtyWriter, out};
+use tty_writer::{TtyWriter, tty};
 
 /// Whether the console owns the screen now. A static, because the process has one terminal, and the panic hook must
 /// know it without a [`Screen`].
-static IS_OURS: AtomicBool = AtomicBool::new(false);
+static OWNS_SCREEN: AtomicBool = AtomicBool::new(false);
 /// The modes that were switched on with the screen and must be switched off again: bits of [`Modes`].
-static MODES: AtomicU8 = AtomicU8::new(0);
+static ACTIVE_MODES: AtomicU8 = AtomicU8::new(0);
 /// The thread that draws; only a panic on this thread leaves the full screen.
 static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
 
 /// Why the console cannot run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoTerminal {
+pub enum TerminalError {
     #[error(
         "the console needs a terminal, and standard output is not one; use the subcommands in scripts (groupdesk --help)"
     )]
@@ -61,11 +61,11 @@ pub enum NoTerminal {
     Dumb,
 }
 
-fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
+fn check(is_terminal: bool, term: Option<&str>) -> Result<(), TerminalError> {
     if !is_terminal {
-        Err(NoTerminal::NotATerminal)
+        Err(TerminalError::NotATerminal)
     } else if term == Some("dumb") {
-        Err(NoTerminal::Dumb)
+        Err(TerminalError::Dumb)
     } else {
         Ok(())
     }
@@ -108,7 +108,7 @@ pub type Render<'r> = &'r mut dyn FnMut(&mut Buffer) -> Option<Position>;
 #[derive(Debug)]
 pub struct Screen {
     painter: Painter,
-    out: Gate<'static>,
+    out: GuardedOutput<'static>,
     modes: Modes,
 }
 
@@ -117,8 +117,9 @@ impl Screen {
     pub fn enter(mouse: bool) -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
-        let out = Gate(out()?);
-        let synchronised = synchronised::holds_frames_back(|name| std::env::var(name).ok());
+        let out = GuardedOutput(tty()?);
+        let synchronised =
+            synchronised::supports_synchronised_output(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
         let modes = Modes::screen(mouse);
         take_over(modes)?;
@@ -142,7 +143,7 @@ impl Screen {
     }
 
     /// Takes the screen over again, for example when an outside editor is done.
-    pub fn enter_again(&mut self) -> io::Result<()> {
+    pub fn reenter(&mut self) -> io::Result<()> {
         self.redraw();
         take_over(self.modes)
     }
@@ -156,7 +157,7 @@ impl Screen {
 
     /// Takes screen and keyboard back after [`Screen::give_away`].
     pub fn take_back(&mut self) -> io::Result<()> {
-        let taken = self.enter_again();
+        let taken = self.reenter();
         input::resume();
         taken
     }
@@ -174,7 +175,7 @@ impl Screen {
     /// Makes the terminal report from now on when its window gets the focus.
     pub fn report_focus(&mut self) -> io::Result<()> {
         self.modes.0 |= Modes::FOCUS;
-        MODES.fetch_or(Modes::FOCUS, Ordering::SeqCst);
+        ACTIVE_MODES.fetch_or(Modes::FOCUS, Ordering::SeqCst);
         self.out.write_all(FOCUS_ON)
     }
 
@@ -184,7 +185,7 @@ impl Screen {
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
         let stopped = signals::stop_here();
-        self.enter_again()?;
+        self.reenter()?;
         stopped
     }
 
@@ -195,7 +196,7 @@ impl Screen {
         if is_cooked() {
             let _ = disable_raw_mode();
         }
-        self.enter_again()
+        self.reenter()
     }
 }
 
@@ -218,8 +219,8 @@ fn copy(text: &str) -> io::Result<()> {
 /// Puts the terminal into the state that the console needs.
 fn take_over(modes: Modes) -> io::Result<()> {
     enable_raw_mode()?;
-    MODES.store(modes.0, Ordering::SeqCst);
-    IS_OURS.store(true, Ordering::SeqCst);
+    ACTIVE_MODES.store(modes.0, Ordering::SeqCst);
+    OWNS_SCREEN.store(true, Ordering::SeqCst);
     let entered = write_commands(|out| {
         if modes.has(Modes::FULL) {
             queue!(out, terminal::EnterAlternateScreen, cursor::Hide)?;
@@ -241,19 +242,19 @@ fn take_over(modes: Modes) -> io::Result<()> {
 /// Restores the terminal, once. Callable from anywhere, even from a panic hook; never fails and never panics: a dead
 /// terminal needs no restoring (trap 5 of docs/design/dependencies.md).
 fn restore() {
-    if !IS_OURS.swap(false, Ordering::SeqCst) {
+    if !OWNS_SCREEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    let modes = Modes(MODES.load(Ordering::SeqCst));
+    let modes = Modes(ACTIVE_MODES.load(Ordering::SeqCst));
     let mut bytes = Vec::new();
-    let queued = commands_of_leaving(&mut bytes, modes);
-    if let (Ok(()), Ok(out)) = (queued, out()) {
+    let queued = leave_commands(&mut bytes, modes);
+    if let (Ok(()), Ok(out)) = (queued, tty()) {
         out.write_last(&bytes);
     }
     let _ = disable_raw_mode();
 }
 
-fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
+fn leave_commands(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
     queue!(out, event::DisableBracketedPaste)?;
     if modes.has(Modes::MOUSE) {
         out.extend(MOUSE_OFF);
@@ -279,7 +280,7 @@ fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
 fn write_commands(commands: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
     let mut bytes = Vec::new();
     commands(&mut bytes)?;
-    out()?.write(&bytes)
+    tty()?.write(&bytes)
 }
 
 fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
@@ -291,11 +292,11 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
 /// The destination of frames. Discards silently what is written while the console does not own the screen: half a frame
 /// must not land on the person's shell.
 #[derive(Debug)]
-struct Gate<'o>(&'o TtyWriter);
+struct GuardedOutput<'o>(&'o TtyWriter);
 
-impl Gate<'_> {
+impl GuardedOutput<'_> {
     fn write_all(&self, bytes: &[u8]) -> io::Result<()> {
-        if IS_OURS.load(Ordering::SeqCst) {
+        if OWNS_SCREEN.load(Ordering::SeqCst) {
             self.0.write(bytes)
         } else {
             Ok(())
@@ -311,9 +312,12 @@ mod tests {
     fn where_there_can_be_no_console_it_says_what_to_do() {
         assert_eq!(check(true, Some("xterm-256color")), Ok(()));
         assert_eq!(check(true, None), Ok(()));
-        assert_eq!(check(false, Some("xterm")), Err(NoTerminal::NotATerminal));
-        assert_eq!(check(true, Some("dumb")), Err(NoTerminal::Dumb));
-        for error in [NoTerminal::NotATerminal, NoTerminal::Dumb] {
+        assert_eq!(
+            check(false, Some("xterm")),
+            Err(TerminalError::NotATerminal)
+        );
+        assert_eq!(check(true, Some("dumb")), Err(TerminalError::Dumb));
+        for error in [TerminalError::NotATerminal, TerminalError::Dumb] {
             assert!(error.to_string().contains("groupdesk --help"));
         }
     }
@@ -322,7 +326,7 @@ mod tests {
     fn what_was_switched_on_is_switched_off() {
         let switched = |modes: Modes| {
             let mut bytes = Vec::new();
-            commands_of_leaving(&mut bytes, modes).expect("commands");
+            leave_commands(&mut bytes, modes).expect("commands");
             let has = |what: &[u8]| bytes.windows(what.len()).any(|bytes| bytes == what);
             (has(MOUSE_OFF), has(FOCUS_OFF))
         };
@@ -342,7 +346,7 @@ mod tests {
     fn nothing_reaches_a_screen_that_is_not_ours() {
         let file = tempfile::tempfile().expect("a file");
         let out = TtyWriter::of(file.try_clone().expect("a second handle"));
-        Gate(&out)
+        GuardedOutput(&out)
             .write_all(b"half a frame")
             .expect("dropped without an error");
         assert_eq!(file.metadata().expect("readable").len(), 0);

@@ -16,7 +16,7 @@ use crate::{
     tui::{
         self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
-        terminal::{NoTerminal, Signals},
+        terminal::{Signals, TerminalError},
     },
 };
 
@@ -72,7 +72,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         connector: Some(Connector::new(overrides, opened, Clock::System)),
         keys,
         greeting: Vec::new(),
-        is_thrown_away: false,
+        is_ephemeral: false,
     };
     match open(start, &mut signals).await? {
         ExitReason::Asked => Ok(Exit::Done),
@@ -94,7 +94,7 @@ async fn play(
     global: &Global,
     signals: &mut Signals,
 ) -> Result<Exit, CliError> {
-    let world = demo_server::begin(groups, signals.end()).await?;
+    let world = demo_server::begin(groups, signals.next_end()).await?;
     let elsewhere = demo_server::exports(&world)?;
     let start = TuiOptions {
         operations: vec![world.production.clone(), world.testing.clone()],
@@ -116,7 +116,7 @@ async fn play(
             ),
             "Demo on this machine; deleted when you quit. P: production.".into(),
         ],
-        is_thrown_away: true,
+        is_ephemeral: true,
     };
     let reason = open(start, signals).await;
     world.end().await;
@@ -133,7 +133,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, Cl
     let ended = tui::run(start, signals).await.map_err(|error| {
         if error
             .get_ref()
-            .and_then(|inner| inner.downcast_ref::<NoTerminal>())
+            .and_then(|inner| inner.downcast_ref::<TerminalError>())
             .is_some()
         {
             CliError::Usage(format!("the console cannot be opened: {error}"))

@@ -9,7 +9,7 @@ use crate::{
         output::{self, progress::Progress},
         process::{exit::Exit, signals::Signals},
     },
-    demo::{DemoError, Empty, World},
+    demo::{DemoError, EmptyWorld, World},
     operations::Clock,
 };
 
@@ -48,7 +48,7 @@ pub(crate) async fn begin(
         DemoError::Lost => CliError::unexpected("the demo's world was lost")(error),
         other => CliError::Usage(other.to_string()),
     };
-    let empty = Empty::open().await.map_err(failed)?;
+    let empty = EmptyWorld::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
     // For a few groups there is no progress worth showing.
     let progress = groups.filter(|groups| *groups >= MANY).map(Progress::start);

@@ -24,8 +24,8 @@ pub(crate) enum ConnectRow {
     BaseUrl,
     Path,
     Environment,
-    Source,
-    /// The variable, the file, the command, or the name in the keyring: one field per [`Source`].
+    KeySourceChoice,
+    /// The variable, the file, the command, or the name in the keyring: one field per [`KeySourceChoice`].
     Place,
     /// An API key to store in the keyring, masked.
     Key,
@@ -35,14 +35,14 @@ pub(crate) enum ConnectRow {
 
 /// Where the API key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum KeySourceChoice {
     Variable,
     File,
     Command,
     Keyring,
 }
 
-impl Source {
+impl KeySourceChoice {
     pub(crate) const ALL: [Self; 4] = [Self::Variable, Self::File, Self::Command, Self::Keyring];
 
     pub(crate) fn word(self) -> &'static str {
@@ -65,7 +65,7 @@ pub struct ConnectForm {
     pub(crate) path: TextField,
     /// Index into [`ENVIRONMENTS`].
     pub(crate) environment: usize,
-    pub(crate) source: Source,
+    pub(crate) source: KeySourceChoice,
     /// One field per source, so that looking at another source loses no input.
     pub(crate) places: [TextField; 4],
     pub(crate) key: TextField,
@@ -93,7 +93,7 @@ impl Default for ConnectForm {
                 "usually as it is; some services want a slash at its end",
             ),
             environment: ENVIRONMENTS.len() - 1,
-            source: Source::Variable,
+            source: KeySourceChoice::Variable,
             places: [
                 field(
                     "variable",
@@ -132,10 +132,10 @@ impl ConnectForm {
             ConnectRow::BaseUrl,
             ConnectRow::Path,
             ConnectRow::Environment,
-            ConnectRow::Source,
+            ConnectRow::KeySourceChoice,
             ConnectRow::Place,
         ];
-        if self.source == Source::Keyring {
+        if self.source == KeySourceChoice::Keyring {
             rows.push(ConnectRow::Key);
         }
         rows.push(ConnectRow::CaFile);
@@ -143,7 +143,10 @@ impl ConnectForm {
     }
 
     pub(crate) fn is_on_text(&self) -> bool {
-        !matches!(self.row, ConnectRow::Environment | ConnectRow::Source)
+        !matches!(
+            self.row,
+            ConnectRow::Environment | ConnectRow::KeySourceChoice
+        )
     }
 
     /// Moves to the next or previous row, wrapping around.
@@ -162,7 +165,7 @@ impl ConnectForm {
             ConnectRow::Place => Some(&self.places[self.source as usize]),
             ConnectRow::Key => Some(&self.key),
             ConnectRow::CaFile => Some(&self.ca_file),
-            ConnectRow::Environment | ConnectRow::Source => None,
+            ConnectRow::Environment | ConnectRow::KeySourceChoice => None,
         }
     }
 
@@ -174,7 +177,7 @@ impl ConnectForm {
             ConnectRow::Place => Some(&mut self.places[self.source as usize]),
             ConnectRow::Key => Some(&mut self.key),
             ConnectRow::CaFile => Some(&mut self.ca_file),
-            ConnectRow::Environment | ConnectRow::Source => None,
+            ConnectRow::Environment | ConnectRow::KeySourceChoice => None,
         }
     }
 
@@ -190,7 +193,10 @@ impl ConnectForm {
             ConnectRow::Environment => {
                 self.environment = turned(self.environment, ENVIRONMENTS.len());
             }
-            _ => self.source = Source::ALL[turned(self.source as usize, Source::ALL.len())],
+            _ => {
+                self.source =
+                    KeySourceChoice::ALL[turned(self.source as usize, KeySourceChoice::ALL.len())]
+            }
         }
     }
 
@@ -207,7 +213,7 @@ impl ConnectForm {
     /// Returns the input as a profile; `None` when something is missing, which is then shown at its field.
     pub(crate) fn wanted(&mut self) -> Option<NewProfile> {
         for row in [ConnectRow::Name, ConnectRow::BaseUrl, ConnectRow::Place] {
-            let optional = row == ConnectRow::Place && self.source == Source::Keyring;
+            let optional = row == ConnectRow::Place && self.source == KeySourceChoice::Keyring;
             if let Some(field) = self.field_mut(row)
                 && field.text().trim().is_empty()
                 && !optional
@@ -235,13 +241,13 @@ impl ConnectForm {
                 _ => None,
             },
             api_key: match self.source {
-                Source::Variable => KeySource::Env(place),
-                Source::File => KeySource::File(PathBuf::from(place)),
-                Source::Command => {
+                KeySourceChoice::Variable => KeySource::Env(place),
+                KeySourceChoice::File => KeySource::File(PathBuf::from(place)),
+                KeySourceChoice::Command => {
                     KeySource::Command(place.split_whitespace().map(str::to_owned).collect())
                 }
-                Source::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
-                Source::Keyring => KeySource::Keyring(place),
+                KeySourceChoice::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
+                KeySourceChoice::Keyring => KeySource::Keyring(place),
             },
             read_only: false,
             ca_file: (!ca_file.is_empty()).then(|| PathBuf::from(ca_file)),
@@ -252,7 +258,8 @@ impl ConnectForm {
     /// Returns the pasted API key, when the source is the keyring.
     pub(crate) fn key(&self) -> Option<Token> {
         let key = self.key.text().trim();
-        (self.source == Source::Keyring && !key.is_empty()).then(|| Token::new(key.to_owned()))
+        (self.source == KeySourceChoice::Keyring && !key.is_empty())
+            .then(|| Token::new(key.to_owned()))
     }
 
     /// Returns the input without the API key; `None` when nothing was typed.

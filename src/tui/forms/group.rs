@@ -94,7 +94,7 @@ pub struct GroupForm {
 pub(crate) type FormChange = Result<Change, (String, &'static str)>;
 
 /// Maximum length of the name field, in characters.
-const LONGEST_NAME: usize = 1_000;
+const MAX_NAME_LEN: usize = 1_000;
 
 impl GroupForm {
     /// Creates a form from known values, or an empty one.
@@ -106,7 +106,7 @@ impl GroupForm {
     ) -> Self {
         let name = base.name.clone().unwrap_or_default();
         Self {
-            name: TextField::new("name", name).with_longest(LONGEST_NAME),
+            name: TextField::new("name", name).with_longest(MAX_NAME_LEN),
             // A group that is being created has an empty mapping, not an unknown one.
             mapping: if creating {
                 MappingTable::new(Some(&Mapping::new()))
@@ -156,8 +156,8 @@ impl GroupForm {
         }
         Self {
             id: user_group_id,
-            name: TextField::new("name", typed.name).with_longest(LONGEST_NAME),
-            mapping: MappingTable::left(before, rows.collect()),
+            name: TextField::new("name", typed.name).with_longest(MAX_NAME_LEN),
+            mapping: MappingTable::restored(before, rows.collect()),
             properties,
             section: Section::Name,
             data_source_usage: DataSourceUsage::default(),

@@ -15,7 +15,7 @@ use crate::{
 use super::message;
 
 /// Draws the word of the environment; returns the column where it ends.
-pub(super) fn word(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
+pub(super) fn draw_environment(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
     let Some(profile) = context.profile() else {
         return line.x;
     };
@@ -54,7 +54,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         );
         return;
     };
-    let mut x = word(buffer, line, context) + 1;
+    let mut x = draw_environment(buffer, line, context) + 1;
     if let Some(alarm) = alarm(context) {
         let room = line.right().saturating_sub(x);
         x = paint::text(buffer, x, line.y, room, alarm, theme.production()) + 1;
@@ -102,7 +102,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     let (right, right_style) = message::in_flight(
         context,
         left.saturating_sub(rights_width + 1)
-            .max(message::ANSWER.into())
+            .max(message::ANSWER_WIDTH.into())
             .min(left),
     );
     let right_width = columns(&right) as u16;
@@ -113,7 +113,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     };
     let end = line
         .right()
-        .saturating_sub(right_width.max(message::ANSWER) + 1 + badge_width);
+        .saturating_sub(right_width.max(message::ANSWER_WIDTH) + 1 + badge_width);
     for (text, style) in parts {
         // A part that does not fit is left out as a whole: cut off, it could be read as something else.
         if text.is_empty() || x + columns(text) as u16 > end {
@@ -126,7 +126,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         paint::text(buffer, at, line.y, right_width, &right, right_style);
     }
     // To the left of the last answer, so that it does not move with each answer.
-    let before = right_width.max(message::ANSWER) + badge_width;
+    let before = right_width.max(message::ANSWER_WIDTH) + badge_width;
     let at = line.right().saturating_sub(before);
     if badge_width > 0 && at >= x {
         paint::text(buffer, at, line.y, badge_width, &badge, theme.warning());
@@ -134,7 +134,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
 }
 
 /// Minimum width of the breadcrumb path, in cells.
-const WAY: usize = 18;
+const MIN_BREADCRUMB_WIDTH: usize = 18;
 
 /// Drops parts from the end of a status until it fits; the most important ones come first.
 fn parts_that_fit(mut status: String, room: usize) -> String {
@@ -149,7 +149,7 @@ fn parts_that_fit(mut status: String, room: usize) -> String {
 }
 
 /// The breadcrumb path in this many cells; the steps after the first are dropped when there is too little room.
-fn path_in(titles: &[String], room: usize, theme: Theme) -> String {
+fn breadcrumb_in(titles: &[String], room: usize, theme: Theme) -> String {
     let step = format!(" {} ", theme.step());
     let whole = format!(" {}", titles.join(&step));
     let [first, rest @ ..] = titles else {
@@ -164,17 +164,17 @@ fn path_in(titles: &[String], room: usize, theme: Theme) -> String {
         format!(" {first}{step}{more}{step}{rest}")
     });
     let mut last = whole;
-    for way in ways {
-        if columns(&way) <= room {
-            return way;
+    for breadcrumb in ways {
+        if columns(&breadcrumb) <= room {
+            return breadcrumb;
         }
-        last = way;
+        last = breadcrumb;
     }
     cut(&last, room, theme)
 }
 
 /// Draws line 2: the breadcrumb path with its counts, and the status of the pane.
-pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
+pub(super) fn breadcrumb(buffer: &mut Buffer, line: Rect, app: &App) {
     let theme = app.context.theme;
     let titles: Vec<String> = app
         .stack
@@ -184,7 +184,7 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let counts = app.top().counts(&app.context);
     let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
     let here = columns(titles.last().map_or("", String::as_str)) + 1;
-    let least = WAY.max(here) + counted;
+    let least = MIN_BREADCRUMB_WIDTH.max(here) + counted;
     // A condition that holds on every page comes before the status of this one.
     let condition = app.context.directory_condition().unwrap_or_default();
     let status = app.top().status(&app.context);
@@ -208,7 +208,7 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let room = if fits { room } else { line.width };
     // Counts are shortened before the title of the current page.
     let path = usize::from(room).saturating_sub(counted).max(here);
-    let path = path_in(&titles, path, theme);
+    let path = breadcrumb_in(&titles, path, theme);
     let mut x = paint::text(buffer, line.x, line.y, room, &path, theme.title());
     for (text, style) in counts {
         let left = (line.x + room).saturating_sub(x + 2);

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Width reserved at the right end of line 1, in cells, so that it does not move when a request starts.
-pub(super) const ANSWER: u16 = 11;
+pub(super) const ANSWER_WIDTH: u16 = 11;
 
 /// Describes what is in flight, or else the last answer, shortened to `room` cells.
 pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
@@ -38,12 +38,12 @@ pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
 }
 
 /// Maximum number of rows for a message, if the window is high enough.
-const MOST_ROWS: usize = 3;
+const MAX_ROWS: usize = 3;
 
 /// Draws the newest message and the number of unread ones in the last line but one, and if needed in lines above it.
 /// `free_from` is the first row that may be covered.
 pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Context) {
-    if context.boxes_alone {
+    if context.plain_mode {
         // The plain mode reads each message aloud once.
         return;
     }
@@ -59,7 +59,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Co
         let free = usize::from(line.y.saturating_sub(free_from)) + 1;
         // In a low window the body keeps most of the rows.
         let rows = free.min(1 + usize::from(line.y.saturating_sub(2)) / 3);
-        let mut rows = rows.clamp(1, MOST_ROWS);
+        let mut rows = rows.clamp(1, MAX_ROWS);
         if is_on_page(buffer, line.y, &text) {
             // The page already shows this text, so one row is enough.
             rows = 1;
@@ -92,7 +92,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Co
 
 /// Whether the text already begins on a row above `below`.
 fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
-    let begin: String = text.chars().take(BEGIN).collect();
+    let begin: String = text.chars().take(MATCHED_CHARS).collect();
     let row = |y| -> String {
         let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
         cells.collect()
@@ -101,7 +101,7 @@ fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
 }
 
 /// Number of characters that identify a text.
-const BEGIN: usize = 30;
+const MATCHED_CHARS: usize = 30;
 
 /// Width of the sign with a blank on either side, in cells.
 const GUTTER: usize = 3;

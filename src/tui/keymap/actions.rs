@@ -109,7 +109,7 @@ pub enum Action {
 
 impl Action {
     /// Whether the action concerns the console as a whole rather than the content of a pane.
-    pub(super) fn is_of_the_frame(self) -> bool {
+    pub(super) fn is_global(self) -> bool {
         matches!(
             self,
             Self::Help

@@ -12,13 +12,13 @@ use super::Action;
 use crate::tui::{panes::View, state::context::Context, theme::Theme, widgets::boxes::body};
 
 /// Number of rows per notch of the wheel.
-const NOTCH: usize = 3;
+const ROWS_PER_NOTCH: usize = 3;
 
 /// The cursor movement for a mouse event: an action and how often to repeat it.
 pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, usize) {
     match event.kind {
-        MouseEventKind::ScrollDown => (Action::Down, NOTCH),
-        MouseEventKind::ScrollUp => (Action::Up, NOTCH),
+        MouseEventKind::ScrollDown => (Action::Down, ROWS_PER_NOTCH),
+        MouseEventKind::ScrollUp => (Action::Up, ROWS_PER_NOTCH),
         MouseEventKind::Down(MouseButton::Left) => {
             let (width, height) = context.size;
             let area = Rect::new(0, 0, width, height);

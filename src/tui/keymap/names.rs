@@ -10,7 +10,7 @@ pub(super) const MOVE: &str = "move";
 
 /// Names, by help text, of keys that fields handle. They keep existing configuration files valid although the texts on
 /// the screen have changed.
-const KEPT_NAMES: [(&str, &str); 9] = [
+const LEGACY_NAMES: [(&str, &str); 9] = [
     ("remove / restore row", "drop"),
     ("remove / restore property", "drop"),
     ("save the cell", "keep_cell"),
@@ -56,7 +56,7 @@ impl Binding {
     pub fn name(&self) -> String {
         match self.action {
             Action::InField => {
-                let kept = KEPT_NAMES.iter().find(|(help, _)| *help == self.help);
+                let kept = LEGACY_NAMES.iter().find(|(help, _)| *help == self.help);
                 if let Some((_, name)) = kept {
                     return (*name).to_owned();
                 }

@@ -13,11 +13,11 @@ pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
         // The built-in tables need no check here.
         return Ok(Keymap::default());
     }
-    let mut problems: Vec<Problem> = changes.iter().flat_map(wrong).collect();
+    let mut problems: Vec<Problem> = changes.iter().flat_map(check_change).collect();
     let keymap = Keymap::with(changes);
     if problems.is_empty() {
         problems = conflicts(&keymap);
-        problems.extend(hasty(&keymap));
+        problems.extend(confirmation_conflicts(&keymap));
     }
     if problems.is_empty() {
         return Ok(keymap);
@@ -35,12 +35,12 @@ fn problem(at: Position, what: String) -> Problem {
     }
 }
 
-fn meant<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    nearest(wrong, known).map(|near| format!("; did you mean \"{near}\"?"))
+fn did_you_mean<'n>(check_change: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
+    nearest(check_change, known).map(|near| format!("; did you mean \"{near}\"?"))
 }
 
 /// Problems of one change by itself.
-fn wrong(change: &KeyOverride) -> Vec<Problem> {
+fn check_change(change: &KeyOverride) -> Vec<Problem> {
     let Some(rows) = names::rows(&change.place) else {
         return vec![problem(change.place_at, no_place(&change.place))];
     };
@@ -62,8 +62,10 @@ fn wrong(change: &KeyOverride) -> Vec<Problem> {
             }
             Some(key) => {
                 seen.push(key);
-                let objection = objection(row, key, focus);
-                found.extend(objection.map(|what| problem(*at, format!("\"{name}\" {what}"))));
+                let forbidden_reason = forbidden_reason(row, key, focus);
+                found.extend(
+                    forbidden_reason.map(|what| problem(*at, format!("\"{name}\" {what}"))),
+                );
             }
         }
     }
@@ -90,14 +92,14 @@ fn wrong(change: &KeyOverride) -> Vec<Problem> {
 
 fn no_place(place: &str) -> String {
     let known: Vec<String> = names::places().collect();
-    let near = meant(place, known.iter().map(String::as_str))
+    let near = did_you_mean(place, known.iter().map(String::as_str))
         .unwrap_or_else(|| format!("; the places are {}", known.join(", ")));
     format!("the console has no place \"{}\"{near}", shown(place))
 }
 
 fn no_action(change: &KeyOverride, rows: &[&'static Binding]) -> String {
     let known: Vec<String> = rows.iter().map(|row| row.name()).collect();
-    let near = meant(&change.name, known.iter().map(String::as_str));
+    let near = did_you_mean(&change.name, known.iter().map(String::as_str));
     let elsewhere = || {
         let has = |place: &String| {
             names::rows(place).is_some_and(|rows| rows.iter().any(|row| row.name() == change.name))
@@ -123,7 +125,7 @@ fn no_key(name: &str) -> String {
         "ctrl-i" => Some("; a terminal sends it as \"tab\"".into()),
         "ctrl-m" => Some("; a terminal sends it as \"enter\"".into()),
         " " => Some("; write \"space\"".into()),
-        name => meant(name, known.iter().map(String::as_str)),
+        name => did_you_mean(name, known.iter().map(String::as_str)),
     };
     format!(
         "there is no key \"{}\"{}",
@@ -152,8 +154,8 @@ fn is_needed(action: Action) -> bool {
 }
 
 /// Why a row must not have this key; `None` if it may.
-fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
-    if key.is_usual_of(row) {
+fn forbidden_reason(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
+    if key.is_default_for(row) {
         return None;
     }
     if FIXED.iter().any(|name| Key::named(name) == Some(key)) {
@@ -172,7 +174,7 @@ fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
 
 impl Key {
     /// Whether the built-in tables give this key to this row.
-    fn is_usual_of(self, row: &Binding) -> bool {
+    fn is_default_for(self, row: &Binding) -> bool {
         row.keys.iter().any(|name| Self::named(name) == Some(self))
     }
 }
@@ -185,19 +187,21 @@ fn conflicts(keymap: &Keymap) -> Vec<Problem> {
         for (at, one) in lines.iter().enumerate() {
             for other in &lines[at + 1..] {
                 // Where the built-in tables share a key, the row of the place takes precedence.
-                let is_usual = |key: &Key| key.is_usual_of(one.row) && key.is_usual_of(other.row);
+                let is_usual =
+                    |key: &Key| key.is_default_for(one.row) && key.is_default_for(other.row);
                 let shared = |key: &&Key| other.keys.contains(key) && !is_usual(key);
                 let Some(key) = one.keys.iter().find(shared) else {
                     continue;
                 };
-                let Some(clash) = clash(focus, *key, one, other) else {
+                let Some(conflict) = conflict(focus, *key, one, other) else {
                     continue;
                 };
                 // Report a line of the file once, not for every place that it applies in.
-                let is_known =
-                    |known: &Problem| (known.line, known.column) == (clash.line, clash.column);
+                let is_known = |known: &Problem| {
+                    (known.line, known.column) == (conflict.line, conflict.column)
+                };
                 if !found.iter().any(is_known) {
-                    found.push(clash);
+                    found.push(conflict);
                 }
             }
         }
@@ -205,7 +209,7 @@ fn conflicts(keymap: &Keymap) -> Vec<Problem> {
     found
 }
 
-fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> {
+fn conflict(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> {
     let later = [one, other]
         .into_iter()
         .filter_map(|bound| bound.written.as_ref())
@@ -225,7 +229,7 @@ fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> 
 }
 
 /// A key that leads to a confirmation must not also confirm: a key held down would do both.
-fn hasty(keymap: &Keymap) -> Vec<Problem> {
+fn confirmation_conflicts(keymap: &Keymap) -> Vec<Problem> {
     let of = |is_meant: fn(Focus, Action) -> bool| {
         Focus::ALL.into_iter().flat_map(move |focus| {
             let lines = keymap.bindings(focus).iter();
@@ -272,6 +276,6 @@ mod tests {
     fn nothing_changed_is_sound() {
         let keymap = Keymap::default();
         assert_eq!(conflicts(&keymap), []);
-        assert_eq!(hasty(&keymap), []);
+        assert_eq!(confirmation_conflicts(&keymap), []);
     }
 }

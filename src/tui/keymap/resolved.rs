@@ -104,7 +104,7 @@ impl Keymap {
                 first.map_or(Press::Nothing, |key| Press::Field(key.press()))
             }
             Some(bound) => Press::Do(bound.action),
-            None if focus.takes_text() && !is_given_up(lines, event) => Press::Field(event),
+            None if focus.takes_text() && !is_unbound(lines, event) => Press::Field(event),
             None => Press::Nothing,
         }
     }
@@ -152,7 +152,7 @@ impl Bound {
 }
 
 /// Whether the field would still react to this key although the configuration moved its function to another key.
-fn is_given_up(lines: &[Bound], event: KeyEvent) -> bool {
+fn is_unbound(lines: &[Bound], event: KeyEvent) -> bool {
     lines.iter().any(|bound| {
         let mut usual = bound.row.keys.iter().filter_map(|name| Key::named(name));
         bound.action == Action::InField && bound.written.is_some() && usual.any(|key| key.is(event))
@@ -206,24 +206,24 @@ fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
         }
         bound.push(Bound::of(row, written, keys, true));
     }
-    give_way(focus, &mut bound);
+    yield_to_configured(focus, &mut bound);
     bound
 }
 
 /// Keys that were added after version 0.2.0 yield to keys in the configuration, so that files written before remain
 /// valid; the action remains available in the command palette.
-fn give_way(focus: Focus, bound: &mut [Bound]) {
+fn yield_to_configured(focus: Focus, bound: &mut [Bound]) {
     let written = bound.iter().filter(|line| line.written.is_some());
     let written: Vec<Key> = written.flat_map(|line| line.keys.clone()).collect();
     for line in bound.iter_mut().filter(|line| line.written.is_none()) {
         let action = line.action;
         line.keys
-            .retain(|key| !(written.contains(key) && came_later(focus, action, *key)));
+            .retain(|key| !(written.contains(key) && is_newer_key(focus, action, *key)));
     }
 }
 
 /// Whether the action has had this key only since version 0.2.0.
-fn came_later(focus: Focus, action: Action, key: Key) -> bool {
+fn is_newer_key(focus: Focus, action: Action, key: Key) -> bool {
     let is = |name| Key::named(name) == Some(key);
     match action {
         Action::Note

@@ -40,10 +40,10 @@ const NOT_IN_MEMORY: &str = "this batch is in History";
 const REASON: &str = "reason (optional)";
 
 /// Below this width, the footer has shorter hints.
-const NARROW: u16 = 100;
+const NARROW_WIDTH: u16 = 100;
 
 /// Maximum length of the reason, in characters.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
@@ -117,7 +117,7 @@ impl BatchPane {
             ids,
             include_recent: false,
             stage,
-            reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
+            reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
             typed: TextField::new("type the words", "")
                 .with_label_width(REASON.len() as u16)
                 .with_hint(confirm_typed::hint(context, Focus::BulkTyped)),
@@ -329,7 +329,7 @@ impl View for BatchPane {
         let goes_on = self.run(context).is_some_and(BatchRun::is_under_way);
         let is_run = matches!(self.stage, Stage::Run(_));
         // Otherwise the hint would not fit at all; the message after it says that the run continues.
-        let is_narrow = context.size.0 < NARROW;
+        let is_narrow = context.size.0 < NARROW_WIDTH;
         match action {
             Action::Back if is_run && (!goes_on || is_narrow) => Some("leave"),
             Action::Confirm if self.has_nothing_left() => Some("CLOSE"),

@@ -20,7 +20,7 @@ use crate::{
         state::{
             batch::BatchRun,
             context::{Context, Navigation},
-            message::{AskedEdit, Job, Outcome, Pending},
+            message::{BulkEditRequest, Job, Outcome, Pending},
             navigation::{EditSource, PaneRequest},
             notices::Severity,
         },
@@ -106,7 +106,7 @@ impl BulkEdit {
     fn check(&mut self, context: &mut Context) {
         let asked = match &self.source {
             EditSource::Groups(ids, _) => match self.fields.change() {
-                Ok(change) => AskedEdit::Groups(change, ids.clone()),
+                Ok(change) => BulkEditRequest::Groups(change, ids.clone()),
                 Err(why) => {
                     context.give_up(&self.pending);
                     self.wrong = Some(why);
@@ -115,8 +115,8 @@ impl BulkEdit {
                     return;
                 }
             },
-            EditSource::Reverse(batch) => AskedEdit::Reverse(*batch),
-            EditSource::Again(batch) => AskedEdit::Again(*batch),
+            EditSource::Reverse(batch) => BulkEditRequest::Reverse(*batch),
+            EditSource::Again(batch) => BulkEditRequest::Again(*batch),
         };
         self.wrong = None;
         let include_old = self.include_old;

@@ -41,7 +41,7 @@ impl GroupForm {
             (Section::Properties, PropertiesFocus::Text) => Focus::EditProperties,
             (
                 Section::Properties,
-                PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::Kind,
+                PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::ValueType,
             ) => Focus::EditRows,
         }
     }
@@ -72,7 +72,7 @@ impl GroupForm {
     /// Whether the directory cannot be written, so that the input is only in memory.
     fn is_not_kept(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
-        context.lost.is_some() && context.drafts.is_unkept(&key)
+        context.lost.is_some() && context.drafts.is_unsaved(&key)
     }
 
     /// Whether the content of the form is being sent to the service.
@@ -166,7 +166,7 @@ impl View for GroupForm {
                 PropertiesFocus::Text => Focus::EditProperties,
                 PropertiesFocus::Rows => Focus::EditRows,
                 PropertiesFocus::Cell => Focus::EditCell,
-                PropertiesFocus::Kind => Focus::EditType,
+                PropertiesFocus::ValueType => Focus::EditType,
             },
         }
     }

@@ -14,7 +14,7 @@ use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus},
     state::{
-        command::{CommandInfo, read},
+        command::{CommandInfo, parse},
         context::{Context, Navigation},
         notices::Severity,
     },
@@ -90,7 +90,7 @@ pub struct Help {
 }
 
 /// Minimum number of letters that match in the middle of a word.
-const LEAST_PART: usize = 3;
+const MIN_MIDDLE_MATCH: usize = 3;
 /// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
@@ -264,7 +264,7 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
         before.is_none_or(|c| !c.is_alphanumeric())
     };
     let rank = parts.map(|at| if begins(at) { 1 } else { 2 }).min();
-    if let Some(rank) = rank.filter(|rank| *rank == 1 || word.chars().count() >= LEAST_PART) {
+    if let Some(rank) = rank.filter(|rank| *rank == 1 || word.chars().count() >= MIN_MIDDLE_MATCH) {
         return Some(rank);
     }
     let words = line.name.split('_');

@@ -19,7 +19,7 @@ use crate::{
         state::{
             context::{Context, Navigation},
             exchanges::Exchange,
-            in_flight::turning,
+            in_flight::spinner_frame,
             message::Ticket,
             notices::Severity,
         },
@@ -316,7 +316,7 @@ fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<
 /// The sign of its state, for terminals without colour.
 fn sign(exchange: &Exchange, context: &Context) -> char {
     match exchange.recorded.kind {
-        ExchangeKind::InFlight => turning(context.now.duration_since(exchange.at).as_secs()),
+        ExchangeKind::InFlight => spinner_frame(context.now.duration_since(exchange.at).as_secs()),
         ExchangeKind::Done => '+',
         ExchangeKind::GivenUp => '-',
         ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => 'x',

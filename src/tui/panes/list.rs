@@ -476,7 +476,7 @@ impl View for List {
                 self.finder.drop_ended(context);
             }
             Outcome::Failed(trouble) => {
-                let is_told = trouble.is_of_lost_directory && context.lost.is_some();
+                let is_told = trouble.is_directory_outage && context.lost.is_some();
                 if !is_told {
                     context.say(Severity::of(trouble), trouble.text.clone());
                 }

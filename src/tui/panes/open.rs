@@ -18,7 +18,7 @@ use crate::{
     tui::{
         forms::group::GroupForm,
         keymap::{Action, Focus},
-        runtime::jobs::nearest_in,
+        runtime::jobs::similar_ids_in,
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Pending},
@@ -48,7 +48,7 @@ pub struct Open {
 }
 
 /// From this number of rows on, both fields are shown at once.
-const LEAST_BOTH: u16 = 6;
+const MIN_ROWS_FOR_BOTH: u16 = 6;
 /// Columns of the ids to pick from.
 const ROOM: usize = 30;
 
@@ -82,9 +82,9 @@ impl Open {
         context.give_up(&self.pending);
         let index = context.groups.index();
         if index.len() <= MAX_SYNCHRONOUS {
-            self.near = nearest_in(index, &typed);
+            self.near = similar_ids_in(index, &typed);
         } else {
-            let job = Job::Near(index.clone(), typed);
+            let job = Job::SimilarIds(index.clone(), typed);
             context.ask(&self.pending, job);
         }
     }
@@ -175,7 +175,7 @@ impl View for Open {
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        if let Outcome::Near(near) = outcome {
+        if let Outcome::SimilarIds(near) = outcome {
             let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
             let found = near.iter().position(|id| Some(id) == picked);
             self.pick = found.map_or(0, |at| at + 1);
@@ -259,7 +259,11 @@ impl Open {
     fn draw_copy(&self, buffer: &mut Buffer, inner: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         // In a low window the field that has the focus comes first.
-        let field = if inner.height < LEAST_BOTH { 0 } else { 2 };
+        let field = if inner.height < MIN_ROWS_FOR_BOTH {
+            0
+        } else {
+            2
+        };
         if field > 0 {
             self.typed.draw(buffer, inner, theme, false);
         }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Maximum length of the reason, in characters.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
@@ -163,7 +163,7 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
         }
         PlaceProblem::OnTrial { .. } => Some(Stage::Proof(TextField::new("group id", ""), None)),
         PlaceProblem::Alarmed { .. } => {
-            let field = TextField::new("what was found", "").with_longest(LONGEST_REASON);
+            let field = TextField::new("what was found", "").with_longest(MAX_REASON_LEN);
             Some(Stage::Reason(field))
         }
         PlaceProblem::TagConflict { .. }

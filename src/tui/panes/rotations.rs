@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// Maximum length of the reason, in characters.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug)]
 pub struct Rotations {
@@ -150,7 +150,7 @@ impl View for Rotations {
             Action::Refresh if self.open_ones() > 0 => context.ask(&self.settling, Job::Settle),
             Action::Refresh => self.reload(context),
             Action::Abandon => {
-                let reason = TextField::new("reason", "").with_longest(LONGEST_REASON);
+                let reason = TextField::new("reason", "").with_longest(MAX_REASON_LEN);
                 self.abandoning = self.selected().map(|row| Abandoning {
                     row: row.clone(),
                     reason,

@@ -31,7 +31,7 @@ use crate::{
         state::{
             confirmation::{ConfirmationLevel, Level},
             context::Context,
-            live::{ChangedField, learnt, news_between},
+            live::{ChangedField, last_learnt, news_between},
             message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
@@ -45,7 +45,7 @@ const REVEAL_TIME: SignedDuration = SignedDuration::from_secs(20);
 const REASON: &str = "reason (optional)";
 
 /// Maximum length of the reason, in characters.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
@@ -98,7 +98,7 @@ impl TokenPane {
         Self {
             stage: Stage::Reading(ticket),
             steps: None,
-            reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
+            reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
                 .with_hint(confirm_typed::hint(context, Focus::RotateTyped)),
@@ -326,7 +326,7 @@ impl View for TokenPane {
         };
         let news = news_between(&done.group, now, context.now);
         let news = news.filter(|news| news.fields.contains(&ChangedField::Token));
-        if let Some(news) = news.filter(|_| learnt(now) >= learnt(&done.group)) {
+        if let Some(news) = news.filter(|_| last_learnt(now) >= last_learnt(&done.group)) {
             let by = news
                 .by
                 .map_or(String::new(), |by| format!(" by {}", visible(&by)));

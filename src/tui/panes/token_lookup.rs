@@ -63,7 +63,7 @@ impl TokenLookupPane {
             self.token.error = Some("Paste or type the token first".into());
             return;
         }
-        let job = Job::Whose(Token::new(token.to_owned()));
+        let job = Job::FindTokenOwners(Token::new(token.to_owned()));
         context.ask(&self.pending, job);
         self.token = Self::default().token;
         self.refused = None;
@@ -163,8 +163,10 @@ impl View for TokenLookupPane {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
-            Outcome::Whose(Answer::Answered(answered)) => self.answered = Some(answered.clone()),
-            Outcome::Whose(Answer::NotAToken { characters }) => {
+            Outcome::TokenOwners(Answer::Answered(answered)) => {
+                self.answered = Some(answered.clone())
+            }
+            Outcome::TokenOwners(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
             }
             Outcome::Failed(trouble) => context.say(Severity::of(trouble), trouble.text.clone()),

@@ -30,7 +30,7 @@ use crate::{
 /// Variables that name an editor, in order of precedence.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 /// How long an editor may take to exit after it was asked to.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Exit code of a shell that did not find the program.
 const NOT_FOUND: i32 = 127;
 
@@ -59,7 +59,7 @@ pub struct EditFile {
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Run {
+pub struct EditorExit {
     pub status: io::Result<ExitStatus>,
     /// The signal that asked for the end meanwhile.
     pub end: Option<Signal>,
@@ -101,7 +101,7 @@ impl Editor {
     }
 
     /// Runs the editor in this terminal until it exits. Passes on a signal that asks for the end.
-    pub async fn run(&self, sheet: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> Run {
+    pub async fn run(&self, sheet: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> EditorExit {
         let mut script = OsString::new();
         if is_simple(&self.line) {
             // With exec, a signal reaches the editor rather than a shell that waits for it.
@@ -119,7 +119,7 @@ impl Editor {
         let mut child = match started {
             Ok(child) => child,
             Err(error) => {
-                return Run {
+                return EditorExit {
                     status: Err(error),
                     end: None,
                 };
@@ -143,7 +143,7 @@ impl Editor {
                         }
                     };
                     drop(timeout(grace, rest).await);
-                    return Run { status, end };
+                    return EditorExit { status, end };
                 }
                 signal = next() => signal,
             };
@@ -159,7 +159,7 @@ impl Editor {
                     continue;
                 }
             };
-            return Run {
+            return EditorExit {
                 status: end(&mut child, passed_on).await,
                 end: Some(signal),
             };
@@ -223,7 +223,7 @@ async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
         // The editor may have exited by itself meanwhile.
         let _ = kill_process(pid, signal);
     }
-    if let Ok(status) = timeout(PATIENCE, child.wait()).await {
+    if let Ok(status) = timeout(EXIT_TIMEOUT, child.wait()).await {
         return status;
     }
     child.kill().await?;

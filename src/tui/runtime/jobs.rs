@@ -13,7 +13,7 @@ use std::{
 };
 
 pub use batch::JobContext;
-pub(crate) use search::nearest_in;
+pub(crate) use search::similar_ids_in;
 
 use crate::{
     domain::{group::UserGroupId, update::Edit},
@@ -97,7 +97,7 @@ impl Backends {
                 request,
                 before,
             } => search::search(index, request, before).await,
-            Job::Near(index, typed) => Ok(search::nearest(index, typed).await),
+            Job::SimilarIds(index, typed) => Ok(search::similar_ids(index, typed).await),
             Job::KeepView(view) => {
                 listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
             }
@@ -106,7 +106,7 @@ impl Backends {
             Job::RemoveView(name) => annotations::remove_view(operations, &name).await,
             Job::OpenRotations => places::open_rotations(operations).await,
             Job::History(id) => {
-                let limit = Some(HISTORY_SHOWN);
+                let limit = Some(MAX_HISTORY);
                 listed(operations.history(id, limit).await.map(Outcome::History))
             }
             Job::Drafts => listed(operations.drafts().await.map(Outcome::Drafts)),
@@ -146,7 +146,7 @@ impl Backends {
             ),
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
             Job::Rotations => listed(operations.rotations().await.map(Outcome::Rotations)),
-            Job::Settle => match operations.recover(&[], SETTLED_AT_ONCE, |_| {}).await {
+            Job::Settle => match operations.recover(&[], CONCURRENT_SETTLES, |_| {}).await {
                 Ok(recovered) => Ok(Outcome::Recovered(recovered)),
                 Err(failure) => Err(failure.into()),
             },
@@ -160,10 +160,10 @@ impl Backends {
                 Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
                 Err(failure) => Err(failure.into()),
             },
-            Job::Whose(token) => listed(
+            Job::FindTokenOwners(token) => listed(
                 TokenLookup::of(operations.directory(), &token)
                     .await
-                    .map(Outcome::Whose),
+                    .map(Outcome::TokenOwners),
             ),
             Job::PendingHandOffs => listed(
                 operations
@@ -249,10 +249,10 @@ impl Backends {
 }
 
 /// Maximum number of entries in the history pane; older ones are available on the command line.
-const HISTORY_SHOWN: usize = 2_000;
+const MAX_HISTORY: usize = 2_000;
 
 /// Number of groups that are read concurrently in the background.
-const SETTLED_AT_ONCE: usize = 4;
+const CONCURRENT_SETTLES: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> {
     result.map_err(|error| unreadable(&error))
@@ -260,7 +260,7 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> 
 
 fn unreadable(error: &DirectoryError) -> JobError {
     JobError {
-        is_of_lost_directory: OutageReason::of(error).is_some(),
+        is_directory_outage: OutageReason::of(error).is_some(),
         ..JobError::of(error.to_string())
     }
 }

@@ -45,7 +45,7 @@ pub use screen::Screen;
 pub struct Runner<S: Screen> {
     pub app: App,
     pub screen: S,
-    works: Backends,
+    backends: Backends,
     clock: Clock,
     sender: mpsc::Sender<Msg>,
     receiver: mpsc::Receiver<Msg>,
@@ -55,53 +55,53 @@ pub struct Runner<S: Screen> {
     /// Running reads; a write has no handle here, so it cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
     /// Commands for the running bulk rotations.
-    wishes: Wishes,
+    run_controls: RunControls,
     /// An external edit that the person requested, until the event loop performs it.
-    outside: Option<(Ticket, EditRequest)>,
+    external_edit: Option<(Ticket, EditRequest)>,
     /// Reports changes by others.
-    feed: Option<feed::Following>,
+    feed: Option<feed::FeedTask>,
     reason: Option<ExitReason>,
     /// How long to wait for requests in flight when the console ends.
     pub patience: Duration,
     /// Query the background colour of the terminal after the first frame.
-    pub asks_background: bool,
+    pub queries_background: bool,
     background_asked_at: Option<Instant>,
 }
 
 /// Shared with `stopper`, which stops the runs while the event loop is blocked on a terminal that does not read.
-type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
+type RunControls = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
 
 /// Capacity of the queue of messages from jobs.
 const QUEUE: usize = 64;
 /// Minimum sleep until something changes with time alone, because a test clock may stand still.
-const NAP: Duration = Duration::from_millis(10);
+const MIN_SLEEP: Duration = Duration::from_millis(10);
 /// The default for how long to wait for requests in flight when the console ends.
-const PATIENCE: Duration = Duration::from_secs(35);
+const END_TIMEOUT: Duration = Duration::from_secs(35);
 /// How long the first frame waits for the first groups.
 const FIRST_FRAME_WAIT: Duration = Duration::from_millis(100);
 /// Maximum number of messages handled before the screen is drawn again.
-const BATCH: usize = 4_096;
+const MAX_MESSAGES_PER_FRAME: usize = 4_096;
 
 impl<S: Screen> Runner<S> {
-    pub fn new(app: App, screen: S, works: Backends, clock: Clock) -> Self {
+    pub fn new(app: App, screen: S, backends: Backends, clock: Clock) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
         let (recorder, recorded) = mpsc::unbounded_channel();
         let mut runner = Self {
             app,
             screen,
-            works,
+            backends,
             clock,
             sender,
             receiver,
             recorder,
             recorded,
             reads: HashMap::new(),
-            wishes: Wishes::default(),
-            outside: None,
+            run_controls: RunControls::default(),
+            external_edit: None,
             feed: None,
             reason: None,
-            patience: PATIENCE,
-            asks_background: false,
+            patience: END_TIMEOUT,
+            queries_background: false,
             background_asked_at: None,
         };
         let effects = runner.app.take_effects();
@@ -125,15 +125,15 @@ impl<S: Screen> Runner<S> {
             if let Some(reason) = self.reason {
                 return Ok(reason);
             }
-        } else if self.asks_background && self.screen.ask_background().is_ok() {
+        } else if self.queries_background && self.screen.ask_background().is_ok() {
             self.background_asked_at = Some(Instant::now());
         }
         loop {
             let wake_in = self.wake_in();
             let msg = tokio::select! {
                 event = events.next(), if terminal_lives => {
-                    if let Some(Ok(came)) = event {
-                        self.on_input(came)
+                    if let Some(Ok(input)) = event {
+                        self.on_input(input)
                     } else {
                         terminal_lives = false;
                         Some(Msg::Leave(StopCause::TerminalLost))
@@ -160,7 +160,7 @@ impl<S: Screen> Runner<S> {
                         Msg::Leave(StopCause::TerminalLost)
                     }),
                 },
-                () = sleep(wake_in.unwrap_or(NAP)), if wake_in.is_some() => Some(Msg::Tick),
+                () = sleep(wake_in.unwrap_or(MIN_SLEEP)), if wake_in.is_some() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     return Ok(ExitReason::Signal);
                 }
@@ -176,11 +176,11 @@ impl<S: Screen> Runner<S> {
             }
             // Lets a burst of keys arrive that is still in the reading thread, to draw only once.
             tokio::task::yield_now().await;
-            for _ in 0..BATCH {
+            for _ in 0..MAX_MESSAGES_PER_FRAME {
                 let next = match self.receiver.try_recv() {
                     Ok(msg) => Some(msg),
                     Err(_) if terminal_lives => match ready(&mut events).await {
-                        Some(Some(Ok(came))) => self.on_input(came),
+                        Some(Some(Ok(input))) => self.on_input(input),
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
                             deadline.get_or_insert_with(|| Instant::now() + self.patience);
@@ -193,19 +193,19 @@ impl<S: Screen> Runner<S> {
                 if let Some(msg) = next {
                     self.take(msg);
                 }
-                if self.reason.is_some() || self.outside.is_some() {
+                if self.reason.is_some() || self.external_edit.is_some() {
                     break;
                 }
             }
-            if self.outside.is_some() {
+            if self.external_edit.is_some() {
                 // These keys were typed ahead for the editor: here they would mean something else.
-                while let Some(Some(Ok(came))) = ready(&mut events).await {
-                    if let InputEvent::Event(Event::Resize(columns, rows)) = came {
+                while let Some(Some(Ok(input))) = ready(&mut events).await {
+                    if let InputEvent::Event(Event::Resize(columns, rows)) = input {
                         self.take(Msg::Resize(columns, rows));
                     }
                 }
             }
-            if let Some(end) = self.edit_outside(&mut signals).await {
+            if let Some(end) = self.run_external_edit(&mut signals).await {
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
                 terminal_lives &= end != Signal::Hangup;
                 self.take(Msg::Leave(cause(end)));
@@ -246,7 +246,7 @@ impl<S: Screen> Runner<S> {
             let effects = self.app.update(self.clock.now(), exchanged);
             self.perform(effects);
         }
-        let lost = matches!(msg, Msg::Lost(_));
+        let lost = matches!(msg, Msg::JobPanicked(_));
         let effects = self.app.update(self.clock.now(), msg);
         if lost {
             for panic in terminal::missed_panics() {
@@ -270,8 +270,8 @@ impl<S: Screen> Runner<S> {
     /// # Errors
     /// When the screen cannot be drawn.
     pub async fn settle(&mut self) -> io::Result<()> {
-        while !self.app.context.running.is_empty() || self.outside.is_some() {
-            self.edit_outside(&mut None).await;
+        while !self.app.context.running.is_empty() || self.external_edit.is_some() {
+            self.run_external_edit(&mut None).await;
             if self.app.context.running.is_empty() {
                 continue;
             }
@@ -300,9 +300,9 @@ impl<S: Screen> Runner<S> {
     /// Returns a function that stops every running bulk rotation, so that nothing new is sent. It works outside of the
     /// event loop, which may be blocked on a terminal.
     pub fn stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
-        let wishes = self.wishes.clone();
+        let run_controls = self.run_controls.clone();
         move |signal| {
-            for command in lock(&wishes).values() {
+            for command in lock(&run_controls).values() {
                 command.send_replace(RunCommand::Stop(cause(signal)));
             }
         }
@@ -316,17 +316,17 @@ impl<S: Screen> Runner<S> {
     /// How long until something changes without any event; `None`: for ever.
     fn wake_in(&self) -> Option<Duration> {
         let wait = self.app.wake_at()?.duration_since(self.clock.now());
-        Some(Duration::try_from(wait).unwrap_or(NAP).max(NAP))
+        Some(Duration::try_from(wait).unwrap_or(MIN_SLEEP).max(MIN_SLEEP))
     }
 
     pub fn draw(&mut self) -> io::Result<()> {
-        let unheard = self.app.context.messages.take_unheard();
+        let unheard = self.app.context.messages.take_announcements();
         let app = &self.app;
         self.screen.draw(&mut |buffer| {
             let area = buffer.area;
             frame::draw(app, buffer, area)
         })?;
-        self.screen.tell(&unheard)
+        self.screen.announce(&unheard)
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {
@@ -351,22 +351,25 @@ impl<S: Screen> Runner<S> {
                     Ok(())
                 }
                 Effect::Steer(ticket, command) => {
-                    if let Some(wishes) = lock(&self.wishes).get(&ticket) {
-                        wishes.send_replace(command);
+                    if let Some(run_controls) = lock(&self.run_controls).get(&ticket) {
+                        run_controls.send_replace(command);
                     }
                     Ok(())
                 }
                 Effect::Copy(text) => self.screen.copy(&text),
-                Effect::OpenEditor(ticket, outside) => {
-                    self.outside = Some((ticket, outside));
+                Effect::OpenEditor(ticket, external_edit) => {
+                    self.external_edit = Some((ticket, external_edit));
                     Ok(())
                 }
                 Effect::Watch(profile, since) => {
-                    let feed = self.works.of(profile).map(|works| works.feed(since));
+                    let feed = self
+                        .backends
+                        .of(profile)
+                        .map(|backends| backends.feed(since));
                     let told = self.app.context.lost.map(|lost| lost.why);
                     let is_told = feed.as_ref().is_none_or(Feed::has_events);
                     self.feed =
-                        feed.map(|feed| feed::Following::begin(profile, feed, told, &self.sender));
+                        feed.map(|feed| feed::FeedTask::begin(profile, feed, told, &self.sender));
                     // If nothing notifies of writes, they are looked for when the person returns to the window.
                     if is_told {
                         Ok(())
@@ -390,7 +393,7 @@ impl<S: Screen> Runner<S> {
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
-        lock(&self.wishes).retain(|_, wishes| !wishes.is_closed());
+        lock(&self.run_controls).retain(|_, run_controls| !run_controls.is_closed());
     }
 
     /// Refuses a job that would have to be written down while the directory cannot be written.
@@ -404,11 +407,11 @@ impl<S: Screen> Runner<S> {
     }
 
     fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {
-        let works = self.works.clone();
+        let backends = self.backends.clone();
         let sender = self.sender.clone();
-        let (wishes, command) = watch::channel(RunCommand::Go);
+        let (run_controls, command) = watch::channel(RunCommand::Go);
         if job.can_be_steered() {
-            lock(&self.wishes).insert(ticket, wishes);
+            lock(&self.run_controls).insert(ticket, run_controls);
         }
         let news = sender.clone();
         let link = JobContext {
@@ -417,13 +420,13 @@ impl<S: Screen> Runner<S> {
             command,
             listener: Listener::new(ticket.0, self.recorder.clone()),
         };
-        let work = tokio::spawn(async move { works.run(profile, *job, link).await });
+        let work = tokio::spawn(async move { backends.run(profile, *job, link).await });
         let handle = work.abort_handle();
         tokio::spawn(async move {
             let msg = match work.await {
                 Ok(outcome) => Msg::Done(ticket, outcome),
                 Err(error) if error.is_cancelled() => return,
-                Err(_) => Msg::Lost(ticket),
+                Err(_) => Msg::JobPanicked(ticket),
             };
             // Fails when the event loop has ended; what was done is in the journal.
             let _ = sender.send(msg).await;
@@ -432,8 +435,8 @@ impl<S: Screen> Runner<S> {
     }
 }
 
-fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunCommand>>> {
-    wishes.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(run_controls: &RunControls) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunCommand>>> {
+    run_controls.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The cause that a run is given for a signal that asks for the end.

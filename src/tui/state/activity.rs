@@ -14,7 +14,7 @@ const MINUTE: i64 = 60;
 
 /// What somebody else does: "rotating: ben@bastion1, 12s", and a shorter form for little room.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doing {
+pub struct OtherActivity {
     what: &'static str,
     by: String,
     when: String,
@@ -22,7 +22,7 @@ pub struct Doing {
     pub is_now: bool,
 }
 
-impl Doing {
+impl OtherActivity {
     /// The text in at most `room` cells; `None` if even the short form does not fit.
     pub fn in_cells(&self, room: usize, columns: impl Fn(&str) -> usize) -> Option<String> {
         let Self { what, by, when, .. } = self;
@@ -81,9 +81,9 @@ impl Context {
     }
 
     /// What somebody else is doing to a group, or has drafted for it.
-    pub fn doing(&self, id: &UserGroupId) -> Option<Doing> {
+    pub fn doing(&self, id: &UserGroupId) -> Option<OtherActivity> {
         if let Some(busy) = self.busy(id) {
-            return Some(Doing {
+            return Some(OtherActivity {
                 what: busy.work.as_str(),
                 by: visible(&busy.by).into_owned(),
                 when: self.age(busy.since),
@@ -92,7 +92,7 @@ impl Context {
         }
         let (by, at) = self.draft_of_others(id)?;
         let is_fresh = self.now.duration_since(at) < FRESH;
-        Some(Doing {
+        Some(OtherActivity {
             what: "draft",
             by: visible(by).into_owned(),
             when: if is_fresh {
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn where_there_is_little_room_the_machine_goes_first_and_then_the_time() {
-        let doing = Doing {
+        let doing = OtherActivity {
             what: "rotating",
             by: "ben@bastion1".into(),
             when: "12s".into(),

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Number of recent filters that `@` and Tab offer.
-const MOST_RECENT: usize = 20;
+const MAX_RECENT: usize = 20;
 
 /// All of this belongs to the current profile, except the views, which are shared by all profiles.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Annotations {
         if !filter.is_empty() {
             self.recent.retain(|known| known != filter);
             self.recent.push(filter.to_owned());
-            if self.recent.len() > MOST_RECENT {
+            if self.recent.len() > MAX_RECENT {
                 self.recent.remove(0);
             }
         }

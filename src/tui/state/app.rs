@@ -17,7 +17,7 @@ use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Position;
 
-use key_press::Swallowing;
+use key_press::DiscardedKeys;
 
 use super::{
     context::{Context, Navigation},
@@ -50,7 +50,7 @@ pub struct App {
     /// The console ends for this reason once the writes are done.
     leaving: Option<ExitReason>,
     /// Discards keys that were typed for a page that did not open.
-    swallowing: Option<Swallowing>,
+    discarded_keys: Option<DiscardedKeys>,
     /// Why the key that is being handled did nothing.
     refused: Option<String>,
     /// The job that delivered the first rows of its list most recently.
@@ -80,7 +80,7 @@ impl App {
             warned: None,
             last_click: None,
             leaving: None,
-            swallowing: None,
+            discarded_keys: None,
             refused: None,
             first_rows: None,
         }
@@ -118,7 +118,7 @@ impl App {
     pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
         self.context.now = now;
         self.context.messages.advance(now);
-        self.stop_swallowing();
+        self.stop_discarding();
         let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
         if is_input {
             self.context.draft_to_open = None;
@@ -138,11 +138,11 @@ impl App {
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::FirstRows(ticket, listing) => self.first_rows(ticket, *listing),
-            Msg::Read(ticket, read) => self.note_read(ticket, read),
-            Msg::Lost(ticket) => self.lost(ticket),
-            Msg::News(ticket, news) => self.news(ticket, news),
+            Msg::ReadProgress(ticket, read) => self.note_read(ticket, read),
+            Msg::JobPanicked(ticket) => self.lost(ticket),
+            Msg::BatchEvents(ticket, news) => self.news(ticket, news),
             Msg::Changed(profile, changes) => self.changed(profile, &changes),
-            Msg::Line(profile, lost) => self.line_changed(profile, lost),
+            Msg::DirectoryState(profile, lost) => self.directory_state_changed(profile, lost),
             Msg::Waiting(held) => self.context.say(Severity::Info, format!("Waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
@@ -190,7 +190,7 @@ impl App {
             self.refuse(format!("Not available: {why}"));
             return;
         }
-        if action == Action::Back && self.cancel_what_is_waited_for() {
+        if action == Action::Back && self.cancel_awaited_reads() {
             return;
         }
         let context = &mut self.context;
@@ -270,8 +270,8 @@ impl App {
     }
 
     fn navigate(&mut self) {
-        while !self.context.asks.is_empty() {
-            for ask in std::mem::take(&mut self.context.asks) {
+        while !self.context.navigations.is_empty() {
+            for ask in std::mem::take(&mut self.context.navigations) {
                 self.navigate_to(ask);
             }
         }

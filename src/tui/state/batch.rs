@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How long one attempt waits for the directory.
-const TRIED_FOR: SignedDuration = SignedDuration::from_secs(12);
+const DIRECTORY_ATTEMPT: SignedDuration = SignedDuration::from_secs(12);
 
 /// One group of the run; it holds no token.
 #[derive(Debug, Clone)]
@@ -343,7 +343,7 @@ impl BatchRun {
         Some(SignedDuration::from_secs(seconds))
     }
 
-    pub fn wish_for(&mut self, command: RunCommand, now: Timestamp) {
+    pub fn set_command(&mut self, command: RunCommand, now: Timestamp) {
         self.command = command;
         self.version += 1;
         if let Some(since) = self.going_since.take() {
@@ -373,7 +373,7 @@ impl BatchRun {
                 BatchEvent::NoDirectory(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
                     // The next attempt waits for the directory as well.
-                    self.no_directory_until = now.checked_add(wait + TRIED_FOR).ok();
+                    self.no_directory_until = now.checked_add(wait + DIRECTORY_ATTEMPT).ok();
                 }
                 BatchEvent::Throttled(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
@@ -418,7 +418,7 @@ impl BatchRun {
         self.report = Some(report);
     }
 
-    pub fn broke_off(&mut self, why: String) {
+    pub fn end_with_error(&mut self, why: String) {
         self.version += 1;
         self.held_until = None;
         self.trouble = Some(why);

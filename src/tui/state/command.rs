@@ -56,16 +56,16 @@ pub struct CommandInfo {
     pub takes: &'static str,
     pub help: &'static str,
     /// It acts on the list.
-    pub is_of_list: bool,
+    pub acts_on_list: bool,
 }
 
 macro_rules! commands {
-    ($($name:literal $takes:literal $is_of_list:literal $help:literal;)*) => {
+    ($($name:literal $takes:literal $acts_on_list:literal $help:literal;)*) => {
         pub const COMMANDS: &[CommandInfo] = &[$(CommandInfo {
             name: $name,
             takes: $takes,
             help: $help,
-            is_of_list: $is_of_list,
+            acts_on_list: $acts_on_list,
         }),*];
     };
 }
@@ -104,7 +104,7 @@ pub fn split(line: &str) -> Option<(&'static CommandInfo, &str)> {
 }
 
 /// Parses a line; `None` if it is not a command, an error if something is missing.
-pub fn read(line: &str) -> Option<Result<Command, String>> {
+pub fn parse(line: &str) -> Option<Result<Command, String>> {
     if let Ok(row) = line.trim().parse() {
         return Some(Ok(Command::Row(row)));
     }
@@ -230,7 +230,7 @@ impl ColumnsChange {
         columns.retain(|column| !remove.contains(column));
         for column in add {
             if !columns.contains(&column) {
-                let at = place_of(&column, &columns);
+                let at = insert_position(&column, &columns);
                 columns.insert(at, column);
             }
         }
@@ -252,7 +252,7 @@ fn with_names(mut columns: Vec<ListColumn>) -> Vec<ListColumn> {
 }
 
 /// Properties come right after the name, behind those already there; other columns at the end.
-fn place_of(column: &ListColumn, columns: &[ListColumn]) -> usize {
+fn insert_position(column: &ListColumn, columns: &[ListColumn]) -> usize {
     let is_property = |column: &ListColumn| matches!(column, ListColumn::Property(_));
     let name = columns.iter().position(|one| *one == ListColumn::Name);
     match name {
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     fn is(line: &str) -> Command {
-        read(line).expect("a command").expect("complete")
+        parse(line).expect("a command").expect("complete")
     }
 
     #[test]
@@ -324,11 +324,11 @@ mod tests {
             ("theme red", ":theme needs light, dark or terminal"),
             ("unmark all", ":unmark takes nothing"),
         ] {
-            let lacking = read(line).expect("a command").expect_err(line);
+            let lacking = parse(line).expect("a command").expect_err(line);
             assert!(lacking.starts_with(lacks), "{lacking}");
         }
         for line in ["", "sor", "import x", "sorts age"] {
-            assert_eq!(read(line), None, "{line}");
+            assert_eq!(parse(line), None, "{line}");
         }
         for command in COMMANDS {
             let line = format!(
@@ -336,7 +336,7 @@ mod tests {
                 command.name,
                 if command.takes.is_empty() { "" } else { "x" }
             );
-            assert!(read(&line).is_some(), "{line}");
+            assert!(parse(&line).is_some(), "{line}");
         }
     }
 

@@ -55,7 +55,7 @@ impl Context {
     pub fn refuses(&self, job: &Job) -> bool {
         self.lost.is_some_and(|lost| match job {
             Job::List => !lost.why.can_be_read(),
-            job => job.is_written_down_first(),
+            job => job.is_journaled_first(),
         })
     }
 

@@ -78,7 +78,7 @@ pub struct Running {
 
 /// Maximum size of a copy in bytes: in base64 it is just below the 74,994 that xterm and tmux accept; they silently
 /// drop longer ones.
-const MOST_COPIED: usize = 56_000;
+const MAX_COPY_BYTES: usize = 56_000;
 
 #[derive(Debug)]
 pub struct Context {
@@ -129,9 +129,9 @@ pub struct Context {
     /// Unsent forms of all profiles.
     pub drafts: Drafts,
     /// The directory is deleted when the console ends, as in the demo, and drafts with it.
-    pub is_thrown_away: bool,
+    pub is_ephemeral: bool,
     /// Draw nothing beneath a box, because the plain mode reads all lines aloud.
-    pub boxes_alone: bool,
+    pub plain_mode: bool,
     /// When to settle open rotations again, because waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Set while the directory cannot be used.
@@ -149,7 +149,7 @@ pub struct Context {
     /// Number of unfinished or failed things in each profile, as far as known.
     attention: BTreeMap<ProfileIndex, usize>,
     next_ticket: u64,
-    pub asks: Vec<Navigation>,
+    pub navigations: Vec<Navigation>,
     pub effects: Vec<Effect>,
 }
 
@@ -188,8 +188,8 @@ impl Context {
             connecting: None,
             can_connect: false,
             drafts: Drafts::default(),
-            is_thrown_away: false,
-            boxes_alone: false,
+            is_ephemeral: false,
+            plain_mode: false,
             settle_again_at: None,
             lost: None,
             is_directory_back: false,
@@ -200,7 +200,7 @@ impl Context {
             draft_to_open: None,
             attention: BTreeMap::new(),
             next_ticket: 1,
-            asks: Vec::new(),
+            navigations: Vec::new(),
             effects: Vec::new(),
         }
     }
@@ -370,9 +370,9 @@ impl Context {
     /// Copies a secret to the clipboard of the person's terminal; the message admits that no terminal confirms it.
     pub fn copy_secret(&mut self, what: &str, text: Token) {
         let bytes = text.expose().len();
-        if bytes > MOST_COPIED {
+        if bytes > MAX_COPY_BYTES {
             let text = format!(
-                "{what} not copied: {bytes} bytes, and terminals take {MOST_COPIED} at the most (OSC 52)"
+                "{what} not copied: {bytes} bytes, and terminals take {MAX_COPY_BYTES} at the most (OSC 52)"
             );
             self.say(Severity::Warning, text);
             return;
@@ -390,7 +390,7 @@ impl Context {
     }
 
     pub fn navigate(&mut self, ask: Navigation) {
-        self.asks.push(ask);
+        self.navigations.push(ask);
     }
 
     /// Opens the group of a row if the directory knows it.
@@ -534,7 +534,7 @@ impl Context {
             && !run.command.is_stop()
             && run.command != command
         {
-            run.wish_for(command, self.now);
+            run.set_command(command, self.now);
             self.effects.push(Effect::Steer(run.ticket, command));
         }
     }
@@ -549,13 +549,13 @@ mod tests {
         let now = Timestamp::UNIX_EPOCH;
         let mut context =
             Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
-        context.copy("text", &"x".repeat(MOST_COPIED));
+        context.copy("text", &"x".repeat(MAX_COPY_BYTES));
         assert!(matches!(context.effects[..], [Effect::Copy(_)]));
         let said = |context: &Context| context.messages.current().expect("one").text.clone();
         assert!(
             said(&context).ends_with("does not confirm (OSC 52; tmux: set -g set-clipboard on)")
         );
-        context.copy("text", &"x".repeat(MOST_COPIED + 1));
+        context.copy("text", &"x".repeat(MAX_COPY_BYTES + 1));
         assert_eq!(context.effects.len(), 1);
         assert!(said(&context).starts_with("text not copied: 56001 bytes"));
     }

@@ -27,7 +27,7 @@ pub enum DraftOrigin {
 
 /// A draft of this console, of an earlier one, or of another.
 #[derive(Debug, Clone)]
-pub struct Unsent {
+pub struct UnsentDraft {
     pub draft: Draft,
     pub from: DraftOrigin,
     /// The form as it was left, with its cursor and undo history.
@@ -36,7 +36,7 @@ pub struct Unsent {
     kept: Option<Timestamp>,
 }
 
-impl Unsent {
+impl UnsentDraft {
     /// Whether this draft is what was sent.
     pub fn is(&self, sent: &DesiredFields) -> bool {
         GroupForm::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
@@ -53,7 +53,7 @@ enum PendingWrite {
 
 #[derive(Debug, Default)]
 pub struct Drafts {
-    unsent: BTreeMap<Key, Unsent>,
+    unsent: BTreeMap<Key, UnsentDraft>,
     due: BTreeMap<Key, PendingWrite>,
     saving: Option<(Ticket, Key, PendingWrite)>,
     /// Tickets of the running reads, by profile.
@@ -75,7 +75,7 @@ impl Drafts {
         self.unsent.is_empty()
     }
 
-    pub fn get(&self, key: &Key) -> Option<&Unsent> {
+    pub fn get(&self, key: &Key) -> Option<&UnsentDraft> {
         self.unsent.get(key)
     }
 
@@ -89,7 +89,7 @@ impl Drafts {
     }
 
     /// The drafts of a profile, most recently changed first.
-    pub fn of(&self, profile: ProfileIndex) -> Vec<&Unsent> {
+    pub fn of(&self, profile: ProfileIndex) -> Vec<&UnsentDraft> {
         let all = self.unsent.iter();
         let mut here: Vec<_> = all.filter(|((at, _), _)| *at == profile).collect();
         here.sort_by_key(|(_, unsent)| std::cmp::Reverse(unsent.draft.changed_at));
@@ -97,13 +97,13 @@ impl Drafts {
     }
 
     /// Number of drafts that would be lost with the console because they could not be written.
-    pub fn unkept(&self) -> usize {
-        let is_unkept = |unsent: &&Unsent| unsent.kept != Some(unsent.draft.changed_at);
-        self.unsent.values().filter(is_unkept).count()
+    pub fn unsaved(&self) -> usize {
+        let is_unsaved = |unsent: &&UnsentDraft| unsent.kept != Some(unsent.draft.changed_at);
+        self.unsent.values().filter(is_unsaved).count()
     }
 
     /// Whether the current version of the draft has not been written.
-    pub fn is_unkept(&self, key: &Key) -> bool {
+    pub fn is_unsaved(&self, key: &Key) -> bool {
         let unsent = self.unsent.get(key);
         unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
     }
@@ -122,7 +122,7 @@ impl Drafts {
         }
         self.due.insert(key.clone(), PendingWrite::Keep);
         self.touched.insert(key.clone());
-        let unsent = Unsent {
+        let unsent = UnsentDraft {
             draft,
             from: DraftOrigin::Here,
             form: None,
@@ -233,7 +233,7 @@ impl Drafts {
                 continue;
             }
             let by = by.clone();
-            let unsent = Unsent {
+            let unsent = UnsentDraft {
                 draft: draft.clone(),
                 from: if is_first {
                     DraftOrigin::Before { by }

@@ -11,15 +11,15 @@ use super::{
 };
 
 /// Anything that ends sooner than this is not mentioned.
-const UNSEEN: SignedDuration = SignedDuration::from_millis(300);
+const SHOW_AFTER: SignedDuration = SignedDuration::from_millis(300);
 /// From this many seconds on, it is considered long.
-const LONG: i64 = 5;
+const LONG_SECONDS: i64 = 5;
 /// The spinner advances once a second.
-const SIGNS: [char; 4] = ['/', '-', '\\', '|'];
+const SPINNER_FRAMES: [char; 4] = ['/', '-', '\\', '|'];
 
 /// The frame of the spinner after this many seconds.
-pub fn turning(seconds: i64) -> char {
-    SIGNS[seconds.rem_euclid(4) as usize]
+pub fn spinner_frame(seconds: i64) -> char {
+    SPINNER_FRAMES[seconds.rem_euclid(4) as usize]
 }
 
 /// A request in flight, or work that is not sending one now.
@@ -87,7 +87,7 @@ impl Context {
         let all = self.running.iter();
         let all = all.flat_map(|(ticket, running)| self.flights(*ticket, running));
         let since: Vec<Timestamp> = all.map(|flight| flight.since).collect();
-        let seen = since.iter().map(|since| *since + UNSEEN);
+        let seen = since.iter().map(|since| *since + SHOW_AFTER);
         let seen = seen.filter(|at| *at > self.now).min();
         let longest = since.iter().min()?;
         let seconds = self.now.duration_since(*longest).as_secs().max(0);
@@ -136,15 +136,15 @@ impl Context {
         let age = |flight: &Flight| self.now.duration_since(flight.since);
         let seen: Vec<&Flight> = flights
             .iter()
-            .filter(|flight| age(flight) >= UNSEEN)
+            .filter(|flight| age(flight) >= SHOW_AFTER)
             .collect();
         let longest = seen.iter().min_by_key(|flight| flight.since)?;
         let seconds = age(longest).as_secs();
-        let sign = turning(seconds);
-        let is_long = seconds >= LONG;
+        let sign = spinner_frame(seconds);
+        let is_long = seconds >= LONG_SECONDS;
         let time = match (seconds, longest.limit) {
             (0, _) => String::new(),
-            (LONG.., Some(limit)) => format!(" {seconds}s of {}s", limit.as_secs()),
+            (LONG_SECONDS.., Some(limit)) => format!(" {seconds}s of {}s", limit.as_secs()),
             (60.., None) => format!(" {}m {}s", seconds / 60, seconds % 60),
             _ => format!(" {seconds}s"),
         };

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How long the cursor must stay on a row until its changes count as seen.
-const RESTED: SignedDuration = SignedDuration::from_millis(500);
+const SEEN_AFTER: SignedDuration = SignedDuration::from_millis(500);
 
 word_enum! {
     /// A value of a group that others can change.
@@ -105,7 +105,7 @@ impl Live {
 
     /// The cursor was on the group from `from` until `now`: if long enough, its changes are seen.
     pub fn left(&mut self, id: &UserGroupId, from: Timestamp, now: Timestamp) {
-        let is_seen = |news: &GroupNews| now.duration_since(from.max(news.shown)) >= RESTED;
+        let is_seen = |news: &GroupNews| now.duration_since(from.max(news.shown)) >= SEEN_AFTER;
         if self.news.get(id).is_some_and(is_seen) {
             self.news.remove(id);
         }
@@ -183,7 +183,7 @@ pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
 }
 
 /// When a value of a group was last learnt: of two versions, the later one is newer.
-pub fn learnt(group: &KnownGroup) -> Option<Timestamp> {
+pub fn last_learnt(group: &KnownGroup) -> Option<Timestamp> {
     let times = [
         group.last_seen,
         group.name.as_ref().map(|known| known.at),

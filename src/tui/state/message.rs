@@ -61,9 +61,9 @@ pub enum Msg {
     /// The first groups of a list, to be shown at once; the rest comes when the job ends.
     FirstRows(Ticket, Box<Listing>),
     /// How many groups have been read.
-    Read(Ticket, usize),
+    ReadProgress(Ticket, usize),
     /// Events of a bulk rotation since the last message, in order; the rotation continues.
-    News(Ticket, Vec<BatchEvent>),
+    BatchEvents(Ticket, Vec<BatchEvent>),
     /// The job waits for a group that somebody else is changing.
     Waiting(Box<ClaimHolder>),
     /// The external editor has ended: the edited text, or why nothing is taken over.
@@ -73,9 +73,9 @@ pub enum Msg {
     /// Changes by others in the place of this profile.
     Changed(ProfileIndex, Box<Changes>),
     /// The directory of this profile has been unavailable for this long, and why; `None`: it is available again.
-    Line(ProfileIndex, Option<(Duration, OutageReason)>),
+    DirectoryState(ProfileIndex, Option<(Duration, OutageReason)>),
     /// The job panicked; what it did is unknown.
-    Lost(Ticket),
+    JobPanicked(Ticket),
     /// Only sent while something on the screen depends on the time.
     Tick,
     /// SIGTERM or SIGHUP.
@@ -113,7 +113,7 @@ pub enum Job {
         before: Option<Arc<SearchResults>>,
     },
     /// The known ids most similar to a typed one.
-    Near(Index, String),
+    SimilarIds(Index, String),
     /// Stores the view of the list as it was left.
     KeepView(ListView),
     /// Changes notes or labels of these groups.
@@ -159,7 +159,7 @@ pub enum Job {
     SettleChanges,
     Abandon(RotationId, String),
     /// Finds the groups of the tokens in a pasted text.
-    Whose(Token),
+    FindTokenOwners(Token),
     /// Tokens of this profile that wait to be handed off.
     PendingHandOffs,
     /// Hands off right after a rotation.
@@ -195,7 +195,7 @@ pub enum Job {
     },
     /// What a bulk edit would do; sends nothing.
     PlanEdit {
-        asked: AskedEdit,
+        asked: BulkEditRequest,
         /// Also include groups that cannot be read and were last sent long ago.
         include_old: bool,
     },
@@ -227,7 +227,7 @@ pub enum Job {
 
 /// The requested bulk edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AskedEdit {
+pub enum BulkEditRequest {
     Groups(BulkChange, Vec<UserGroupId>),
     Reverse(BatchId),
     Again(BatchId),
@@ -243,7 +243,7 @@ pub struct JobSpec {
     /// Must never be cancelled or dropped; quitting waits for it.
     pub is_write: bool,
     /// The job may start or end a rotation, change, batch or hand-off; whatever shows those is read again afterwards.
-    pub is_of_the_journal: bool,
+    pub touches_journal: bool,
     /// Reads all groups of a profile.
     pub is_list: bool,
     pub adds_profile: bool,
@@ -258,7 +258,7 @@ impl JobSpec {
             label: label.into(),
             group: None,
             is_write: false,
-            is_of_the_journal: false,
+            touches_journal: false,
             is_list: false,
             adds_profile: false,
             sends: None,
@@ -267,7 +267,7 @@ impl JobSpec {
 
     fn write(label: &str) -> Self {
         Self {
-            is_of_the_journal: true,
+            touches_journal: true,
             ..Self::local(label)
         }
     }
@@ -303,7 +303,7 @@ impl JobSpec {
 
 impl Job {
     /// Whether the job sends something, or starts something that is written down first.
-    pub fn is_written_down_first(&self) -> bool {
+    pub fn is_journaled_first(&self) -> bool {
         matches!(
             self,
             Self::LookUp(_)
@@ -340,7 +340,7 @@ impl Job {
                 ..read("read directory")
             },
             Self::SameId(_) | Self::Proof | Self::Attention { .. } => read("read directory"),
-            Self::Search { .. } | Self::Near(..) => read("search groups"),
+            Self::Search { .. } | Self::SimilarIds(..) => read("search groups"),
             Self::KeepView(_) => local("save filter and sort"),
             Self::Annotate(..) => local("save note"),
             Self::SaveView(..) | Self::RemoveView(_) => local("save view"),
@@ -368,7 +368,7 @@ impl Job {
             Self::Settle => read("check open rotations"),
             Self::SettleChanges => read("check open changes"),
             Self::Abandon(..) => write("close a rotation"),
-            Self::Whose(_) => read("find token"),
+            Self::FindTokenOwners(_) => read("find token"),
             Self::HandOff(done) => write("hand off").of(&done.group.id),
             Self::HandOffAgain(_, id) => write("hand off").of(id),
             Self::PlanBulk { .. } | Self::PlanEdit { .. } => read("check marked groups"),

@@ -69,23 +69,23 @@ pub struct Notices {
     line: MessageLine,
     count: u64,
     /// In the plain mode, the messages that have not been read aloud yet; `None` if messages are displayed.
-    unheard: Option<Vec<(Severity, String)>>,
+    announcements: Option<Vec<(Severity, String)>>,
 }
 
 const KEPT: usize = 500;
 
 impl Notices {
     /// Reads messages aloud from now on: each one once, and none in the message line.
-    pub fn read_aloud(&mut self) {
+    pub fn announce_messages(&mut self) {
         let said = self.log.iter();
         let said = said.map(|one| (one.severity, one.text.clone()));
-        self.unheard = Some(said.collect());
+        self.announcements = Some(said.collect());
         self.line = MessageLine::default();
     }
 
     /// Takes the messages since the last call, if they are read aloud.
-    pub fn take_unheard(&mut self) -> Vec<(Severity, String)> {
-        self.unheard
+    pub fn take_announcements(&mut self) -> Vec<(Severity, String)> {
+        self.announcements
             .as_mut()
             .map(std::mem::take)
             .unwrap_or_default()
@@ -145,8 +145,8 @@ impl Notices {
 
     /// Shows the message or reads it aloud; returns the number of the message in the line that it repeats.
     fn show(&mut self, at: Timestamp, shown: LineMessage) -> Option<u64> {
-        if let Some(unheard) = &mut self.unheard {
-            unheard.push((shown.severity, shown.text));
+        if let Some(announcements) = &mut self.announcements {
+            announcements.push((shown.severity, shown.text));
             return None;
         }
         self.line.push(at, shown)

@@ -27,48 +27,50 @@ use tokio::{
 };
 
 use decode::Decoder;
-pub use decode::{InputEvent, LONGEST_PASTE};
+pub use decode::{InputEvent, MAX_PASTE_BYTES};
 
 /// Capacity of the event queue; when it is full, the reading thread blocks, and after it the terminal.
-const QUEUE: usize = 1_024;
+const QUEUE_LEN: usize = 1_024;
 
 /// The receiver while no console is open. The process has one keyboard and one thread that reads it.
-static AT_REST: Mutex<Option<Receiver<io::Result<InputEvent>>>> = Mutex::new(None);
+static IDLE_RECEIVER: Mutex<Option<Receiver<io::Result<InputEvent>>>> = Mutex::new(None);
 
 /// Whether the thread may read, and whether it is reading.
 #[derive(Debug, Default)]
-struct Gate {
-    is_shut: bool,
+struct ReadState {
+    is_paused: bool,
     is_reading: bool,
 }
 
-static GATE: Mutex<Gate> = Mutex::new(Gate {
-    is_shut: false,
+static READ_STATE: Mutex<ReadState> = Mutex::new(ReadState {
+    is_paused: false,
     is_reading: false,
 });
-static MOVED: Condvar = Condvar::new();
+static READ_STATE_CHANGED: Condvar = Condvar::new();
 /// Wakes the reading thread.
 static WAKE: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// How long the thread may take to release the keyboard.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// More than a terminal delivers in one read.
-const CHUNK: usize = 16 * 1024;
+const READ_BYTES: usize = 16 * 1024;
 
 /// Stops reading, so that another program has the keyboard for itself; returns once the thread does not read any more.
 pub fn pause() -> io::Result<()> {
-    let mut gate = gate();
-    gate.is_shut = true;
-    if !gate.is_reading {
+    let mut read_state = read_state();
+    read_state.is_paused = true;
+    if !read_state.is_reading {
         return Ok(());
     }
     if let Some(wake) = WAKE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
         wake.write_all(b"!")?;
     }
-    let waiting = MOVED.wait_timeout_while(gate, PATIENCE, |gate| gate.is_reading);
-    let (mut gate, _) = waiting.unwrap_or_else(PoisonError::into_inner);
-    if gate.is_reading {
-        gate.is_shut = false;
+    let waiting = READ_STATE_CHANGED.wait_timeout_while(read_state, PAUSE_TIMEOUT, |read_state| {
+        read_state.is_reading
+    });
+    let (mut read_state, _) = waiting.unwrap_or_else(PoisonError::into_inner);
+    if read_state.is_reading {
+        read_state.is_paused = false;
         return Err(io::Error::other("the keyboard could not be handed over"));
     }
     Ok(())
@@ -76,28 +78,28 @@ pub fn pause() -> io::Result<()> {
 
 /// Starts reading again.
 pub fn resume() {
-    gate().is_shut = false;
-    MOVED.notify_all();
+    read_state().is_paused = false;
+    READ_STATE_CHANGED.notify_all();
 }
 
 /// Whether another program has the keyboard.
 pub(super) fn is_given_away() -> bool {
-    gate().is_shut
+    read_state().is_paused
 }
 
-fn gate() -> MutexGuard<'static, Gate> {
-    GATE.lock().unwrap_or_else(PoisonError::into_inner)
+fn read_state() -> MutexGuard<'static, ReadState> {
+    READ_STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Blocks until reading is allowed.
-fn enter() {
-    let waiting = MOVED.wait_while(gate(), |gate| gate.is_shut);
+fn begin_read() {
+    let waiting = READ_STATE_CHANGED.wait_while(read_state(), |read_state| read_state.is_paused);
     waiting.unwrap_or_else(PoisonError::into_inner).is_reading = true;
 }
 
-fn leave() {
-    gate().is_reading = false;
-    MOVED.notify_all();
+fn end_read() {
+    read_state().is_reading = false;
+    READ_STATE_CHANGED.notify_all();
 }
 
 /// The input of this process's terminal; the stream ends when the terminal is gone.
@@ -111,8 +113,8 @@ impl Input {
     /// Starts reading, or continues where the previous console stopped. Needs a running tokio runtime.
     pub fn open() -> io::Result<Self> {
         let sizes = unix::signal(SignalKind::window_change())?;
-        let at_rest = at_rest().take();
-        let receiver = match at_rest {
+        let idle_receiver = idle_receiver().take();
+        let receiver = match idle_receiver {
             Some(receiver) => receiver,
             None => start()?,
         };
@@ -125,7 +127,7 @@ impl Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
-        *at_rest() = self.keys.take();
+        *idle_receiver() = self.keys.take();
     }
 }
 
@@ -145,16 +147,16 @@ impl Stream for Input {
     }
 }
 
-fn at_rest() -> MutexGuard<'static, Option<Receiver<io::Result<InputEvent>>>> {
-    AT_REST.lock().unwrap_or_else(PoisonError::into_inner)
+fn idle_receiver() -> MutexGuard<'static, Option<Receiver<io::Result<InputEvent>>>> {
+    IDLE_RECEIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
-    let (sender, receiver) = mpsc::channel(QUEUE);
+    let (sender, receiver) = mpsc::channel(QUEUE_LEN);
     let (woken, wake) = io::pipe()?;
     *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
     let read = move || {
-        if let Err(error) = read_on(&sender, woken) {
+        if let Err(error) = read_loop(&sender, woken) {
             // Fails when the console has ended.
             let _ = sender.blocking_send(Err(error));
         }
@@ -164,17 +166,17 @@ fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
 }
 
 /// Reads until the terminal is gone, or the receiver is dropped.
-fn read_on(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io::Result<()> {
+fn read_loop(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io::Result<()> {
     let mut decoder = Decoder::default();
-    let mut bytes = vec![0; CHUNK];
-    let mut came = Vec::new();
+    let mut bytes = vec![0; READ_BYTES];
+    let mut events = Vec::new();
     loop {
-        enter();
-        let taken = next(&mut decoder, &mut bytes, &mut woken, &mut came);
-        leave();
+        begin_read();
+        let taken = next(&mut decoder, &mut bytes, &mut woken, &mut events);
+        end_read();
         taken?;
-        for came in came.drain(..) {
-            if sender.blocking_send(Ok(came)).is_err() {
+        for event in events.drain(..) {
+            if sender.blocking_send(Ok(event)).is_err() {
                 return Ok(());
             }
         }
@@ -186,7 +188,7 @@ fn next(
     decoder: &mut Decoder,
     bytes: &mut [u8],
     woken: &mut PipeReader,
-    came: &mut Vec<InputEvent>,
+    events: &mut Vec<InputEvent>,
 ) -> io::Result<()> {
     let input = io::stdin();
     let mut ready = [
@@ -194,7 +196,7 @@ fn next(
         PollFd::new(woken, PollFlags::IN),
     ];
     let longest = decoder
-        .patience()
+        .timeout()
         .and_then(|time| Timespec::try_from(time).ok());
     let count = match poll(&mut ready, longest.as_ref()) {
         Ok(count) => count,
@@ -203,7 +205,7 @@ fn next(
     };
     let [has_input, is_called] = ready.map(|ready| !ready.revents().is_empty());
     if count == 0 {
-        came.extend(decoder.silence());
+        events.extend(decoder.on_timeout());
     }
     if is_called {
         woken.read_exact(&mut [0])?;
@@ -212,7 +214,7 @@ fn next(
         // another program.
         match rustix::io::read(&input, &mut *bytes) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(length) => decoder.take(&bytes[..length], came),
+            Ok(length) => decoder.take(&bytes[..length], events),
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(error.into()),
         }

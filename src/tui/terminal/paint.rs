@@ -14,16 +14,16 @@ use ratatui::{
 
 use super::Render;
 use cell::ScreenCell;
-use scroll::Marks;
+use scroll::RowHashes;
 use sgr::CellStyle;
 
 /// A frame of at least this many bytes gets the two marks of mode 2026; a shorter one reaches the terminal in
 /// one piece.
-const WORTH_A_MARK: usize = 1_024;
+const SYNC_MIN_BYTES: usize = 1_024;
 /// If an update takes more than this many bytes, it is checked whether rows only moved.
-const WORTH_A_LOOK: usize = 100;
+const SCROLL_MIN_BYTES: usize = 100;
 /// Number of blanks that cost as much as the sequence that erases them.
-const WORTH_ERASING: usize = 5;
+const ERASE_MIN_BLANKS: usize = 5;
 
 /// What is on the screen, and the state in which the last bytes left the terminal.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Painter {
     last: Buffer,
     /// The buffer for the next frame.
     next: Buffer,
-    marks: Marks,
+    row_hashes: RowHashes,
     /// The content of the screen is unknown.
     is_stale: bool,
     cursor: Option<Position>,
@@ -54,7 +54,7 @@ impl Painter {
         Self {
             last: Buffer::default(),
             next: Buffer::default(),
-            marks: Marks::default(),
+            row_hashes: RowHashes::default(),
             is_stale: false,
             cursor: None,
             pen: Pen::default(),
@@ -90,7 +90,7 @@ impl Painter {
             }
             self.pen = Pen::default();
             self.last = Buffer::empty(area);
-            self.marks.forget();
+            self.row_hashes.forget();
             self.is_stale = false;
         }
         let (old, new): (Vec<_>, Vec<_>) = (rows(&self.last).collect(), rows(&self.next).collect());
@@ -101,9 +101,9 @@ impl Painter {
         for y in &changed {
             write_row(&mut plain, &mut pen, *y, old[*y], new[*y]);
         }
-        if is_whole || plain.len() <= WORTH_A_LOOK {
-            self.marks.forget_some(&changed);
-        } else if let Some(shift) = self.marks.shift(&old, &new, &changed) {
+        if is_whole || plain.len() <= SCROLL_MIN_BYTES {
+            self.row_hashes.forget_some(&changed);
+        } else if let Some(shift) = self.row_hashes.shift(&old, &new, &changed) {
             let mut moved = Vec::new();
             let mut moved_pen = self.pen;
             shift.write(&mut moved, &mut moved_pen);
@@ -126,7 +126,7 @@ impl Painter {
         self.place(&mut out, &mut pen, cursor);
         self.pen = pen;
         std::mem::swap(&mut self.last, &mut self.next);
-        if self.synchronised && out.len() >= WORTH_A_MARK {
+        if self.synchronised && out.len() >= SYNC_MIN_BYTES {
             let mut marked = b"\x1b[?2026h".to_vec();
             marked.append(&mut out);
             marked.extend(b"\x1b[?2026l");
@@ -177,12 +177,12 @@ impl Pen {
 
     /// Writes one cell at the position of the pen.
     fn write(&mut self, spot: &ScreenCell<'_>, columns: u16, out: &mut Vec<u8>) {
-        if !(spot.is_blank() && self.style.leaves_blanks_alone()) {
+        if !(spot.is_blank() && self.style.is_plain_on_blanks()) {
             self.take(spot.style, out);
         }
         let Some((x, y)) = self.at else { return };
         let after = x + spot.width;
-        if !spot.is_risky() {
+        if !spot.has_uncertain_width() {
             out.extend(spot.symbol.as_bytes());
             self.at = (after < columns).then_some((after, y));
             return;
@@ -224,10 +224,10 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Ce
         return;
     };
     // Alternative: if the row is erased first, the blanks between the texts need only be skipped.
-    if plain.len() > WORTH_A_LOOK / 2 {
+    if plain.len() > SCROLL_MIN_BYTES / 2 {
         let (mut erased, mut erased_pen) = (Vec::new(), *pen);
         erased_pen.go_to((first as u16, y as u16), &mut erased);
-        if !erased_pen.style.leaves_blanks_alone() {
+        if !erased_pen.style.is_plain_on_blanks() {
             erased_pen.take(CellStyle::default(), &mut erased);
         }
         erased.extend(b"\x1b[K");
@@ -270,14 +270,14 @@ fn write_changes(
             .take_while(|spot| spot.is_blank())
             .count();
         let is_rest = x >= blank_from;
-        if blanks > WORTH_ERASING {
+        if blanks > ERASE_MIN_BLANKS {
             let from = x;
             x += blanks;
             // Blanks at the end of the run that are already on the screen need not be erased.
             let needed = changed[from..x].iter().rposition(|changed| *changed);
             let needed = needed.map_or(0, |last| last + 1);
-            if is_rest || needed > 2 * WORTH_ERASING {
-                if !pen.style.leaves_blanks_alone() {
+            if is_rest || needed > 2 * ERASE_MIN_BLANKS {
+                if !pen.style.is_plain_on_blanks() {
                     pen.take(CellStyle::default(), out);
                 }
                 if is_rest {
@@ -301,10 +301,10 @@ fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[ScreenCe
     if let Some((from, row)) = pen.at
         && row == y
         && usize::from(from) < x
-        && x - usize::from(from) < 2 * WORTH_ERASING
+        && x - usize::from(from) < 2 * ERASE_MIN_BLANKS
     {
         let between = &new[usize::from(from)..x];
-        if between.iter().all(|spot| !spot.is_risky()) {
+        if between.iter().all(|spot| !spot.has_uncertain_width()) {
             let (mut again, mut again_pen) = (Vec::new(), *pen);
             for spot in between.iter().filter(|spot| spot.width > 0) {
                 again_pen.write(spot, new.len() as u16, &mut again);

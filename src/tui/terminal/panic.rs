@@ -7,29 +7,29 @@ use std::{
     sync::{Mutex, PoisonError, atomic::Ordering},
 };
 
-use super::{IS_OURS, console_thread, restore};
+use super::{OWNS_SCREEN, console_thread, restore};
 use crate::domain::text::{take_front, visible};
 
 /// Maximum number of kept panics of other threads.
-const KEPT: usize = 16;
+const MAX_KEPT: usize = 16;
 /// Maximum length of a message, in columns.
-const LONGEST: usize = 300;
+const MAX_COLUMNS: usize = 300;
 /// A run of token characters at least this long is taken for a secret.
 const SECRET_RUN: usize = 16;
 /// A word at least this long is taken for a secret if it has both letters and digits.
 const SECRET_WORD: usize = 12;
 
-static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static MISSED_PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// To be called by the panic hook of the process before it prints anything. Returns true when the panic was kept for
 /// later, because a live screen belongs to another thread; otherwise the terminal has been restored. Not ratatui's
 /// hook, which leaves the screen on a panic of any thread.
 pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
     let is_console = *console_thread() == Some(std::thread::current().id());
-    let is_kept = IS_OURS.load(Ordering::SeqCst) && !is_console;
+    let is_kept = OWNS_SCREEN.load(Ordering::SeqCst) && !is_console;
     if is_kept {
-        let mut missed = MISSED.lock().unwrap_or_else(PoisonError::into_inner);
-        if missed.len() < KEPT {
+        let mut missed = MISSED_PANICS.lock().unwrap_or_else(PoisonError::into_inner);
+        if missed.len() < MAX_KEPT {
             missed.push(describe_panic(panic));
         }
     } else {
@@ -40,7 +40,7 @@ pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
 
 /// Takes the panics of other threads since the last call, to show them as messages.
 pub fn missed_panics() -> Vec<String> {
-    std::mem::take(&mut *MISSED.lock().unwrap_or_else(PoisonError::into_inner))
+    std::mem::take(&mut *MISSED_PANICS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Describes a panic and its location, without anything that could be a secret.
@@ -79,7 +79,7 @@ pub fn scrub(message: &str) -> String {
         });
         scrubbed.push_str(&clean.collect::<Vec<_>>().join(" "));
     }
-    take_front(&visible(&scrubbed), LONGEST)
+    take_front(&visible(&scrubbed), MAX_COLUMNS)
 }
 
 fn without_secrets(word: &str) -> String {

@@ -5,22 +5,22 @@ use std::io::{self, IsTerminal};
 use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::{
-    Gate, Modes, NoTerminal, Render, console_thread, input, restore, signals, take_over,
-    tty_writer::out,
+    GuardedOutput, Modes, Render, TerminalError, console_thread, input, restore, signals,
+    take_over, tty_writer::tty,
 };
 use crate::{
     domain::text::visible,
     tui::{
         state::notices::Severity,
-        terminal::screen_reader::{COLUMNS, ROWS, Reader},
+        terminal::screen_reader::{COLUMNS, ROWS, ScreenReader},
     },
 };
 
 /// Raw mode and bracketed paste and nothing else; left on drop.
 #[derive(Debug)]
 pub struct PlainScreen {
-    reader: Reader,
-    out: Gate<'static>,
+    reader: ScreenReader,
+    out: GuardedOutput<'static>,
     frame: Buffer,
     is_ascii: bool,
 }
@@ -29,13 +29,13 @@ impl PlainScreen {
     /// Enters raw mode. The calling thread counts as the console's thread from now on.
     pub fn enter(is_ascii: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
-            return Err(io::Error::other(NoTerminal::NotATerminal));
+            return Err(io::Error::other(TerminalError::NotATerminal));
         }
-        let out = Gate(out()?);
+        let out = GuardedOutput(tty()?);
         *console_thread() = Some(std::thread::current().id());
         take_over(Modes::empty())?;
         Ok(Self {
-            reader: Reader::default(),
+            reader: ScreenReader::default(),
             out,
             frame: Buffer::empty(Rect::new(0, 0, COLUMNS, ROWS)),
             is_ascii,
@@ -51,7 +51,7 @@ impl PlainScreen {
     }
 
     /// Appends messages, each preceded by its severity as a word.
-    pub fn tell(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
+    pub fn announce(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
         let lines = messages.iter();
         self.append(lines.map(|(severity, text)| format!("{}: {}", severity.word(), visible(text))))
     }

@@ -14,7 +14,7 @@ pub const ROWS: u16 = 40;
 
 /// Remembers what was read so far.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct ScreenReader {
     last: Option<Page>,
 }
 
@@ -24,7 +24,7 @@ struct Page {
     /// The left of line 1: environment, profile, host, rights.
     place: String,
     /// The breadcrumb path.
-    way: String,
+    breadcrumb: String,
     /// Counts and marks, without the age of the data.
     status: String,
     keys: String,
@@ -41,7 +41,7 @@ struct Line {
     is_edge: bool,
 }
 
-impl Reader {
+impl ScreenReader {
     /// Makes the next frame be read in full.
     pub fn forget(&mut self) {
         self.last = None;
@@ -51,7 +51,9 @@ impl Reader {
     pub fn read(&mut self, frame: &Buffer, cursor: Option<Position>) -> Vec<String> {
         let page = Page::of(frame, cursor);
         let lines = match &self.last {
-            Some(last) if last.way == page.way && last.place == page.place => page.news(last),
+            Some(last) if last.breadcrumb == page.breadcrumb && last.place == page.place => {
+                page.news(last)
+            }
             _ => page.whole(self.last.as_ref()),
         };
         self.last = Some(page);
@@ -71,7 +73,7 @@ impl Page {
         };
         let (left, right) = halves(&row(1));
         // The counts follow the breadcrumb path.
-        let (way, counts) = left.split_once("  ").unwrap_or((&left, ""));
+        let (breadcrumb, counts) = left.split_once("  ").unwrap_or((&left, ""));
         let status = words(&format!("{counts}  {right}"));
         let body_rows = 2..height.saturating_sub(2);
         let body: Vec<Line> = body_rows.clone().map(|y| line(&row(y))).collect();
@@ -80,7 +82,7 @@ impl Page {
             .or_else(|| body_rows.clone().find(|y| has_cursor(frame, *y)));
         Self {
             place: halves(&row(0)).0,
-            way: way.to_owned(),
+            breadcrumb: breadcrumb.to_owned(),
             status: without_age(&status),
             keys: words(&row(height.saturating_sub(1))),
             body,
@@ -102,7 +104,7 @@ impl Page {
         if last.is_none_or(|last| last.place != self.place) {
             lines.push(self.place.clone());
         }
-        lines.push(format!("# {}", self.way));
+        lines.push(format!("# {}", self.breadcrumb));
         lines.push(self.status.clone());
         let others = self.body.iter().enumerate();
         let others = others.filter(|(at, _)| Some(*at) != self.focus);
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_new_pane_is_read_whole_and_then_only_what_changes() {
-        let mut reader = Reader::default();
+        let mut reader = ScreenReader::default();
         assert_eq!(
             reader.read(&list(0, "i  welcome   m messages"), None),
             [
@@ -279,7 +281,7 @@ mod tests {
     fn the_field_with_the_cursor_has_the_focus() {
         let page =
             |text: &str| frame(&["TESTING", "Edit", text, "map  213", "", "i  typed", "keys"]);
-        let mut reader = Reader::default();
+        let mut reader = ScreenReader::default();
         let at = Some(Position::new(7, 2));
         reader.read(&page("name   Acme"), at);
         let read = reader.read(&page("name   Acme!"), at);
@@ -302,7 +304,7 @@ mod tests {
                 "keys",
             ])
         };
-        let mut reader = Reader::default();
+        let mut reader = ScreenReader::default();
         let at = Some(Position::new(9, 3));
         reader.read(&page("acme", ""), at);
         let read = reader.read(&page("acme-", "acme-eu"), at);

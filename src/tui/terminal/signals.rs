@@ -42,7 +42,7 @@ pub struct Signals {
     stop: unix::Signal,
     continued: unix::Signal,
     /// Completes when the terminal is lost.
-    line: Option<oneshot::Receiver<()>>,
+    terminal_lost: Option<oneshot::Receiver<()>>,
 }
 
 impl Signals {
@@ -54,7 +54,7 @@ impl Signals {
             interrupt: unix::signal(SignalKind::interrupt())?,
             stop: unix::signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             continued: unix::signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            line: watch_standard_input()?,
+            terminal_lost: watch_standard_input()?,
         })
     }
 
@@ -66,15 +66,15 @@ impl Signals {
             _ = self.interrupt.recv() => Signal::Interrupt,
             _ = self.stop.recv() => Signal::Stop,
             _ = self.continued.recv() => Signal::Continued,
-            () = lost(self.line.as_mut()) => {
-                self.line = None;
+            () = lost(self.terminal_lost.as_mut()) => {
+                self.terminal_lost = None;
                 Signal::Hangup
             }
         }
     }
 
     /// Waits for the next signal that asks for the end. Cancel safe: dropping the future loses no signal.
-    pub async fn end(&mut self) {
+    pub async fn next_end(&mut self) {
         loop {
             match self.next().await {
                 Signal::Terminate | Signal::Hangup | Signal::Interrupt => return,
@@ -128,7 +128,7 @@ impl Watch {
 
     /// Stops waiting for the terminal once the end is requested.
     pub(crate) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
-        Self::for_the_end(|_| tty_writer::end_is_asked())
+        Self::for_the_end(|_| tty_writer::request_end())
     }
 }
 
@@ -139,10 +139,10 @@ impl Drop for Watch {
 }
 
 /// Completes when the terminal is lost; never, if no terminal is watched.
-async fn lost(line: Option<&mut oneshot::Receiver<()>>) {
-    match line {
+async fn lost(terminal_lost: Option<&mut oneshot::Receiver<()>>) {
+    match terminal_lost {
         // The sender is only dropped after it has sent.
-        Some(line) => drop(line.await),
+        Some(terminal_lost) => drop(terminal_lost.await),
         None => std::future::pending().await,
     }
 }
@@ -154,7 +154,7 @@ fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
         return Ok(None);
     }
     let input = input.as_fd().try_clone_to_owned()?;
-    let (lost, line) = oneshot::channel();
+    let (lost, terminal_lost) = oneshot::channel();
     let watch = move || {
         // No flags: only a hang-up is reported, and no key wakes the thread.
         let mut ends = [PollFd::new(&input, PollFlags::empty())];
@@ -163,7 +163,7 @@ fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
         let _ = lost.send(());
     };
     thread::Builder::new().name("line".into()).spawn(watch)?;
-    Ok(Some(line))
+    Ok(Some(terminal_lost))
 }
 
 #[cfg(test)]

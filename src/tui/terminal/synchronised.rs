@@ -2,7 +2,7 @@
 
 /// Whether the terminal is known to support synchronised output (mode 2026). It is not queried, because waiting for the
 /// reply would delay the first frame over a slow connection. Other terminals ignore the mode.
-pub(super) fn holds_frames_back(variable: impl Fn(&str) -> Option<String>) -> bool {
+pub(super) fn supports_synchronised_output(variable: impl Fn(&str) -> Option<String>) -> bool {
     const TERMS: [&str; 8] = [
         "kitty",
         "alacritty",
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn only_terminals_known_for_it_get_the_marks() {
         let knows = |variables: &[(&str, &str)]| {
-            holds_frames_back(|name| {
+            supports_synchronised_output(|name| {
                 let found = variables.iter().find(|(known, _)| *known == name);
                 found.map(|(_, value)| (*value).to_owned())
             })

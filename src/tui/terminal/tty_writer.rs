@@ -20,27 +20,29 @@ use rustix::{
 };
 
 /// How long one write may take once the end is requested.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Cancels any sequence that the terminal is in the middle of (CAN).
 const CANCEL: &[u8] = b"\x18";
 
 /// When the end was requested. A static, because the process has one terminal.
-static ASKED: Mutex<Option<Instant>> = Mutex::new(None);
+static END_REQUESTED_AT: Mutex<Option<Instant>> = Mutex::new(None);
 /// Whether a write took too long after that.
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// Becomes readable once the end is requested.
-static BELL: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
+static END_PIPE: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
 
 /// From now on writes to the terminal have a deadline.
-pub(super) fn end_is_asked() {
-    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    if asked.is_some() {
+pub(super) fn request_end() {
+    let mut requested = END_REQUESTED_AT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if requested.is_some() {
         return;
     }
-    *asked = Some(Instant::now());
-    if let Some((_, bell)) = BELL.get() {
+    *requested = Some(Instant::now());
+    if let Some((_, end_pipe)) = END_PIPE.get() {
         // Cannot block or fail: the pipe is empty, and its other end is never closed.
-        let _ = rustix::io::write(bell, b"!");
+        let _ = rustix::io::write(end_pipe, b"!");
     }
 }
 
@@ -51,12 +53,14 @@ pub(crate) fn is_given_up() -> bool {
 
 /// The deadline of a write that began at `begun`; `None` while the end was not requested.
 fn deadline(begun: Instant) -> Option<Instant> {
-    let asked = *ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    asked.map(|asked| asked.max(begun) + PATIENCE)
+    let requested = *END_REQUESTED_AT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    requested.map(|requested| requested.max(begun) + WRITE_TIMEOUT)
 }
 
 /// The terminal of this process.
-pub(super) fn out() -> io::Result<&'static TtyWriter> {
+pub(super) fn tty() -> io::Result<&'static TtyWriter> {
     static OUT: OnceLock<TtyWriter> = OnceLock::new();
     if let Some(out) = OUT.get() {
         return Ok(out);
@@ -76,11 +80,11 @@ pub(super) struct TtyWriter {
 
 impl TtyWriter {
     fn open() -> io::Result<Self> {
-        if BELL.get().is_none() {
+        if END_PIPE.get().is_none() {
             // If two threads create one, one of them is dropped.
-            let _ = BELL.set(io::pipe()?);
+            let _ = END_PIPE.set(io::pipe()?);
         }
-        Ok(match again() {
+        Ok(match reopen() {
             Some(file) => Self {
                 file,
                 is_shared: false,
@@ -154,8 +158,10 @@ impl TtyWriter {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         let room = PollFd::new(&self.file, PollFlags::OUT);
-        let polled = match (left, BELL.get()) {
-            (None, Some((bell, _))) => poll(&mut [room, PollFd::new(bell, PollFlags::IN)], None),
+        let polled = match (left, END_PIPE.get()) {
+            (None, Some((end_pipe, _))) => {
+                poll(&mut [room, PollFd::new(end_pipe, PollFlags::IN)], None)
+            }
             (left, _) => poll(&mut [room], left.as_ref()),
         };
         match polled {
@@ -172,7 +178,7 @@ fn is_late(error: &io::Error) -> bool {
 /// Opens the terminal on standard output once more, so that it can be non-blocking without affecting other processes
 /// that share it: by its name, or, where the name means nothing, as in some containers, as the terminal of
 /// this session.
-fn again() -> Option<File> {
+fn reopen() -> Option<File> {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let output = io::stdout();
     let named = ttyname(&output, Vec::new()).and_then(|name| open(name, flags, Mode::empty()));

@@ -18,7 +18,7 @@ use crate::tui::{
 };
 
 /// Below this height, a rule is not worth its row.
-const LEAST_TITLED: u16 = 4;
+const MIN_HEIGHT_FOR_RULE: u16 = 4;
 
 /// Draws the rule above a pane with its title, heavy if the pane has the focus. Returns the text area below it; in a
 /// low area without a rule, the whole area.
@@ -34,7 +34,7 @@ pub fn titled_rows(
     has_keys: bool,
     theme: Theme,
 ) -> Rect {
-    if area.height < LEAST_TITLED {
+    if area.height < MIN_HEIGHT_FOR_RULE {
         return area;
     }
     let style = if has_keys {
@@ -93,7 +93,7 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
     let at = area.right() - right - 1;
     let [line, joint] = theme.divider();
     for y in area.top()..area.bottom() {
-        let sign = if y == area.top() && area.height >= LEAST_TITLED {
+        let sign = if y == area.top() && area.height >= MIN_HEIGHT_FOR_RULE {
             joint
         } else {
             line
@@ -150,11 +150,11 @@ pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
 }
 
 /// Below this height, a page needs no rule, because the breadcrumb path has its title.
-const LEAST_PAGE: u16 = 8;
+const MIN_HEIGHT_FOR_PAGE_RULE: u16 = 8;
 
 /// Like [`titled`], for a pane that is a single page.
 pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
-    if area.height < LEAST_PAGE {
+    if area.height < MIN_HEIGHT_FOR_PAGE_RULE {
         return area.inner(Margin::new(1, 0));
     }
     titled(buffer, area, title, true, theme)
@@ -163,7 +163,7 @@ pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect 
 /// Columns and rows that [`page`] leaves on a screen of this size.
 pub fn page_room((width, height): (u16, u16)) -> (u16, u16) {
     let rows = body(Rect::new(0, 0, width, height)).height;
-    let rule = u16::from(rows >= LEAST_PAGE);
+    let rule = u16::from(rows >= MIN_HEIGHT_FOR_PAGE_RULE);
     (width.saturating_sub(2), rows.saturating_sub(rule))
 }
 

@@ -17,7 +17,7 @@ use crate::{
 /// If a key is wider than this, its values move to a line of their own.
 const KEY: usize = 24;
 /// Maximum lines of a row in the short form, and maximum width of its values.
-const GLANCE: (usize, usize) = (2, 64);
+const BRIEF_LIMITS: (usize, usize) = (2, 64);
 
 /// Maximum width of a value when a row is only mentioned.
 const SHORT: usize = 20;
@@ -41,8 +41,10 @@ pub fn write(
 }
 
 /// Writes what changes, as shown while typing: long values are shortened in the middle.
-pub fn glance(sheet: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
-    let room = (GLANCE.0 * sheet.width()).saturating_sub(KEY).min(GLANCE.1);
+pub fn write_brief(sheet: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
+    let room = (BRIEF_LIMITS.0 * sheet.width())
+        .saturating_sub(KEY)
+        .min(BRIEF_LIMITS.1);
     write_in(sheet, change, of, false, room, theme);
 }
 

@@ -13,8 +13,8 @@ mod tests;
 
 pub use check::Problem;
 pub(super) use paste::read as read_pairs;
-pub use paste::{NotPairs, PastedRows};
-pub use replace::{NotMapping, pairs_of, read_mapping};
+pub use paste::{PasteError, PastedRows};
+pub use replace::{MappingError, pairs_of, read_mapping};
 pub use rows::MappingRow;
 
 use crate::domain::{change::Mark, group::Mapping};
@@ -43,7 +43,7 @@ pub struct MappingTable {
     /// The cell under the cursor while it is being edited.
     editing: Option<TextField>,
     /// Why the last paste was rejected.
-    refused_paste: Option<NotPairs>,
+    refused_paste: Option<PasteError>,
     undo: Vec<Step>,
     redo: Vec<Step>,
 }

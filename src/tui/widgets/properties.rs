@@ -37,7 +37,7 @@ pub enum PropertiesFocus {
     /// A key or a value that is being edited.
     Cell,
     /// The choice of a type.
-    Kind,
+    ValueType,
 }
 
 #[derive(Debug, Clone)]
@@ -105,7 +105,7 @@ impl PropertiesField {
     pub fn place(&self) -> PropertiesFocus {
         match &self.rows {
             None => PropertiesFocus::Text,
-            Some(rows) if rows.is_choosing() => PropertiesFocus::Kind,
+            Some(rows) if rows.is_choosing() => PropertiesFocus::ValueType,
             Some(rows) if rows.is_typing() => PropertiesFocus::Cell,
             Some(_) => PropertiesFocus::Rows,
         }

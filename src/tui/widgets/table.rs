@@ -10,7 +10,7 @@ use super::{
 use crate::tui::theme::Theme;
 
 /// From the first width on, gaps are wider; in tables with flags, whose columns have fixed places, from the second.
-const WIDE: (u16, u16) = (90, 70);
+const WIDE_WIDTH: (u16, u16) = (90, 70);
 /// Width of the gutter with the cursor.
 const GUTTER: u16 = 2;
 /// Width of the gutter with the cursor, a mark, a flag, and a blank or the sign of a row that does not match any more.
@@ -27,12 +27,12 @@ pub struct Gutter {
     /// It does not match the filter any more.
     pub is_unmatched: bool,
     /// Text at the end of the row that replaces its last columns.
-    pub over: Option<(String, Style)>,
+    pub overlay: Option<(String, Style)>,
 }
 
 /// Number of blank cells between the columns of a table with flags.
 pub fn gap(width: u16) -> u16 {
-    if width < WIDE.1 { 1 } else { 2 }
+    if width < WIDE_WIDTH.1 { 1 } else { 2 }
 }
 
 /// The area of the columns in a table with flags.
@@ -60,7 +60,7 @@ pub fn draw<'a, R>(
     theme: Theme,
 ) {
     let width = area.width.saturating_sub(GUTTER + 1);
-    let gap = if area.width < WIDE.0 { 1 } else { 2 };
+    let gap = if area.width < WIDE_WIDTH.0 { 1 } else { 2 };
     let layout = |window| Layout::fit(columns(window), width, gap);
     let rows = (rows, cursor);
     draw_in(buffer, area, rows, layout, cells, None, hint, theme);
@@ -177,7 +177,7 @@ fn draw_in<'a, R>(
             let rest = lit..row_text.width;
             layout.draw_between(buffer, row_text, rest, &others, Style::new(), theme);
         }
-        if let Some((text, own)) = gutter.and_then(|gutter| gutter.over) {
+        if let Some((text, own)) = gutter.and_then(|gutter| gutter.overlay) {
             let own = if is_plain { style } else { style.patch(own) };
             draw_over(buffer, row_text, &layout, &text, own);
         }

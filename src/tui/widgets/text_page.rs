@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Longer lines are hard to read, and related texts move too far apart.
-const WIDEST: usize = 110;
+const MAX_WIDTH: usize = 110;
 /// Width of the labels of fields.
 const LABEL: usize = 15;
 
@@ -27,7 +27,7 @@ impl TextPage {
     /// A page for an area of this width.
     pub fn new(width: u16, theme: Theme) -> Self {
         Self {
-            width: usize::from(width).clamp(1, WIDEST),
+            width: usize::from(width).clamp(1, MAX_WIDTH),
             theme,
             lines: Vec::new(),
         }

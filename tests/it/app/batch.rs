@@ -134,7 +134,7 @@ pub(super) fn half_way() -> (Scene, Ticket) {
         BatchEvent::Started(key(1)),
         first,
     ];
-    scene.msg(Msg::News(ticket, news));
+    scene.msg(Msg::BatchEvents(ticket, news));
     (scene, ticket)
 }
 
@@ -152,7 +152,7 @@ pub(super) fn finish(scene: &mut Scene, halt: Option<Halt>) {
         halt,
     };
     let news = vec![last, BatchEvent::Finished(report.clone())];
-    scene.msg(Msg::News(ticket, news));
+    scene.msg(Msg::BatchEvents(ticket, news));
     scene.answer_with(Outcome::BulkEnded(report));
 }
 
@@ -165,7 +165,7 @@ fn an_item_that_reached_another_environment_marks_the_profile() {
         panic!("an end");
     };
     item.wrong_environment = true;
-    scene.msg(Msg::News(ticket, vec![BatchEvent::Ended(item)]));
+    scene.msg(Msg::BatchEvents(ticket, vec![BatchEvent::Ended(item)]));
     scene.shows("WRONG ENVIRONMENT");
 }
 
@@ -294,7 +294,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
         ended(0, "acme-eu", ItemStatus::Unknown, counts),
         ended(1, "globex", ItemStatus::Confirmed, counts),
     ];
-    scene.msg(Msg::News(ticket, news));
+    scene.msg(Msg::BatchEvents(ticket, news));
     let report = Report {
         batch: BATCH,
         counts,
@@ -333,7 +333,7 @@ fn failed_items_come_first_and_n_goes_to_the_next() {
         BatchEvent::Started(key(1)),
         ended(1, "globex", ItemStatus::Unknown, Counts::default()),
     ];
-    scene.msg(Msg::News(ticket, news));
+    scene.msg(Msg::BatchEvents(ticket, news));
     let place = |scene: &Scene, text: &str| {
         let screen = scene.screen();
         screen.lines().position(|line| line.contains(text))

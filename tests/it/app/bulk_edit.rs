@@ -8,7 +8,7 @@ use groupdesk::{
         rotation::State,
     },
     operations::{Batch, BatchItem},
-    tui::state::message::{AskedEdit, Job, Outcome, ProfileIndex},
+    tui::state::message::{BulkEditRequest, Job, Outcome, ProfileIndex},
 };
 
 use super::{
@@ -90,7 +90,7 @@ fn the_row_is_filled_from_the_filter_and_the_focus_is_on_its_value() {
         Job::PlanEdit { asked, .. } => Some(asked),
         _ => None,
     });
-    let Some(AskedEdit::Groups(change, _)) = asked else {
+    let Some(BulkEditRequest::Groups(change, _)) = asked else {
         panic!("{asked:?}");
     };
     let expected = BulkChange::mapping("40", Some("2145"), Some("213"));
@@ -142,8 +142,12 @@ fn has(scene: &Scene, wanted: &Job) -> bool {
 #[test]
 fn an_edit_batch_is_retried_and_undone_as_an_edit() {
     for (key, title, asked) in [
-        ("z", "Reverse edit of batch 7", AskedEdit::Reverse(BATCH)),
-        ("F", "Retry batch 7", AskedEdit::Again(BATCH)),
+        (
+            "z",
+            "Reverse edit of batch 7",
+            BulkEditRequest::Reverse(BATCH),
+        ),
+        ("F", "Retry batch 7", BulkEditRequest::Again(BATCH)),
     ] {
         let mut scene = listed_edit();
         scene.shows("edit map 40");

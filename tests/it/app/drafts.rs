@@ -91,7 +91,7 @@ fn an_unknown_outcome_keeps_the_draft() {
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter><esc><esc>");
     let (ticket, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(ticket));
+    scene.msg(Msg::JobPanicked(ticket));
     assert_eq!(drafts(&scene), 1);
 }
 

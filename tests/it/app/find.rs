@@ -29,9 +29,9 @@ pub(super) fn found(job: &Job) -> Outcome {
             let found = run_search(index, asked.clone(), before.as_deref(), &|| true);
             Outcome::Found(Arc::new(found.expect("it is wanted")))
         }
-        Job::Near(index, typed) => {
+        Job::SimilarIds(index, typed) => {
             let near = near(typed, index.entries().map(Entry::id), 6);
-            Outcome::Near(near.into_iter().map(id).collect())
+            Outcome::SimilarIds(near.into_iter().map(id).collect())
         }
         Job::KeepView(_) => Outcome::ViewKept,
         other => panic!("{other:?} looks for nothing"),
@@ -268,7 +268,7 @@ fn the_newest_search_wins_and_a_late_answer_is_ignored() {
     scene.shows("30 of 2500 (18 loosely)");
     let before = scene.screen();
     scene.msg(Msg::Done(old, found(&job)));
-    scene.msg(Msg::Lost(old));
+    scene.msg(Msg::JobPanicked(old));
     assert_eq!(scene.screen(), before);
     // Back at the filter that is shown: nothing is left to search.
     scene.keys("1");
@@ -282,7 +282,7 @@ fn a_search_that_was_lost_is_not_repeated_by_itself() {
     let mut scene = many();
     scene.keys("/0");
     let (ticket, ..) = scene.pending.remove(0);
-    let effects = scene.msg(Msg::Lost(ticket));
+    let effects = scene.msg(Msg::JobPanicked(ticket));
     assert_eq!(effects, []);
     scene.says("Not done: search groups");
     scene.keys("1");

@@ -89,7 +89,7 @@ fn the_first_groups_are_shown_while_the_others_are_read() {
         .shows("reading 0 of 5000")
         .shows("acme-eu")
         .shows("globex");
-    scene.msg(Msg::Read(ticket, 400));
+    scene.msg(Msg::ReadProgress(ticket, 400));
     scene.shows("reading 400 of 5000");
     scene.keys("j");
     let row = |scene: &Scene| {

@@ -154,7 +154,7 @@ fn states() -> Vec<Reached> {
             ..Counts::default()
         };
         let news = ended(1, "globex", ItemStatus::Unknown, counts);
-        scene.msg(Msg::News(ticket, vec![news]));
+        scene.msg(Msg::BatchEvents(ticket, vec![news]));
         finish(&mut scene, None);
         scene.answer();
         scene

@@ -20,7 +20,7 @@ fn a_late_answer_of_a_cancelled_read_changes_nothing() {
     let before = scene.screen();
     scene.msg(Msg::Done(ticket, done(Ending::Found, group("late", 5))));
     scene.msg(Msg::Done(ticket, failed("too late", None)));
-    scene.msg(Msg::Lost(ticket));
+    scene.msg(Msg::JobPanicked(ticket));
     assert_eq!(scene.screen(), before);
     assert_eq!(scene.app.context.messages.all().len(), 0);
 }
@@ -100,7 +100,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter>");
     let (ticket, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(ticket));
+    scene.msg(Msg::JobPanicked(ticket));
     scene.shows("UNKNOWN whether it took effect");
     let current = scene.app.context.messages.current().expect("said");
     assert_eq!(current.severity, Severity::Unknown);
@@ -109,7 +109,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     scene.walk("tT");
     scene.keys("acme-eu<enter>");
     let (ticket, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(ticket));
+    scene.msg(Msg::JobPanicked(ticket));
     scene.shows("UNKNOWN whether the token was rotated");
     scene.shows("never rotate to find out");
     assert_eq!(scene.keys("T"), [], "the token must be read first");
@@ -117,7 +117,7 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     let (ticket, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(ticket));
+    scene.msg(Msg::JobPanicked(ticket));
     let current = scene.app.context.messages.current().expect("said");
     assert_eq!(current.severity, Severity::Error);
     assert!(!scene.screen().contains("UNKNOWN"));
@@ -131,11 +131,11 @@ fn a_new_token_stays_available_when_another_job_is_lost() {
     let (ticket, profile, job) = scene.pending.remove(0);
     scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
     let (confirming, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(confirming));
+    scene.msg(Msg::JobPanicked(confirming));
     scene.shows("not confirmed").shows("v shows it");
     scene.keys("w<enter>");
     let (writing, ..) = scene.pending.remove(0);
-    scene.msg(Msg::Lost(writing));
+    scene.msg(Msg::JobPanicked(writing));
     scene.shows("Write interrupted");
     scene.keys("<esc>v");
     scene.shows(super::scene::TOKEN);

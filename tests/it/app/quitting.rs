@@ -155,7 +155,7 @@ fn a_signal_waits_for_writes_too() {
     assert_eq!(scene.msg(Msg::Leave(StopCause::TerminalLost)), []);
     let (ticket, ..) = scene.pending.remove(0);
     assert_eq!(
-        scene.msg(Msg::Lost(ticket)),
+        scene.msg(Msg::JobPanicked(ticket)),
         [Effect::Quit(ExitReason::Signal)],
         "a job that broke off does not hold the console for ever"
     );

@@ -146,7 +146,7 @@ fn play(profile: usize, steps: &[Step]) {
             Step::Succeed | Step::Fail | Step::Lose => {
                 let (ticket, at, job) = scene.pending.remove(0);
                 let msg = match step {
-                    Step::Lose => Msg::Lost(ticket),
+                    Step::Lose => Msg::JobPanicked(ticket),
                     Step::Fail => Msg::Done(ticket, failed("it broke", Some(Ending::Unknown))),
                     _ => Msg::Done(ticket, canned_outcome(at, &job)),
                 };

@@ -216,7 +216,9 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
     let [Effect::Start(_, _, job)] = &effects[..] else {
         panic!("{effects:?}")
     };
-    assert!(matches!(&**job, Job::Whose(token) if token.expose() == "canary-pasted-token"));
+    assert!(
+        matches!(&**job, Job::FindTokenOwners(token) if token.expose() == "canary-pasted-token")
+    );
     scene.answer();
     scene.shows("current  token of acme-eu in production");
     scene.shows("former   token of acme-eu in testing");
@@ -244,7 +246,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
     scene.keys("x<enter>");
     answer(
         &mut scene,
-        |job| matches!(job, Job::Whose(_)),
+        |job| matches!(job, Job::FindTokenOwners(_)),
         owners_found(Vec::new()),
     );
     scene.shows("No group of this directory");
@@ -258,14 +260,14 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
 fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     let mut scene = Scene::on(TESTING);
     scene.keys("Wx<enter>");
-    let is_lookup = |job: &Job| matches!(job, Job::Whose(_));
+    let is_lookup = |job: &Job| matches!(job, Job::FindTokenOwners(_));
     let characters = 87;
-    let none = Outcome::Whose(TokenLookup::NotAToken { characters });
+    let none = Outcome::TokenOwners(TokenLookup::NotAToken { characters });
     answer(&mut scene, is_lookup, none);
     scene.shows("not the shape of a token (87 characters)");
     assert_eq!(scene.focus(), "Whose", "another one can be given at once");
     scene.keys("x<enter>");
-    let Outcome::Whose(TokenLookup::Answered(known)) =
+    let Outcome::TokenOwners(TokenLookup::Answered(known)) =
         owners_found(vec![owner("production", true)])
     else {
         panic!("an answer")
@@ -279,7 +281,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     answer(
         &mut scene,
         is_lookup,
-        Outcome::Whose(TokenLookup::Answered(answered)),
+        Outcome::TokenOwners(TokenLookup::Answered(answered)),
     );
     scene.shows("> 2a2a2a2a current  token of acme-eu in production");
     scene.shows("00000000 no group of this directory has or had it");

@@ -24,7 +24,7 @@ use groupdesk::{
         state::{
             app::App,
             context::Context,
-            message::{AskedEdit, Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
+            message::{BulkEditRequest, Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
         },
         theme::Theme,
     },
@@ -261,7 +261,7 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
 pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
         Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
-        Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
+        Job::Search { .. } | Job::SimilarIds(..) | Job::KeepView(_) => found(job),
         Job::Annotate(ids, change) => {
             let seen = change.seen.as_ref().and_then(|seen| seen.0.clone());
             let mut annotation = Annotation {
@@ -326,7 +326,9 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Abandon(number, _) => {
             Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
         }
-        Job::Whose(_) => owners_found(vec![owner("production", true), owner("testing", false)]),
+        Job::FindTokenOwners(_) => {
+            owners_found(vec![owner("production", true), owner("testing", false)])
+        }
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
         Job::Attention { .. } => Outcome::Attention(Box::default()),
@@ -355,8 +357,8 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             halt: None,
         }),
         Job::PlanEdit { asked, .. } => Outcome::EditPlanned(match asked {
-            AskedEdit::Groups(change, ids) => Some(Box::new(edit_plan(change, ids))),
-            AskedEdit::Reverse(_) | AskedEdit::Again(_) => None,
+            BulkEditRequest::Groups(change, ids) => Some(Box::new(edit_plan(change, ids))),
+            BulkEditRequest::Reverse(_) | BulkEditRequest::Again(_) => None,
         }),
         Job::BulkEdit(plan) => Outcome::BulkEnded(Report {
             batch: BatchId(7),
@@ -423,7 +425,7 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
 
 /// The result of looking up one token.
 pub(super) fn owners_found(owners: Vec<Owner>) -> Outcome {
-    Outcome::Whose(TokenLookup::Answered(vec![TokenReport {
+    Outcome::TokenOwners(TokenLookup::Answered(vec![TokenReport {
         fingerprint: Fingerprint::from_bytes([0x2a; 32]),
         line: 1,
         owners,

@@ -172,7 +172,7 @@ impl Console {
             connector,
             keys: groupdesk::tui::keymap::Keymap::default(),
             greeting: Vec::new(),
-            is_thrown_away: false,
+            is_ephemeral: false,
         };
         let (app, works) = prepare(start, theme, size, clock.now());
         let mut console = Self {

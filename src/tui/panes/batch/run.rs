@@ -28,7 +28,7 @@ const HEAD_ROWS: u16 = 3;
 /// Minimum and maximum width of the bar, in cells.
 const BAR: (usize, usize) = (10, 46);
 /// From this width on, names and tokens are shown as well.
-const WIDE: u16 = 100;
+const WIDE_WIDTH: u16 = 100;
 
 pub(super) fn draw(
     pane: &BatchPane,
@@ -278,7 +278,7 @@ fn columns<'a>(
         Column::new("GROUP", ids, ids, 0),
         Column::new("NOTE", 10, notes, 2).sentence(),
     ];
-    if width >= WIDE {
+    if width >= WIDE_WIDTH {
         let names = widest(rows.map(|row| context.groups.title(&row.id)), 40).max(8);
         columns.insert(3, Column::new("NAME", 8, names, 3));
         columns.insert(4, Column::new("TOKEN", 20, 20, 4));
@@ -336,7 +336,7 @@ fn cells<'a>(
         Cell::new(row.id.as_str()),
         Cell::new(row.note.as_deref().unwrap_or_default()),
     ];
-    if width >= WIDE {
+    if width >= WIDE_WIDTH {
         let arrow = context.theme.arrow();
         let tokens = match (row.previous, row.fingerprint) {
             (Some(before), Some(now)) => format!("{before} {arrow} {now}"),

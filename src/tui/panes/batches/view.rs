@@ -27,7 +27,7 @@ const DETAIL_ROWS: u16 = 7;
 /// Cells of the rule beside its title.
 const TITLE_ROOM: usize = 8;
 /// From this width on, profile and reason have columns.
-const WIDE: u16 = 100;
+const WIDE_WIDTH: u16 = 100;
 
 type Row = (ProfileIndex, Batch);
 
@@ -50,7 +50,7 @@ pub(super) fn draw(
         format!("No batch here: {all} shows those of all profiles")
     };
     let shown = pane.shown(context);
-    let wide = area.width >= WIDE || pane.all;
+    let wide = area.width >= WIDE_WIDTH || pane.all;
     pane.list.draw(
         buffer,
         rows,

@@ -30,7 +30,7 @@ const FOOT_ROWS: u16 = 3;
 /// Width of a field beside others, in cells.
 const FIELD: u16 = 10;
 /// If the table would have fewer rows than this, a sentence is left out.
-const LEAST_TABLE: u16 = 4;
+const MIN_TABLE_ROWS: u16 = 4;
 
 pub(super) fn draw(
     pane: &BulkEdit,
@@ -44,7 +44,7 @@ pub(super) fn draw(
     let rows = field_rows(pane, area);
     let cursor = draw_fields(pane, buffer, take(&mut left, rows), theme);
     let guard = u16::from(pane.guard.is_some());
-    let foot = if left.height > FOOT_ROWS + guard + LEAST_TABLE {
+    let foot = if left.height > FOOT_ROWS + guard + MIN_TABLE_ROWS {
         FOOT_ROWS + guard
     } else {
         left.height.min(1 + guard)
@@ -200,7 +200,7 @@ fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context
 }
 
 /// From this width on there is room for names.
-const WIDE: u16 = 110;
+const WIDE_WIDTH: u16 = 110;
 
 fn columns<'a>(rows: impl Iterator<Item = &'a EditRow> + Clone, area: Rect) -> Vec<Column> {
     let ids = widest(rows.clone().map(|row| row.id.as_str()), 40).max(8);
@@ -213,7 +213,7 @@ fn columns<'a>(rows: impl Iterator<Item = &'a EditRow> + Clone, area: Rect) -> V
         Column::new("AFTER", 9, values, 1),
         Column::new("NOTE", 10, 60, 2).sentence(),
     ];
-    if area.width >= WIDE {
+    if area.width >= WIDE_WIDTH {
         let names = widest(rows.filter_map(|row| row.name.as_deref()), 40).max(8);
         columns.insert(2, Column::new("NAME", 8, names, 3));
     }
@@ -260,7 +260,7 @@ fn cells<'a>(row: &'a EditRow, area: Rect, context: &Context) -> Vec<Cell<'a>> {
         value(&row.after, theme.added()),
         note,
     ];
-    if area.width >= WIDE {
+    if area.width >= WIDE_WIDTH {
         cells.insert(2, Cell::new(row.name.as_deref().unwrap_or_default()));
     }
     cells

@@ -11,7 +11,7 @@ use crate::{
     domain::text::{visible, wrap},
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, Source},
+        forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, KeySourceChoice},
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
@@ -122,7 +122,7 @@ fn draw_form(
         "{key} tests the connection: nothing is created, and nothing is written before you have seen it."
     );
     sheet.text(&text, theme.dim());
-    if form.source == Source::Keyring {
+    if form.source == KeySourceChoice::Keyring {
         sheet.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
     }
     sheet.draw_still(buffer, rest);
@@ -160,7 +160,7 @@ fn draw_choice(
         };
         ("environment", ENVIRONMENTS.to_vec(), form.environment, hint)
     } else {
-        let words = Source::ALL.map(Source::word).to_vec();
+        let words = KeySourceChoice::ALL.map(KeySourceChoice::word).to_vec();
         let hint = "Space or the arrows choose; no key is written to the file";
         ("API key from", words, form.source as usize, hint)
     };

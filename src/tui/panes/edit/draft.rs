@@ -13,7 +13,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            drafts::{DraftOrigin, Unsent},
+            drafts::{DraftOrigin, UnsentDraft},
             message::{Job, Outcome},
             notices::Severity,
         },
@@ -42,7 +42,7 @@ impl GroupForm {
     }
 
     /// Says when the form opens whose draft it is, and how old.
-    pub(super) fn say_opened(unsent: &Unsent, context: &mut Context) {
+    pub(super) fn say_opened(unsent: &UnsentDraft, context: &mut Context) {
         let is_ours = |by: &String| *by == context.operator;
         let whose = match &unsent.from {
             DraftOrigin::Here => "your unsent draft".into(),

@@ -78,13 +78,15 @@ impl GroupForm {
             }
         };
         let ticket = context.ticket();
-        let outside = EditRequest { file, text };
-        self.external_edit = Some((ticket, part, outside.text.clone()));
-        context.effects.push(Effect::OpenEditor(ticket, outside));
+        let external_edit = EditRequest { file, text };
+        self.external_edit = Some((ticket, part, external_edit.text.clone()));
+        context
+            .effects
+            .push(Effect::OpenEditor(ticket, external_edit));
     }
 
     pub fn is_outside(&self, ticket: Ticket) -> bool {
-        matches!(self.external_edit, Some((outside, ..)) if outside == ticket)
+        matches!(self.external_edit, Some((external_edit, ..)) if external_edit == ticket)
     }
 
     /// Takes over the edited text.

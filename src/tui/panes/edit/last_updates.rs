@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// Minimum number of rows: the heading and one entry.
-const LEAST: usize = 3;
+const MIN_ROWS: usize = 3;
 /// Maximum number of entries.
-const MOST: usize = 8;
+const MAX_ENTRIES: usize = 8;
 /// Maximum width of the person's name, in cells.
-const WHO: usize = 12;
+const MAX_OPERATOR_WIDTH: usize = 12;
 
 impl GroupForm {
     /// Requests the history if there is room to show it.
@@ -49,10 +49,10 @@ impl GroupForm {
     ) {
         let free = usize::from(area.height).saturating_sub(taken);
         let entries = self.updates.entries();
-        if free < LEAST || entries.is_empty() {
+        if free < MIN_ROWS || entries.is_empty() {
             return;
         }
-        let shown = &entries[..entries.len().min(MOST).min(free - 2)];
+        let shown = &entries[..entries.len().min(MAX_ENTRIES).min(free - 2)];
         let rows = shown.len() as u16 + 1;
         let area = Rect {
             y: area.bottom() - rows,
@@ -82,7 +82,7 @@ fn write(sheet: &mut TextPage, shown: &[Entry], context: &Context) {
     // Only the person of `ana@bastion2`.
     let whos = column(&|entry| {
         let who = entry.by.split('@').next().unwrap_or_default();
-        paint::cut(who, WHO, theme)
+        paint::cut(who, MAX_OPERATOR_WIDTH, theme)
     });
     sheet.heading("Last updates");
     for (at, entry) in shown.iter().enumerate() {

@@ -37,7 +37,7 @@ const MIN_ROWS_FOR_RULE: u16 = 16;
 /// From this number of rows of the mapping on, one of them can say who else uses a data source.
 const MIN_ROWS_FOR_USAGE: u16 = 4;
 /// Minimum width of the name when its previous value is shown beside it, in cells.
-const LEAST_NAME: u16 = 40;
+const MIN_NAME_WIDTH: u16 = 40;
 
 /// The keys that the rows mention in their hints.
 fn row_keys(context: &Context, focus: Focus) -> RowKeys {
@@ -138,7 +138,7 @@ pub(super) fn draw(
     let properties_title = match edit.properties.place() {
         _ if !is_known => "Properties: unknown here; your input replaces the whole",
         PropertiesFocus::Text => "Properties: a JSON object",
-        PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::Kind => {
+        PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::ValueType => {
             "Properties: key, type, value"
         }
     };
@@ -175,7 +175,7 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
             } else {
                 ChangeTarget::Known
             };
-            changes::glance(&mut sheet, change, of, context.theme);
+            changes::write_brief(&mut sheet, change, of, context.theme);
         }
     }
     sheet.draw_still(buffer, inner);
@@ -230,7 +230,7 @@ fn draw_name_mark(
     };
     let sign = mark.sign().to_string();
     paint::text(buffer, line.x.saturating_sub(1), line.y, 1, &sign, style);
-    let room = (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(LEAST_NAME));
+    let room = (paint::columns(&words) as u16 + 2).min(line.width.saturating_sub(MIN_NAME_WIDTH));
     if room < 10 || is_told {
         return line;
     }

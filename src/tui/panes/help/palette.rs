@@ -1,6 +1,6 @@
 //! The palette beyond the actions: commands with an argument, possible arguments, groups, earlier lines.
 
-use super::{Help, Line, LineAction, Section, read};
+use super::{Help, Line, LineAction, Section, parse};
 use crate::{
     domain::text::visible,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
@@ -15,11 +15,11 @@ use crate::{
 };
 
 /// Maximum number of groups that are offered.
-const MOST_GROUPS: usize = 6;
+const MAX_GROUPS: usize = 6;
 /// Minimum number of letters to search for groups.
-const LEAST_LETTERS: usize = 2;
+const MIN_LETTERS: usize = 2;
 /// Maximum number of remembered command lines.
-const MOST_EARLIER: usize = 50;
+const MAX_EARLIER: usize = 50;
 
 /// The commands; those of the list are disabled on pages with something that leaving would lose.
 pub(super) fn commands(focus: Focus) -> Vec<Line> {
@@ -35,7 +35,7 @@ pub(super) fn commands(focus: Focus) -> Vec<Line> {
             | Focus::Requests
     );
     let line = |info: &'static CommandInfo| {
-        let is_off = info.is_of_list && !is_plain;
+        let is_off = info.acts_on_list && !is_plain;
         Line {
             action: LineAction::Command(info),
             keys: format!(":{}", info.name),
@@ -131,7 +131,7 @@ fn arguments(info: &CommandInfo, rest: &str, context: &Context) -> Vec<Line> {
 
 /// Groups whose name or id contains the words.
 fn groups(typed: &str, context: &Context) -> Vec<Line> {
-    if typed.trim().chars().count() < LEAST_LETTERS {
+    if typed.trim().chars().count() < MIN_LETTERS {
         return Vec::new();
     }
     let mut query = Query::parse(typed, None);
@@ -171,7 +171,7 @@ fn groups(typed: &str, context: &Context) -> Vec<Line> {
             ..offered(format!("go {id}"), format!("group {}{name}", visible(id)))
         }
     };
-    named.take(MOST_GROUPS).map(line).collect()
+    named.take(MAX_GROUPS).map(line).collect()
 }
 
 impl Help {
@@ -203,7 +203,7 @@ impl Help {
                 }
                 lines
             }
-            None => match read(typed) {
+            None => match parse(typed) {
                 Some(Ok(Command::Row(row))) => {
                     vec![offered(
                         row.to_string(),
@@ -218,7 +218,7 @@ impl Help {
     /// Runs the typed line, or the one under the cursor, if it is a command; returns whether it is one.
     pub(super) fn run_line(&mut self, context: &mut Context) -> bool {
         let typed = self.typed.text().trim().to_owned();
-        let is_typed = self.cursor.at == 0 && read(&typed).is_some();
+        let is_typed = self.cursor.at == 0 && parse(&typed).is_some();
         let found = self.found();
         let text = match found.get(self.cursor.at).map(|line| &line.action) {
             // The typed line takes precedence over what is offered for it.
@@ -231,11 +231,11 @@ impl Help {
             self.typed.error = Some(why);
             return true;
         }
-        match read(&text) {
+        match parse(&text) {
             Some(Ok(command)) => {
                 context.commands.retain(|known| *known != text);
                 context.commands.push(text);
-                if context.commands.len() > MOST_EARLIER {
+                if context.commands.len() > MAX_EARLIER {
                     context.commands.remove(0);
                 }
                 context.navigate(Navigation::Pop);
@@ -302,7 +302,7 @@ impl Help {
 
     /// Whether the typed line is not a command, and none is offered for it.
     pub(super) fn finds_nothing(&self) -> bool {
-        self.is_palette && self.found().is_empty() && read(self.typed.text()).is_none()
+        self.is_palette && self.found().is_empty() && parse(self.typed.text()).is_none()
     }
 
     pub(super) fn nothing_found(&self) -> String {

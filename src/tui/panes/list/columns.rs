@@ -13,10 +13,10 @@ const NAME: (u16, u16) = (16, 40);
 /// Minimum and maximum width of a property's value, in cells.
 const PROPERTY: (u16, u16) = (8, 20);
 /// Below this width the age gets space before the name.
-const NARROW: u16 = 60;
+const NARROW_WIDTH: u16 = 60;
 
 /// Below this width the name is shortened before token, mapping and properties are dropped.
-const ROOMY: u16 = 96;
+const ROOMY_WIDTH: u16 = 96;
 
 /// The sort order of a click on a column title.
 pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
@@ -145,15 +145,16 @@ pub(super) fn fit(
     let mut order: Vec<usize> = (0..columns.len())
         .filter(|at| !scrolled.contains(at))
         .collect();
-    let is_cut =
-        |column: &ListColumn| *column == ListColumn::Name && (NARROW..ROOMY).contains(&room);
+    let is_cut = |column: &ListColumn| {
+        *column == ListColumn::Name && (NARROW_WIDTH..ROOMY_WIDTH).contains(&room)
+    };
     order.sort_by_key(|at| match &columns[*at] {
         name if is_cut(name) => (rank(&ListColumn::Props), true),
         column => (rank(column), false),
     });
     // The name gets its minimum before the age and the rest after it; if space is tight, after the properties.
     let name = order.iter().position(|at| columns[*at] == ListColumn::Name);
-    if let Some(name) = name.filter(|_| room >= NARROW) {
+    if let Some(name) = name.filter(|_| room >= NARROW_WIDTH) {
         let at = order[name];
         order.insert(usize::from(columns.contains(&ListColumn::Id)), at);
     }
@@ -171,7 +172,7 @@ pub(super) fn fit(
         } else if least + gap <= left {
             widths[at] = Some(least);
             left -= least + gap;
-            if room < NARROW && columns[at] == ListColumn::Name {
+            if room < NARROW_WIDTH && columns[at] == ListColumn::Name {
                 let more = (most - least).min(left);
                 widths[at] = Some(least + more);
                 left -= more;
@@ -261,7 +262,7 @@ mod tests {
                     );
                     let is_less = widths.iter().zip(&before).any(|(now, then)| now < then);
                     // From NARROW on the name gets space before the age; from ROOMY on it is not cut any more.
-                    let is_other_order = [NARROW, ROOMY].contains(&room);
+                    let is_other_order = [NARROW_WIDTH, ROOMY_WIDTH].contains(&room);
                     assert!(is_other_order || !is_less, "{room}: {before:?} {widths:?}");
                     before = widths;
                 }

@@ -91,7 +91,7 @@ impl Summary {
         *self = counted;
     }
 
-    /// `96 ok`, `9 due`, `7 over`, `2 unknown`; without those that are zero.
+    /// `96 ok`, `9 due`, `7 overlay`, `2 unknown`; without those that are zero.
     pub(super) fn parts(&self, context: &Context) -> Vec<(String, Style)> {
         let theme = context.theme;
         let parts = [

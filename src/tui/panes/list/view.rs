@@ -50,10 +50,10 @@ const MIN_ROWS_FOR_DETAILS: u16 = 16;
 /// Rows of the details below the list, with their rule.
 const DETAIL_ROWS: u16 = 5;
 /// Minimum number of rows that the list keeps below the line of a bulk rotation.
-const LEAST_ROWS: u16 = 3;
+const MIN_LIST_ROWS: u16 = 3;
 const TITLE: &str = "Groups";
 /// Width of a name that nothing covers, in cells.
-const LEAST_NAME: u16 = 16;
+const MIN_NAME_WIDTH: u16 = 16;
 
 /// The areas of the parts of the list.
 pub(super) struct Places {
@@ -107,7 +107,7 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
         line
     };
     take(&mut area, list.rows.is_filtering());
-    let has_batch = context.batch_here().is_some() && area.height > LEAST_ROWS;
+    let has_batch = context.batch_here().is_some() && area.height > MIN_LIST_ROWS;
     let batch = take(&mut area, has_batch);
     let is_bare = area.width < BARE_SIZE.0 || area.height < BARE_SIZE.1;
     let needs = needs(list, context);
@@ -307,7 +307,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
                 is_marked: is_marked(entry),
                 flag: flags.flag(entry.id()),
                 is_unmatched: !is_found(as_now(entry)),
-                over: others_do_something.then(|| over(entry.id())).flatten(),
+                overlay: others_do_something.then(|| over(entry.id())).flatten(),
             })
         },
         &empty_hint(list, context),
@@ -333,7 +333,7 @@ fn room_at_the_end(places: &Places) -> usize {
         match column {
             _ if cell.is_empty() => None,
             ListColumn::Id | ListColumn::Age => Some(cell.right()),
-            ListColumn::Name => Some(cell.right().min(cell.x + LEAST_NAME)),
+            ListColumn::Name => Some(cell.right().min(cell.x + MIN_NAME_WIDTH)),
             _ => None,
         }
     });

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use crate::{
     operations::{Call, ExchangeKind},
     tui::{
-        state::{context::Context, exchanges::Exchange, in_flight::turning, message::Ticket},
+        state::{context::Context, exchanges::Exchange, in_flight::spinner_frame, message::Ticket},
         widgets::{paint::columns, text_page::TextPage},
     },
 };
@@ -70,7 +70,7 @@ impl Progress {
         let (sign, style) = match self {
             Self::Waiting if theme.ascii => ('.', theme.dim()),
             Self::Waiting => ('·', theme.dim()),
-            Self::Running(_, since, _) => (turning(seconds(*since, context)), theme.focus()),
+            Self::Running(_, since, _) => (spinner_frame(seconds(*since, context)), theme.focus()),
             Self::Done(..) => ('+', theme.ok()),
             Self::Unknown => ('?', theme.unknown()),
             Self::Failed(_) => ('x', theme.error()),

@@ -12,11 +12,11 @@ use crate::{
         BatchId, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
-    tui::state::message::{AskedEdit, JobError, Msg, Outcome, ProfileIndex, Ticket},
+    tui::state::message::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
 
 /// Maximum number of events per message.
-const AT_ONCE: usize = 4_096;
+const MAX_EVENTS: usize = 4_096;
 
 /// Connects a running job with the event loop.
 pub struct JobContext {
@@ -51,43 +51,43 @@ pub(super) async fn run(
     operations: &Operations,
     plan: &Plan,
     reason: Option<String>,
-    link: JobContext,
+    context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &link).await?;
+    ready(operations, &context).await?;
     let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
-    drive(operations, batch, &[], link).await
+    drive(operations, batch, &[], context).await
 }
 
 /// Starts a bulk edit and returns when it has ended.
 pub(super) async fn edit(
     operations: &Operations,
     plan: &EditPlan,
-    link: JobContext,
+    context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &link).await?;
+    ready(operations, &context).await?;
     let batch = operations.begin_edit(plan, None).await.map_err(failed)?;
-    drive(operations, batch, &[], link).await
+    drive(operations, batch, &[], context).await
 }
 
 /// Plans a bulk edit.
 pub(super) async fn plan_edit(
     operations: &Operations,
-    asked: AskedEdit,
+    asked: BulkEditRequest,
     include_old: bool,
 ) -> Result<Outcome, DirectoryError> {
     let plan = match asked {
-        AskedEdit::Groups(change, ids) => {
+        BulkEditRequest::Groups(change, ids) => {
             Some(operations.plan_edit(change, &ids, include_old).await?)
         }
-        AskedEdit::Reverse(batch) => operations.plan_reverse_edit(batch, include_old).await?,
-        AskedEdit::Again(batch) => operations.plan_edit_again(batch, include_old).await?,
+        BulkEditRequest::Reverse(batch) => operations.plan_reverse_edit(batch, include_old).await?,
+        BulkEditRequest::Again(batch) => operations.plan_edit_again(batch, include_old).await?,
     };
     Ok(Outcome::EditPlanned(plan.map(Box::new)))
 }
 
-async fn ready(operations: &Operations, link: &JobContext) -> Result<(), JobError> {
+async fn ready(operations: &Operations, context: &JobContext) -> Result<(), JobError> {
     operations.ready().await.map_err(failed)?;
-    if link.command.borrow().is_stop() {
+    if context.command.borrow().is_stop() {
         return Err(broke("stopped before anything was sent"));
     }
     Ok(())
@@ -98,24 +98,24 @@ pub(super) async fn resume(
     operations: &Operations,
     batch: BatchId,
     left_out: &[UserGroupId],
-    link: JobContext,
+    context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &link).await?;
-    drive(operations, batch, left_out, link).await
+    ready(operations, &context).await?;
+    drive(operations, batch, left_out, context).await
 }
 
 async fn drive(
     operations: &Operations,
     batch: BatchId,
     left_out: &[UserGroupId],
-    mut link: JobContext,
+    mut context: JobContext,
 ) -> Result<Outcome, JobError> {
     let mut run = operations
         .run_batch_without(batch, left_out, RunLimits::default(), None)
         .await
         .map_err(failed)?;
-    steer(&run.control, *link.command.borrow_and_update());
-    let report = follow(&mut run.progress, &run.control, &mut link).await;
+    steer(&run.control, *context.command.borrow_and_update());
+    let report = follow(&mut run.progress, &run.control, &mut context).await;
     report
         .map(Outcome::BulkEnded)
         .ok_or_else(|| broke("Internal error, stopped"))
@@ -124,25 +124,25 @@ async fn drive(
 async fn follow(
     progress: &mut mpsc::UnboundedReceiver<BatchEvent>,
     control: &Control,
-    link: &mut JobContext,
+    context: &mut JobContext,
 ) -> Option<Report> {
     let mut waiting = Vec::new();
     loop {
         tokio::select! {
             biased;
-            Ok(()) = link.command.changed() => steer(control, *link.command.borrow_and_update()),
+            Ok(()) = context.command.changed() => steer(control, *context.command.borrow_and_update()),
             // Fails when nobody receives any more; the run must still end properly.
-            Ok(permit) = link.news.reserve(), if !waiting.is_empty() => {
-                permit.send(Msg::News(link.ticket, std::mem::take(&mut waiting)));
+            Ok(permit) = context.news.reserve(), if !waiting.is_empty() => {
+                permit.send(Msg::BatchEvents(context.ticket, std::mem::take(&mut waiting)));
             }
-            count = progress.recv_many(&mut waiting, AT_ONCE), if waiting.len() < AT_ONCE => {
+            count = progress.recv_many(&mut waiting, MAX_EVENTS), if waiting.len() < MAX_EVENTS => {
                 if count == 0 {
                     return None;
                 }
                 if let Some(BatchEvent::Finished(report)) = waiting.last() {
                     let report = report.clone();
                     // The last events are sent before the end of the job.
-                    let _ = link.news.send(Msg::News(link.ticket, waiting)).await;
+                    let _ = context.news.send(Msg::BatchEvents(context.ticket, waiting)).await;
                     return Some(report);
                 }
             }

@@ -16,7 +16,7 @@ use crate::{
 pub(super) async fn report(report: String, path: PathBuf) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || write_new_private(&to, report.as_bytes());
-    aside("the report", write).await?;
+    on_blocking_thread("the report", write).await?;
     Ok(Outcome::ReportWritten(path))
 }
 
@@ -27,7 +27,7 @@ pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, JobErr
         let contents = Zeroizing::new(format!("{}\n", token.expose()));
         write_new_token(&to, contents.as_bytes())
     };
-    aside("the token", write).await?;
+    on_blocking_thread("the token", write).await?;
     Ok(Outcome::TokenWritten(path))
 }
 
@@ -51,11 +51,11 @@ pub(super) async fn export(
         text += format.foot();
         write_new_private(&to, text.as_bytes()).map(|()| count)
     };
-    let count = aside("the export", write).await?;
+    let count = on_blocking_thread("the export", write).await?;
     Ok(Outcome::Exported(count, path))
 }
 
-async fn aside<T: Send + 'static>(
+async fn on_blocking_thread<T: Send + 'static>(
     what: &str,
     write: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, JobError> {

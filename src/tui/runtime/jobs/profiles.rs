@@ -14,12 +14,12 @@ use crate::{
 
 const NOT_HERE: &str = "profiles cannot be added here";
 
-pub(super) async fn check(works: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
+pub(super) async fn check(backends: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
     let key = match secret(key) {
         Ok(key) => key,
         Err(no) => return no,
     };
-    let Some(connector) = &works.0.connector else {
+    let Some(connector) = &backends.0.connector else {
         return Outcome::NotAdded(vec![(None, NOT_HERE.into())]);
     };
     match connector.check(new, key.as_ref()).await {
@@ -28,18 +28,18 @@ pub(super) async fn check(works: &Backends, new: &NewProfile, key: Option<Token>
     }
 }
 
-pub(super) async fn add(works: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
+pub(super) async fn add(backends: &Backends, new: &NewProfile, key: Option<Token>) -> Outcome {
     let key = match secret(key) {
         Ok(key) => key,
         Err(no) => return no,
     };
-    let Some(connector) = &works.0.connector else {
+    let Some(connector) = &backends.0.connector else {
         return Outcome::NotAdded(vec![(None, NOT_HERE.into())]);
     };
     match connector.add(new, key.as_ref()).await {
         Ok(operations) => {
             let profile = operations.profile().clone();
-            Outcome::ProfileAdded(works.add(operations), Box::new(profile))
+            Outcome::ProfileAdded(backends.add(operations), Box::new(profile))
         }
         Err(error) => Outcome::NotAdded(error.problems()),
     }

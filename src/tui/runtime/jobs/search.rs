@@ -21,12 +21,12 @@ use crate::{
 };
 
 /// Maximum number of similar ids.
-pub(crate) const NEAR: usize = 6;
+pub(crate) const MAX_SIMILAR: usize = 6;
 
-/// Up to this number of groups are read in one go; if there are more, the first `FIRST` of them fill any screen until
+/// Up to this number of groups are read in one go; if there are more, the first `FIRST_GROUPS` of them fill any screen until
 /// the others arrive.
-const ALL_AT_ONCE: usize = 2_000;
-const FIRST: usize = 400;
+const MAX_ONE_READ: usize = 2_000;
+const FIRST_GROUPS: usize = 400;
 
 /// Reads everything that the directory knows about a profile. If there are many groups, sends the first ones before the
 /// others are read.
@@ -44,7 +44,9 @@ pub(super) async fn list(
     )?;
     let at_work = operations.at_work(&open).await?;
     let order = view.clone().unwrap_or_default();
-    let first = operations.first_groups(&order, ALL_AT_ONCE, FIRST).await?;
+    let first = operations
+        .first_groups(&order, MAX_ONE_READ, FIRST_GROUPS)
+        .await?;
     let mut listing = Listing::from(first.index);
     let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
     listing.extras = Some(ListingExtras {
@@ -74,14 +76,14 @@ pub(super) async fn list(
 async fn all(operations: &Operations, context: &JobContext) -> Result<Index, DirectoryError> {
     let (news, ticket) = (context.news.clone(), context.ticket);
     let is_wanted = Arc::new(AtomicBool::new(true));
-    let _wanted = StillWanted(is_wanted.clone());
+    let _wanted = CancelOnDrop(is_wanted.clone());
     let tell = move |read| {
         // Dropped if the queue is full: the next one reports more.
-        let _ = news.try_send(Msg::Read(ticket, read));
+        let _ = news.try_send(Msg::ReadProgress(ticket, read));
         is_wanted.load(Ordering::Relaxed)
     };
     let builder = operations.load_groups(tell).await?;
-    Ok(aside(move |_| builder.finish()).await)
+    Ok(on_blocking_thread(move |_| builder.finish()).await)
 }
 
 pub(super) async fn search(
@@ -89,40 +91,42 @@ pub(super) async fn search(
     asked: SearchRequest,
     before: Option<Arc<SearchResults>>,
 ) -> Result<Outcome, JobError> {
-    let found =
-        aside(move |is_wanted| run_search(&index, asked, before.as_deref(), is_wanted)).await;
+    let found = on_blocking_thread(move |is_wanted| {
+        run_search(&index, asked, before.as_deref(), is_wanted)
+    })
+    .await;
     // Only a dropped search finds nothing, and its result goes nowhere.
     found
         .map(|found| Outcome::Found(Arc::new(found)))
         .ok_or_else(|| JobError::of("the search was cancelled"))
 }
 
-pub(super) async fn nearest(index: Index, typed: String) -> Outcome {
-    Outcome::Near(aside(move |_| nearest_in(&index, &typed)).await)
+pub(super) async fn similar_ids(index: Index, typed: String) -> Outcome {
+    Outcome::SimilarIds(on_blocking_thread(move |_| similar_ids_in(&index, &typed)).await)
 }
 
 /// The known ids most similar to a typed one.
-pub(crate) fn nearest_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
+pub(crate) fn similar_ids_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
     let ids = index.entries().map(crate::search::Entry::id);
-    let near = near(typed, ids, NEAR).into_iter();
+    let near = near(typed, ids, MAX_SIMILAR).into_iter();
     near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
 }
 
 /// On drop, tells the work that nobody waits for it any more.
-struct StillWanted(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for StillWanted {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
 }
 
 /// Runs CPU-bound work on a blocking thread.
-async fn aside<T: Send + 'static>(
+async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> T + Send + 'static,
 ) -> T {
     let is_wanted = Arc::new(AtomicBool::new(true));
-    let _wanted = StillWanted(is_wanted.clone());
+    let _wanted = CancelOnDrop(is_wanted.clone());
     let working =
         tokio::task::spawn_blocking(move || work(&|| is_wanted.load(Ordering::Relaxed))).await;
     match working {

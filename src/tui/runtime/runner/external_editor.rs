@@ -11,13 +11,13 @@ use crate::tui::{
 impl<S: Screen> Runner<S> {
     /// Runs the requested external edit, if there is one; jobs continue meanwhile. Returns a signal that
     /// asked for the end.
-    pub(super) async fn edit_outside(
+    pub(super) async fn run_external_edit(
         &mut self,
         signals: &mut Option<&mut Signals>,
     ) -> Option<Signal> {
-        let (ticket, outside) = self.outside.take()?;
+        let (ticket, external_edit) = self.external_edit.take()?;
         let mut end = None;
-        let edited = match self.begin_outside(&outside) {
+        let edited = match self.begin_external_edit(&external_edit) {
             Err(why) => Err(why),
             Ok((editor, sheet)) => {
                 let run = editor
@@ -45,11 +45,14 @@ impl<S: Screen> Runner<S> {
         end
     }
 
-    fn begin_outside(&mut self, outside: &EditRequest) -> Result<(Editor, EditFile), String> {
-        let variables = self.works.variables_for_editor(self.app.context.current);
+    fn begin_external_edit(
+        &mut self,
+        external_edit: &EditRequest,
+    ) -> Result<(Editor, EditFile), String> {
+        let variables = self.backends.variables_for_editor(self.app.context.current);
         let editor = Editor::find(variables)?;
         let sheet = editor
-            .write(outside)
+            .write(external_edit)
             .map_err(|error| format!("no private file for the editor: {error}"))?;
         match self.screen.give_away() {
             Ok(()) => Ok((editor, sheet)),

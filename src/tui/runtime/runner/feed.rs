@@ -18,19 +18,19 @@ use crate::{
 };
 
 /// Changes within this time after a look are reported together.
-const GATHERED: Duration = Duration::from_millis(100);
+const GATHER_TIME: Duration = Duration::from_millis(100);
 /// Time until the next attempt when the directory cannot be read.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// An interruption that is over by then is not mentioned.
-const SHORT: Duration = Duration::from_secs(2);
+const UNREPORTED_OUTAGE: Duration = Duration::from_secs(2);
 
 /// Stops when dropped.
-pub(super) struct Following {
+pub(super) struct FeedTask {
     _task: AbortOnDropHandle<()>,
     looks: Arc<Notify>,
 }
 
-impl Following {
+impl FeedTask {
     /// `told` is what the console already says about the directory.
     pub(super) fn begin(
         profile: ProfileIndex,
@@ -66,7 +66,7 @@ async fn follow(
         let looked = Instant::now();
         let seen = tokio::select! {
             seen = feed.read_changes() => seen,
-            error = line.lost_for(SHORT), if told.is_none_or(OutageReason::can_be_read) => Err(error),
+            error = line.lost_for(UNREPORTED_OUTAGE), if told.is_none_or(OutageReason::can_be_read) => Err(error),
         };
         let next = match seen {
             Ok(changes) => {
@@ -76,19 +76,19 @@ async fn follow(
                     .and_then(|error| OutageReason::of(&error));
                 let line = (why != told).then(|| why.map(|why| (Duration::ZERO, why)));
                 told = why;
-                let line = line.map(|line| Msg::Line(profile, line));
+                let line = line.map(|line| Msg::DirectoryState(profile, line));
                 let changes = changes.map(|changes| Msg::Changed(profile, Box::new(changes)));
                 Ok(line.into_iter().chain(changes))
             }
             Err(error) => {
                 let since = *failing.get_or_insert(looked);
                 let lost_for = since.elapsed().max(if line.is_lost() {
-                    SHORT
+                    UNREPORTED_OUTAGE
                 } else {
                     Duration::ZERO
                 });
                 let why = OutageReason::of(&error);
-                let why = why.filter(|why| told != Some(*why) && lost_for >= SHORT);
+                let why = why.filter(|why| told != Some(*why) && lost_for >= UNREPORTED_OUTAGE);
                 Err(why.map(|why| (lost_for, why)))
             }
         };
@@ -103,12 +103,16 @@ async fn follow(
             Err(lost) => {
                 if let Some(lost) = lost {
                     told = Some(lost.1);
-                    if news.send(Msg::Line(profile, Some(lost))).await.is_err() {
+                    if news
+                        .send(Msg::DirectoryState(profile, Some(lost)))
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                 }
                 // Each attempt waits for the directory as well.
-                sleep(AGAIN).await;
+                sleep(RETRY_INTERVAL).await;
                 continue;
             }
         }
@@ -117,6 +121,6 @@ async fn follow(
             () = feed.maybe_written() => {}
             () = looks.notified(), if !has_events => {}
         }
-        sleep_until(looked + GATHERED).await;
+        sleep_until(looked + GATHER_TIME).await;
     }
 }

@@ -7,16 +7,16 @@ use crossterm::event::Event;
 use super::{Runner, Screen};
 use crate::tui::{
     state::{message::Msg, notices::Severity},
-    terminal::{InputEvent, LONGEST_PASTE},
+    terminal::{InputEvent, MAX_PASTE_BYTES},
 };
 
 /// How long the terminal may take to report its background; after that the colours do not change any more.
-const ANSWER_TIME: Duration = Duration::from_millis(200);
+const BACKGROUND_REPLY_TIME: Duration = Duration::from_millis(200);
 
 impl<S: Screen> Runner<S> {
     /// Turns terminal input into a message; input that is none is reported to the person.
-    pub(super) fn on_input(&mut self, came: InputEvent) -> Option<Msg> {
-        let (severity, text) = match came {
+    pub(super) fn on_input(&mut self, input: InputEvent) -> Option<Msg> {
+        let (severity, text) = match input {
             InputEvent::Event(Event::FocusGained) => {
                 if let Some(feed) = &self.feed {
                     feed.look();
@@ -26,7 +26,7 @@ impl<S: Screen> Runner<S> {
             InputEvent::Event(event) => return message(event),
             InputEvent::Background(red, green, blue) => {
                 let asked = self.background_asked_at.take()?;
-                let is_in_time = asked.elapsed() <= ANSWER_TIME;
+                let is_in_time = asked.elapsed() <= BACKGROUND_REPLY_TIME;
                 return is_in_time.then_some(Msg::Background(red, green, blue));
             }
             InputEvent::PasteIsOpen => (
@@ -37,7 +37,7 @@ impl<S: Screen> Runner<S> {
                 Severity::Error,
                 format!(
                     "the pasted text was too long and is not taken: at most {} MiB",
-                    LONGEST_PASTE >> 20
+                    MAX_PASTE_BYTES >> 20
                 ),
             ),
         };

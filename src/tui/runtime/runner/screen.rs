@@ -12,7 +12,7 @@ pub trait Screen {
     /// Draws what the closure renders; writes only what differs from the last frame.
     fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()>;
     /// Reads messages aloud, in the plain mode.
-    fn tell(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
+    fn announce(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
         Ok(())
     }
     /// Copies a text to the person's clipboard (OSC 52).
@@ -39,14 +39,14 @@ pub trait Screen {
 
 /// Both terminals implement the methods themselves; they differ only in what they know about their size.
 macro_rules! forward {
-    ($screen:ty, $size:expr $(, tell = $tell:ident)? $(, focus = $focus:ident)?) => {
+    ($screen:ty, $size:expr $(, announce = $announce:ident)? $(, focus = $focus:ident)?) => {
         impl Screen for $screen {
             fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
                 self.draw(render)
             }
 
-            $(fn $tell(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
-                self.$tell(messages)
+            $(fn $announce(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
+                self.$announce(messages)
             })?
 
             fn copy(&mut self, text: &Token) -> io::Result<()> {
@@ -90,4 +90,4 @@ forward!(
     crossterm::terminal::size().map(Some),
     focus = report_focus
 );
-forward!(terminal::PlainScreen, Ok(None), tell = tell);
+forward!(terminal::PlainScreen, Ok(None), announce = announce);

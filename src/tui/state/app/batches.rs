@@ -42,7 +42,7 @@ impl App {
         if let Outcome::BulkEnded(report) = outcome {
             run.finished(report.clone());
         } else if let Outcome::Failed(trouble) = outcome {
-            run.broke_off(trouble.text.clone());
+            run.end_with_error(trouble.text.clone());
         } else {
             return;
         }
@@ -57,7 +57,7 @@ impl App {
 
     pub(super) fn batch_lost(&mut self, ticket: Ticket) {
         if let Some(run) = self.batch_of(ticket) {
-            run.broke_off("Internal error, stopped".into());
+            run.end_with_error("Internal error, stopped".into());
         }
     }
 

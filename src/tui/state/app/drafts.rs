@@ -186,7 +186,7 @@ impl App {
 
     /// A sentence about the drafts that are kept when the console ends.
     pub fn unsent(&self) -> Option<String> {
-        match self.context.drafts.len() - self.unkept() {
+        match self.context.drafts.len() - self.unsaved() {
             0 => None,
             1 => Some("1 unsent draft is kept".into()),
             more => Some(format!("{more} unsent drafts are kept")),
@@ -195,19 +195,19 @@ impl App {
 
     /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
     pub(super) fn lost_drafts(&self) -> Option<String> {
-        match self.unkept() {
+        match self.unsaved() {
             0 => None,
             1 => Some("1 unsent draft will be lost".into()),
             more => Some(format!("{more} unsent drafts will be lost")),
         }
     }
 
-    fn unkept(&self) -> usize {
+    fn unsaved(&self) -> usize {
         let drafts = &self.context.drafts;
-        if self.context.is_thrown_away {
+        if self.context.is_ephemeral {
             drafts.len()
         } else if drafts.is_failing || self.context.lost.is_some() {
-            drafts.unkept()
+            drafts.unsaved()
         } else {
             0
         }

@@ -8,11 +8,11 @@ use super::{Action, App, Outcome, Severity, Ticket, outcomes::has_ended};
 use crate::tui::{keymap::Press, state::message::JobError};
 
 /// Keys within this pause were typed without looking; later ones were typed after looking.
-const PAUSE: SignedDuration = SignedDuration::from_millis(300);
+const LOOK_PAUSE: SignedDuration = SignedDuration::from_millis(300);
 
 /// Discards the keys that follow a refused key, because they were typed for what that key should have opened.
 #[derive(Debug)]
-pub(super) struct Swallowing {
+pub(super) struct DiscardedKeys {
     until: Timestamp,
     /// Why the key was refused.
     why: String,
@@ -28,7 +28,7 @@ impl App {
         self.context.messages.key(now);
         let focus = self.top().focus();
         let press = self.context.keys.press(focus, key);
-        if press != Press::Do(Action::Cancel) && self.swallow() {
+        if press != Press::Do(Action::Cancel) && self.discard_key() {
             return;
         }
         if self.top().is_preparing() && is_text(key) {
@@ -54,8 +54,8 @@ impl App {
             }
         }
         let why = self.refused.take().filter(|_| upper_case(key).is_some());
-        self.swallowing = why.map(|why| Swallowing {
-            until: self.context.now + PAUSE,
+        self.discarded_keys = why.map(|why| DiscardedKeys {
+            until: self.context.now + LOOK_PAUSE,
             why,
             count: 0,
         });
@@ -68,30 +68,33 @@ impl App {
     }
 
     /// Stops discarding after a pause: later keys were typed after looking.
-    pub(super) fn stop_swallowing(&mut self) {
+    pub(super) fn stop_discarding(&mut self) {
         let now = self.context.now;
-        self.swallowing
-            .take_if(|swallowing| now >= swallowing.until);
+        self.discarded_keys
+            .take_if(|discarded_keys| now >= discarded_keys.until);
     }
 
     /// Discards a key that directly follows a refused one; returns whether it did.
-    fn swallow(&mut self) -> bool {
+    fn discard_key(&mut self) -> bool {
         let now = self.context.now;
-        let Some(swallowing) = &mut self.swallowing else {
+        let Some(discarded_keys) = &mut self.discarded_keys else {
             return false;
         };
-        swallowing.until = now + PAUSE;
-        swallowing.count += 1;
-        let text = match swallowing.count {
-            1 => format!("{}. The key after it did nothing", swallowing.why),
-            count => format!("{}. The {count} keys after it did nothing", swallowing.why),
+        discarded_keys.until = now + LOOK_PAUSE;
+        discarded_keys.count += 1;
+        let text = match discarded_keys.count {
+            1 => format!("{}. The key after it did nothing", discarded_keys.why),
+            count => format!(
+                "{}. The {count} keys after it did nothing",
+                discarded_keys.why
+            ),
         };
         self.context.messages.refuse(now, text);
         true
     }
 
     /// Cancels the reads that the page visibly waits for; returns whether there were any.
-    pub(super) fn cancel_what_is_waited_for(&mut self) -> bool {
+    pub(super) fn cancel_awaited_reads(&mut self) -> bool {
         let context = &self.context;
         let waited = context.running.keys().filter(|ticket| {
             self.top().waits_for(**ticket)

@@ -66,7 +66,7 @@ impl App {
                 self.notice(&outcome, running.profile);
             }
         }
-        if running.job.is_of_the_journal || is_of_the_journal(&outcome) {
+        if running.job.touches_journal || touches_journal(&outcome) {
             self.follow_journal();
         }
         if is_here
@@ -388,7 +388,7 @@ impl App {
             }
             Outcome::Listed(_)
             | Outcome::Found(_)
-            | Outcome::Near(_)
+            | Outcome::SimilarIds(_)
             | Outcome::ViewKept
             | Outcome::Drafts(_)
             | Outcome::DraftKept(..)
@@ -398,7 +398,7 @@ impl App {
             | Outcome::History(_)
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
-            | Outcome::Whose(_)
+            | Outcome::TokenOwners(_)
             | Outcome::PendingHandOffs(_)
             | Outcome::ChangesSettled(_)
             | Outcome::Batches(_)
@@ -464,7 +464,7 @@ fn tells_how_changes_ended(done: &Done) -> bool {
 }
 
 /// Whether the outcome may have changed items of a batch, or what waits for a person.
-fn is_of_the_journal(outcome: &Outcome) -> bool {
+fn touches_journal(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
         Outcome::Recovered(_)

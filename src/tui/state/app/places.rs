@@ -18,7 +18,7 @@ impl App {
         let is_here = profile == self.context.current;
         match outcome {
             Outcome::PlaceBound(bound) if bound.on_trial => {
-                self.is_said(profile);
+                self.problem_resolved(profile);
                 if let Some(name) = self.context.profiles.get(profile.0) {
                     let problem = PlaceProblem::OnTrial {
                         profile: name.name.clone(),
@@ -32,7 +32,7 @@ impl App {
                 }
             }
             Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
-                self.is_said(profile);
+                self.problem_resolved(profile);
                 if matches!(outcome, Outcome::Acknowledged) {
                     self.context.wrong_environment.remove(&profile);
                 }
@@ -40,7 +40,7 @@ impl App {
                     self.reload_place();
                 }
             }
-            Outcome::Done(_) | Outcome::OpenRotations(_) => self.is_said(profile),
+            Outcome::Done(_) | Outcome::OpenRotations(_) => self.problem_resolved(profile),
             _ => {}
         }
         let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {
@@ -64,7 +64,7 @@ impl App {
     }
 
     /// The profile is no longer blocked: removes the problem and its message.
-    fn is_said(&mut self, profile: ProfileIndex) {
+    fn problem_resolved(&mut self, profile: ProfileIndex) {
         if let Some(problem) = self.context.held.remove(&profile) {
             let now = self.context.now;
             self.context.messages.take_back(now, &problem.to_string());

@@ -11,7 +11,7 @@ use crate::tui::{
 };
 
 /// Maximum time between two clicks on a row that count as a double click, in milliseconds.
-const TWICE: i128 = 400;
+const DOUBLE_CLICK_MS: i128 = 400;
 
 impl App {
     pub(super) fn mouse(&mut self, event: MouseEvent) {
@@ -63,7 +63,7 @@ impl App {
         let before = self.last_click.take().filter(|(place, then)| {
             let apart = now.as_millisecond() - then.as_millisecond();
             let is_there = place.y == at.y && place.x.abs_diff(at.x) <= 1;
-            is_there && i128::from(apart) <= TWICE
+            is_there && i128::from(apart) <= DOUBLE_CLICK_MS
         });
         if !is_row || self.top().focus() != Focus::List {
             return;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A second Ctrl-C or `q` within this time confirms the first.
-const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl App {
     /// The first Ctrl-C goes back or says how to quit; the second quits.
@@ -80,7 +80,7 @@ impl App {
 
     pub(super) fn is_again(&self, action: Action) -> bool {
         self.warned.is_some_and(|(warned, at)| {
-            warned == action && self.context.now.duration_since(at) <= AGAIN
+            warned == action && self.context.now.duration_since(at) <= CONFIRM_WITHIN
         })
     }
 

@@ -9,7 +9,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::{
-            live::{GroupNews, learnt, news_between, news_of_all},
+            live::{GroupNews, last_learnt, news_between, news_of_all},
             message::Effect,
             notices::Condition,
             outage::{Outage, OutageReason},
@@ -29,7 +29,7 @@ impl App {
     }
 
     /// The directory became unavailable, or is available again.
-    pub(super) fn line_changed(
+    pub(super) fn directory_state_changed(
         &mut self,
         profile: ProfileIndex,
         lost: Option<(Duration, OutageReason)>,
@@ -114,7 +114,7 @@ impl App {
                 None if !context.groups.is_whole() => continue,
                 None => Some(news_of_all(group, now)),
                 // An answer received here is newer than this look at the directory.
-                Some(old) if learnt(&old) > learnt(group) => continue,
+                Some(old) if last_learnt(&old) > last_learnt(group) => continue,
                 Some(old) => news_between(&old, group, now),
             };
             context.groups.merge(group);

@@ -31,7 +31,7 @@ pub enum Outcome {
     Listed(Box<Listing>),
     Found(Arc<SearchResults>),
     /// Most similar first.
-    Near(Vec<UserGroupId>),
+    SimilarIds(Vec<UserGroupId>),
     ViewKept,
     /// The current notes and labels of these groups, and what was changed.
     Annotated(Vec<(UserGroupId, Annotation)>, Box<AnnotationChange>),
@@ -53,7 +53,7 @@ pub enum Outcome {
     Rotations(Vec<RotationRow>),
     Recovered(Vec<Recovered>),
     Abandoned(Box<RotationRow>),
-    Whose(TokenLookup),
+    TokenOwners(TokenLookup),
     PendingHandOffs(Vec<RotationRow>),
     /// `None` if there was nothing to hand off.
     HandedOff(Option<Box<HandedOff>>),
@@ -105,7 +105,7 @@ impl Outcome {
             Self::Failed(trouble) | Self::NotHandedOff(trouble) => trouble.wrong_environment,
             Self::Listed(_)
             | Self::Found(_)
-            | Self::Near(_)
+            | Self::SimilarIds(_)
             | Self::ViewKept
             | Self::Annotated(..)
             | Self::NoteChanged(..)
@@ -119,7 +119,7 @@ impl Outcome {
             | Self::TokenWritten(_)
             | Self::Rotations(_)
             | Self::Abandoned(_)
-            | Self::Whose(_)
+            | Self::TokenOwners(_)
             | Self::PendingHandOffs(_)
             | Self::HandedOff(_)
             | Self::ChangesSettled(_)
@@ -156,7 +156,7 @@ pub struct JobError {
     /// The answer came from another environment than the profile says (hazard 11).
     pub wrong_environment: bool,
     /// The directory is unavailable, which has a fixed place of its own on the screen.
-    pub is_of_lost_directory: bool,
+    pub is_directory_outage: bool,
     /// The problem with the place of the profile, if that is the cause.
     pub place: Option<Box<PlaceProblem>>,
 }
@@ -169,7 +169,7 @@ impl JobError {
             ending: None,
             is_cancelled: false,
             wrong_environment: false,
-            is_of_lost_directory: false,
+            is_directory_outage: false,
             place: None,
         }
     }
@@ -190,7 +190,7 @@ impl From<Failure> for JobError {
             ending: failure.ending(),
             is_cancelled: false,
             wrong_environment: failure.is_wrong_environment(),
-            is_of_lost_directory: false,
+            is_directory_outage: false,
             place: match failure {
                 Failure::Place(problem) => Some(Box::new(problem)),
                 _ => None,

@@ -8,11 +8,11 @@ use jiff::{SignedDuration, Timestamp};
 use super::severity::Severity;
 
 /// How long an error holds the line against less severe messages, and a question against all others.
-const HELD: SignedDuration = SignedDuration::from_secs(4);
+const HOLD_TIME: SignedDuration = SignedDuration::from_secs(4);
 /// How long each message is shown while others wait.
-const TURN: SignedDuration = SignedDuration::from_secs(2);
+const TURN_TIME: SignedDuration = SignedDuration::from_secs(2);
 /// Maximum number of waiting messages; further ones are only found in the log.
-const WAITING: usize = 3;
+const MAX_WAITING: usize = 3;
 
 /// A message in the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +58,9 @@ impl LineMessage {
     /// When the message leaves the line without any event.
     fn until(&self, others_wait: bool) -> Option<Timestamp> {
         let stays = if others_wait && (self.asks || self.severity.must_be_read()) {
-            HELD
+            HOLD_TIME
         } else if others_wait {
-            TURN
+            TURN_TIME
         } else if self.severity.must_be_read() && !self.had_key {
             return None;
         } else {
@@ -99,13 +99,13 @@ impl MessageLine {
             // Nobody must press the same key again without having seen the question.
             let is_asked = shown.asks && !shown.had_key;
             let matters_more = shown.severity.must_be_read() && new.severity < shown.severity;
-            (is_asked || matters_more) && !new.asks && now < shown.since + HELD
+            (is_asked || matters_more) && !new.asks && now < shown.since + HOLD_TIME
         };
         if !self.shown.as_ref().is_some_and(holds) {
             // An old message must never cover a newer one.
             self.waiting.clear();
             self.shown = Some(new);
-        } else if self.waiting.len() < WAITING {
+        } else if self.waiting.len() < MAX_WAITING {
             self.waiting.push_back(new);
         }
         None

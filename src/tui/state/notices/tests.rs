@@ -192,13 +192,16 @@ fn what_is_read_or_resolved_is_unread_no_more() {
 fn who_hears_them_is_told_each_once() {
     let mut messages = Notices::default();
     say(&mut messages, 0, Severity::Info, "hello");
-    messages.read_aloud();
+    messages.announce_messages();
     say(&mut messages, 1, Severity::Error, "broken");
     messages.refuse(at(2), "Not available: no");
-    let heard = messages.take_unheard();
+    let heard = messages.take_announcements();
     let texts: Vec<_> = heard.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["hello", "broken", "Not available: no"]);
-    assert_eq!((messages.take_unheard().len(), messages.due()), (0, None));
+    assert_eq!(
+        (messages.take_announcements().len(), messages.due()),
+        (0, None)
+    );
     assert!(messages.current().is_none());
 }
 

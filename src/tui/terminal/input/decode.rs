@@ -13,14 +13,14 @@ use std::time::Duration;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
 /// Maximum length of a paste in bytes; properties are far smaller.
-pub const LONGEST_PASTE: usize = 16 << 20;
+pub const MAX_PASTE_BYTES: usize = 16 << 20;
 /// Maximum length of the sequence of one key; longer ones are ignored.
-const LONGEST_SEQUENCE: usize = 64;
+const MAX_SEQUENCE_BYTES: usize = 64;
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Time to wait for the rest of a sequence that the connection split after its first byte; nobody types that fast.
-const ESCAPE: Duration = Duration::from_millis(25);
+const ESCAPE_TIMEOUT: Duration = Duration::from_millis(25);
 /// After a pause this long within a paste, its end is not expected any more.
-const SILENCE: Duration = Duration::from_secs(2);
+const PASTE_TIMEOUT: Duration = Duration::from_secs(2);
 const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
 const ESCAPE_KEY: InputEvent = InputEvent::Event(ESC);
 /// Alt-], or the beginning of a reply of the terminal.
@@ -32,7 +32,7 @@ pub enum InputEvent {
     Event(Event),
     /// A paste has started and nothing more of it has arrived for a while. Ctrl-C ends it.
     PasteIsOpen,
-    /// The paste was longer than [`LONGEST_PASTE`] and is ignored as a whole.
+    /// The paste was longer than [`MAX_PASTE_BYTES`] and is ignored as a whole.
     PasteTooLong,
     /// The background colour that the terminal reported when queried: red, green and blue.
     Background(u8, u8, u8),
@@ -46,7 +46,7 @@ enum Parsed {
     Answer(Option<(u8, u8, u8)>),
     PasteBegins,
     /// Incomplete: more bytes are needed.
-    Begun,
+    Incomplete,
     /// Not a known sequence.
     Nothing,
 }
@@ -64,25 +64,25 @@ struct Paste {
     bytes: Vec<u8>,
     is_too_long: bool,
     /// `PasteIsOpen` was already sent; from now on a lone Ctrl-C was pressed by the person.
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Decoder {
-    /// How long the input may pause before [`Self::silence`] is called; `None`: for ever.
-    pub(super) fn patience(&self) -> Option<Duration> {
+    /// How long the input may pause before [`Self::on_timeout`] is called; `None`: for ever.
+    pub(super) fn timeout(&self) -> Option<Duration> {
         if self.is_escape() || self.sequence == ALT_BRACKET {
-            return Some(ESCAPE);
+            return Some(ESCAPE_TIMEOUT);
         }
-        let paste = self.paste.as_ref().filter(|paste| !paste.is_told);
-        paste.map(|_| SILENCE)
+        let paste = self.paste.as_ref().filter(|paste| !paste.is_reported);
+        paste.map(|_| PASTE_TIMEOUT)
     }
 
     fn is_escape(&self) -> bool {
         self.sequence == b"\x1b"
     }
 
-    /// Called when nothing arrived for the time of [`Self::patience`].
-    pub(super) fn silence(&mut self) -> Option<InputEvent> {
+    /// Called when nothing arrived for the time of [`Self::timeout`].
+    pub(super) fn on_timeout(&mut self) -> Option<InputEvent> {
         if self.is_escape() {
             self.sequence.clear();
             self.is_after_escape = true;
@@ -93,8 +93,8 @@ impl Decoder {
             let key = KeyEvent::new(KeyCode::Char(']'), KeyModifiers::ALT);
             return Some(InputEvent::Event(Event::Key(key)));
         }
-        let paste = self.paste.as_mut().filter(|paste| !paste.is_told)?;
-        paste.is_told = true;
+        let paste = self.paste.as_mut().filter(|paste| !paste.is_reported)?;
+        paste.is_reported = true;
         Some(InputEvent::PasteIsOpen)
     }
 
@@ -136,8 +136,8 @@ impl Decoder {
             parsed = parse(&self.sequence);
         }
         match parsed {
-            Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
-            Parsed::Begun | Parsed::Nothing => {}
+            Parsed::Incomplete if self.sequence.len() < MAX_SEQUENCE_BYTES => return,
+            Parsed::Incomplete | Parsed::Nothing => {}
             Parsed::Event(event) => out.push(InputEvent::Event(event)),
             Parsed::Answer(background) => out.extend(
                 background.map(|(red, green, blue)| InputEvent::Background(red, green, blue)),
@@ -151,10 +151,10 @@ impl Decoder {
 impl Paste {
     /// Collects bytes of the paste; once its end has arrived, returns the bytes after it.
     fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
-        if self.is_told && bytes == b"\x03" {
+        if self.is_reported && bytes == b"\x03" {
             return Some(&[]);
         }
-        self.is_told = false;
+        self.is_reported = false;
         let before = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let from = before.saturating_sub(PASTE_END.len() - 1);
@@ -163,11 +163,11 @@ impl Paste {
             .position(|window| window == PASTE_END);
         if let Some(at) = found {
             let end = from + at;
-            self.is_too_long |= end > LONGEST_PASTE;
+            self.is_too_long |= end > MAX_PASTE_BYTES;
             self.bytes.truncate(end);
             return Some(&bytes[end + PASTE_END.len() - before..]);
         }
-        self.is_too_long |= self.bytes.len() >= LONGEST_PASTE + PASTE_END.len();
+        self.is_too_long |= self.bytes.len() >= MAX_PASTE_BYTES + PASTE_END.len();
         if self.is_too_long {
             // Keeps only what may be the beginning of the end marker.
             let from = self.bytes.len().saturating_sub(PASTE_END.len() - 1);
@@ -198,7 +198,7 @@ fn parse(bytes: &[u8]) -> Parsed {
         [b'\x1b', b'\x1b'] => Parsed::Event(ESC),
         [b'\x1b', b'[', rest @ ..] => csi::parse(rest),
         [b'\x1b', b']', rest @ ..] => osc::parse(rest),
-        [b'\x1b'] | [b'\x1b', b'O'] => Parsed::Begun,
+        [b'\x1b'] | [b'\x1b', b'O'] => Parsed::Incomplete,
         [b'\x1b', b'O', last] => csi::letter(*last, none).map_or(Parsed::Nothing, Parsed::Event),
         [b'\x1b', rest @ ..] => match parse(rest) {
             Parsed::Event(Event::Key(key)) => Parsed::Event(Event::Key(KeyEvent {
@@ -234,7 +234,7 @@ fn character(bytes: &[u8]) -> Parsed {
                 },
             )
         }),
-        Err(error) if error.error_len().is_none() => Parsed::Begun,
+        Err(error) if error.error_len().is_none() => Parsed::Incomplete,
         Err(_) => Parsed::Nothing,
     }
 }

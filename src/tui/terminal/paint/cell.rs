@@ -33,11 +33,11 @@ impl ScreenCell<'_> {
     }
 
     /// Whether terminals may use another width: several characters in one cell, or one whose width they disagree about.
-    pub(super) fn is_risky(&self) -> bool {
+    pub(super) fn has_uncertain_width(&self) -> bool {
         let mut characters = self.symbol.chars();
         match (characters.next(), characters.next()) {
             (_, Some(_)) => true,
-            (Some(c), None) => !c.is_ascii() && is_doubtful(c),
+            (Some(c), None) => !c.is_ascii() && is_width_disputed(c),
             (None, None) => false,
         }
     }
@@ -50,14 +50,14 @@ impl ScreenCell<'_> {
             .chars()
             .map(|c| (*c.encode_utf8(&mut buffer)).cell_width())
             .sum();
-        let doubtful = if self.is_risky() { 2 } else { 1 };
+        let doubtful = if self.has_uncertain_width() { 2 } else { 1 };
         alone.max(self.width).max(doubtful)
     }
 }
 
 /// Whether it is a sign, not a letter, that is one or two cells wide depending on terminal and locale; or a combining
 /// mark that some terminals draw separately.
-fn is_doubtful(c: char) -> bool {
+fn is_width_disputed(c: char) -> bool {
     match u32::from(c) {
         // Certain: lines, blocks and the signs of our own themes (where these are wide, `--ascii` is needed), and
         // scripts that are wide everywhere.
@@ -137,7 +137,7 @@ pub(super) fn changed(old: &[ScreenCell<'_>], new: &[ScreenCell<'_>]) -> Vec<boo
         let width = usize::from(new[x].width.max(1));
         if changed[x..x + width].contains(&true) {
             changed[x..x + width].fill(true);
-            if new[x].is_risky() {
+            if new[x].has_uncertain_width() {
                 // Also rewrites the cells that the old character may have been drawn over.
                 let until = (x + usize::from(new[x].widest()).max(width + 1)).min(new.len());
                 changed[x + width..until].fill(true);

@@ -10,7 +10,7 @@ use ratatui::buffer::Cell;
 use super::{Pen, cell, sgr::CellStyle};
 
 /// Moving fewer rows than this is more expensive than writing them.
-const LEAST: usize = 3;
+const MIN_MOVED_ROWS: usize = 3;
 
 /// Rows `top..=bottom` move by this many rows; a positive number moves them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +22,9 @@ pub(super) struct Shift {
 
 /// A hash for each row on the screen, as far as it was computed.
 #[derive(Debug, Default)]
-pub(super) struct Marks(Vec<Option<u64>>);
+pub(super) struct RowHashes(Vec<Option<u64>>);
 
-impl Marks {
+impl RowHashes {
     /// Called when the content of the screen is unknown.
     pub(super) fn forget(&mut self) {
         self.0.clear();
@@ -49,10 +49,10 @@ impl Marks {
         self.0.resize(old.len(), None);
         let marks = self.0.iter_mut().zip(old);
         let before: Vec<u64> = marks
-            .map(|(mark, row)| *mark.get_or_insert_with(|| mark_of(row)))
+            .map(|(mark, row)| *mark.get_or_insert_with(|| hash_of(row)))
             .collect();
         for y in changed {
-            self.0[*y] = Some(mark_of(new[*y]));
+            self.0[*y] = Some(hash_of(new[*y]));
         }
         let marks: Vec<(usize, u64)> = changed
             .iter()
@@ -65,7 +65,7 @@ impl Marks {
             source(*y, up).and_then(|from| before.get(from)) == Some(mark)
         };
         let moved = marks.iter().filter(|(_, mark)| before.contains(mark));
-        if moved.count() < LEAST {
+        if moved.count() < MIN_MOVED_ROWS {
             return None;
         }
         let count = |up: isize| marks.iter().filter(|row| comes(row, up)).count();
@@ -73,7 +73,7 @@ impl Marks {
         let up = (1..height)
             .flat_map(|by| [by, -by])
             .max_by_key(|up| (count(*up), -up.abs()))?;
-        if count(up) < LEAST {
+        if count(up) < MIN_MOVED_ROWS {
             return None;
         }
         let first = marks.iter().find(|row| comes(row, up))?.0;
@@ -87,7 +87,7 @@ impl Marks {
 }
 
 /// A collision costs some bytes but draws no wrong cell, because rows are compared again after a shift.
-fn mark_of(row: &[Cell]) -> u64 {
+fn hash_of(row: &[Cell]) -> u64 {
     let mut hasher = RowHasher(0);
     cell::row(row).hash(&mut hasher);
     hasher.finish()
@@ -125,7 +125,7 @@ impl Shift {
     /// Deletes or inserts lines at the top of a scroll region: every terminal supports that, also those
     /// without SU and SD.
     pub(super) fn write(&self, out: &mut Vec<u8>, pen: &mut Pen) {
-        if !pen.style.leaves_blanks_alone() {
+        if !pen.style.is_plain_on_blanks() {
             pen.take(CellStyle::default(), out);
         }
         let (top, bottom) = (self.top + 1, self.bottom + 1);

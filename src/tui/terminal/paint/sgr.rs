@@ -50,17 +50,17 @@ impl CellStyle {
     }
 
     pub(super) fn is_seen_on_blanks(self) -> bool {
-        !self.leaves_blanks_alone()
+        !self.is_plain_on_blanks()
     }
 
     /// Whether a blank that is written or erased in this style looks like one without any style.
-    pub(super) fn leaves_blanks_alone(self) -> bool {
+    pub(super) fn is_plain_on_blanks(self) -> bool {
         self.background == Color::Reset && !self.modifier.intersects(SEEN_ON_BLANKS)
     }
 
     /// Number of bytes for changing to the style that the next cell needs.
     pub(super) fn cost_of(self, to: Self, is_blank: bool) -> usize {
-        if is_blank && self.leaves_blanks_alone() {
+        if is_blank && self.is_plain_on_blanks() {
             return 0;
         }
         let mut bytes = Vec::new();

@@ -27,7 +27,7 @@ use crate::{
 /// Width of the labels, in cells.
 const LABEL: usize = 9;
 /// Maximum width of the keys of mapping and properties, in cells.
-const WIDEST_KEY: usize = 16;
+const MAX_KEY_WIDTH: usize = 16;
 
 type Pieces = Vec<(String, Style)>;
 
@@ -83,7 +83,7 @@ fn label(text: &str, theme: Theme) -> (String, Style) {
 /// Width of a column of keys, in cells.
 fn key_width<'k>(keys: impl Iterator<Item = &'k String>) -> usize {
     let widest = keys.map(|key| columns(key)).max();
-    widest.unwrap_or(0).min(WIDEST_KEY)
+    widest.unwrap_or(0).min(MAX_KEY_WIDTH)
 }
 
 fn padded(key: &str, width: usize, theme: Theme) -> String {

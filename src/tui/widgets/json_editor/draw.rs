@@ -23,9 +23,9 @@ use crate::{
 };
 
 /// From this number of rows on, one of them lists the removed keys.
-const ROOM_FOR_REMOVED: u16 = 4;
+const MIN_ROWS_FOR_REMOVED: u16 = 4;
 /// Minimum width of a remark, in cells.
-const LEAST_REMARK: usize = 8;
+const MIN_REMARK_WIDTH: usize = 8;
 
 impl JsonEditor {
     /// Returns the position of the terminal's cursor, if focused.
@@ -114,7 +114,7 @@ impl JsonEditor {
         let glyphs = paint::glyphs_between(&self.lines.all()[row], from, until);
         let end = paint::total(&glyphs).saturating_sub(from) + 3;
         let room = usize::from(place.width).saturating_sub(end);
-        if room >= LEAST_REMARK || room >= paint::columns(words) {
+        if room >= MIN_REMARK_WIDTH || room >= paint::columns(words) {
             let place = Rect {
                 x: place.x + end as u16,
                 width: room as u16,
@@ -127,7 +127,7 @@ impl JsonEditor {
     /// Removed keys have no line of their own, so the last row lists them. Returns the remaining area.
     fn draw_removed(&self, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
         let removed = &self.marks().removed;
-        if removed.is_empty() || area.height < ROOM_FOR_REMOVED {
+        if removed.is_empty() || area.height < MIN_ROWS_FOR_REMOVED {
             return area;
         }
         let text = format!("- will be removed: {}", removed.join(", "));

@@ -22,7 +22,7 @@ impl JsonEditor {
             KeyCode::Char('w') if control => self.delete(Motion::WordLeft),
             KeyCode::Delete if by_word => self.delete(Motion::WordRight),
             KeyCode::Char('d') if alt => self.delete(Motion::WordRight),
-            KeyCode::Char('u') if control => self.delete(Motion::Head),
+            KeyCode::Char('u') if control => self.delete(Motion::Home),
             KeyCode::Char('k') if control => self.delete(Motion::End),
             KeyCode::Backspace => self.delete(Motion::Left),
             KeyCode::Delete => self.delete(Motion::Right),
@@ -44,7 +44,7 @@ impl JsonEditor {
             KeyCode::PageDown => self.go(Motion::Down(PAGE)),
             KeyCode::Home if control => self.go(Motion::Top),
             KeyCode::End if control => self.go(Motion::Bottom),
-            KeyCode::Home => self.go(Motion::Head),
+            KeyCode::Home => self.go(Motion::Home),
             KeyCode::End => self.go(Motion::End),
             _ => Reaction::Ignored,
         }

@@ -17,7 +17,7 @@ pub(super) struct TextPosition {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Edit {
+struct TextEdit {
     at: TextPosition,
     removed: String,
     inserted: String,
@@ -34,8 +34,8 @@ pub(super) struct Lines {
     pub(super) cursor: TextPosition,
     /// The column that Up and Down try to keep, in cells.
     pub(super) goal: Option<usize>,
-    undo: Vec<Edit>,
-    redo: Vec<Edit>,
+    undo: Vec<TextEdit>,
+    redo: Vec<TextEdit>,
 }
 
 impl Lines {
@@ -160,7 +160,7 @@ impl Lines {
             last.inserted.push_str(text);
             return;
         }
-        self.undo.push(Edit {
+        self.undo.push(TextEdit {
             at: from,
             removed,
             inserted: text.to_owned(),
@@ -241,7 +241,7 @@ mod tests {
             Motion::Right,
             Motion::WordLeft,
             Motion::WordRight,
-            Motion::Head,
+            Motion::Home,
             Motion::End,
             Motion::Top,
             Motion::Bottom,

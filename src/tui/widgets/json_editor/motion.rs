@@ -12,7 +12,7 @@ pub(super) enum Motion {
     Right,
     WordLeft,
     WordRight,
-    Head,
+    Home,
     End,
     Top,
     Bottom,
@@ -31,7 +31,7 @@ impl Lines {
         };
         let here = |byte| TextPosition { row, byte };
         match motion {
-            Motion::Head => here(0),
+            Motion::Home => here(0),
             Motion::End => here(line.len()),
             Motion::Top => TextPosition::default(),
             Motion::Bottom => end_of(last),

@@ -17,11 +17,11 @@ use crate::tui::{
 };
 
 /// From this width on, columns are always as wide as editing needs.
-const ROOMY: u16 = 50;
+const ROOMY_WIDTH: u16 = 50;
 /// Minimum width of a cell that is being edited, however short the ids are.
-const LEAST_FIELD: u16 = 12;
+const MIN_FIELD_WIDTH: u16 = 12;
 /// Maximum width of an id while other columns need room.
-const WIDEST: u16 = 120;
+const MAX_WIDTH: u16 = 120;
 
 impl MappingTable {
     /// Draws header, rows and, if there is a problem, a last line about it. Returns the position of the terminal's
@@ -106,17 +106,17 @@ impl MappingTable {
 fn layout(rows: &[MappingRow], problems: &[Problem], room: u16, editing: bool) -> Layout {
     // While editing, one cell more than the text, for the cursor after it. If there is room, it is reserved all the
     // time, so that nothing jumps when editing starts.
-    let (least, cursor) = if editing || room >= ROOMY {
-        (LEAST_FIELD, 1)
+    let (least, cursor) = if editing || room >= ROOMY_WIDTH {
+        (MIN_FIELD_WIDTH, 1)
     } else {
         (6, 0)
     };
-    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST) + cursor;
-    let values = columns::widest(rows.iter().map(|row| row.value.as_str()), WIDEST) + cursor;
+    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), MAX_WIDTH) + cursor;
+    let values = columns::widest(rows.iter().map(|row| row.value.as_str()), MAX_WIDTH) + cursor;
     let remarks: Vec<String> = rows.iter().filter_map(MappingRow::remark).collect();
     let remarks = remarks.iter().map(String::as_str);
     let texts = problems.iter().map(|problem| problem.text.as_str());
-    let remark = columns::widest(remarks.chain(texts), WIDEST);
+    let remark = columns::widest(remarks.chain(texts), MAX_WIDTH);
     let columns = vec![
         columns::Column::new("SCHEMA ID", least, keys.max(9), 0),
         columns::Column::new("DATA SOURCE ID", least, values.max(14), 0),

@@ -25,12 +25,12 @@ pub enum PastedRows {
         added: usize,
         changed: usize,
     },
-    Refused(NotPairs),
+    Refused(PasteError),
 }
 
 /// Why a paste cannot be parsed as rows. Never quotes the paste: it may be a secret on its way to another window.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotPairs {
+pub enum PasteError {
     #[error("nothing to paste")]
     Nothing,
     #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
@@ -44,10 +44,10 @@ pub enum NotPairs {
     #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
     Entry(usize),
     #[error("pasted pairs {0} and {1} name the same schema id; nothing was added")]
-    Twice(usize, usize),
+    Duplicate(usize, usize),
 }
 
-impl NotPairs {
+impl PasteError {
     /// Whether the paste is an object: one with an invalid entry is still an object.
     fn is_object(&self) -> bool {
         matches!(self, Self::Entry(_))
@@ -61,7 +61,7 @@ impl MappingTable {
         if let Some(field) = &mut self.editing {
             let is_one_line = !text.trim().contains(['\n', '\r']);
             let is_object = text.trim_start().starts_with('{')
-                && pairs.as_ref().map_or_else(NotPairs::is_object, |_| true);
+                && pairs.as_ref().map_or_else(PasteError::is_object, |_| true);
             if !is_object && (is_one_line || pairs.is_err()) {
                 return PastedRows::Cell(field.paste(text));
             }
@@ -125,11 +125,11 @@ impl fmt::Display for PastedRows {
 }
 
 /// Parses pairs of texts; a duplicate schema id is an error.
-pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, PasteError> {
     // Spreadsheets begin their files with a byte order mark.
     let text = text.trim_start_matches('\u{feff}').trim();
     let pairs = if text.is_empty() {
-        return Err(NotPairs::Nothing);
+        return Err(PasteError::Nothing);
     } else if let Some(object) = read_object(text) {
         object?
     } else {
@@ -138,16 +138,16 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for (index, (key, _)) in pairs.iter().enumerate() {
         if let Some(first) = seen.insert(key, index) {
-            return Err(NotPairs::Twice(first + 1, index + 1));
+            return Err(PasteError::Duplicate(first + 1, index + 1));
         }
     }
     Ok(pairs)
 }
 
 /// Parses a JSON object, or lines cut out of one.
-fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NotPairs>> {
+fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, PasteError>> {
     let parsed = if text.starts_with(['{', '[']) {
-        serde_json::from_str(text).map_err(|_| NotPairs::Object)
+        serde_json::from_str(text).map_err(|_| PasteError::Object)
     } else {
         Ok(serde_json::from_str(&format!("{{{}}}", text.trim_end_matches(','))).ok()?)
     };
@@ -161,12 +161,12 @@ fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NotPairs>> {
         .map(|(index, (key, value))| match value {
             Value::String(value) => Ok((key, value)),
             Value::Number(value) => Ok((key, value.to_string())),
-            _ => Err(NotPairs::Entry(index + 1)),
+            _ => Err(PasteError::Entry(index + 1)),
         });
     Some(pairs.collect())
 }
 
-fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+fn read_lines(text: &str) -> Result<Vec<(String, String)>, PasteError> {
     let text = text.replace("\r\n", "\n");
     let mut lines = text
         .split(['\n', '\r'])
@@ -179,13 +179,13 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     }
     let first = lines.peek().map_or(0, |(index, _)| *index);
     let pairs: Vec<_> = lines
-        .map(|(index, line)| read_line(line).ok_or(NotPairs::Line(index + 1)))
+        .map(|(index, line)| read_line(line).ok_or(PasteError::Line(index + 1)))
         .collect::<Result<_, _>>()?;
     if are_titles(&pairs) {
-        return Err(NotPairs::Titles(first + 1));
+        return Err(PasteError::Titles(first + 1));
     }
     if pairs.is_empty() {
-        return Err(NotPairs::Nothing);
+        return Err(PasteError::Nothing);
     }
     Ok(pairs)
 }

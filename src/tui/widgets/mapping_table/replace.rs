@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use super::{MappingRow, MappingTable, NotPairs, paste};
+use super::{MappingRow, MappingTable, PasteError, paste};
 use crate::{domain::group::Mapping, tui::widgets::json_editor};
 
 /// Why a text is not a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotMapping {
+pub enum MappingError {
     #[error("{0}")]
     Json(json_editor::JsonProblem),
     #[error("entry {0} is not a text or a number")]
@@ -16,12 +16,12 @@ pub enum NotMapping {
     #[error("line {0} is not \"schema id = data source id\"")]
     Line(usize),
     #[error("pairs {0} and {1} name the same schema id")]
-    Twice(usize, usize),
+    Duplicate(usize, usize),
 }
 
 impl MappingTable {
     /// Restores the table as it was left.
-    pub fn left(before: Option<&Mapping>, rows: Vec<MappingRow>) -> Self {
+    pub fn restored(before: Option<&Mapping>, rows: Vec<MappingRow>) -> Self {
         Self {
             rows,
             ..Self::new(before)
@@ -106,36 +106,38 @@ impl MappingTable {
         *self = Self {
             cursor: self.cursor.min(rows.len().saturating_sub(1)),
             column: self.column,
-            ..Self::left(before, rows)
+            ..Self::restored(before, rows)
         };
     }
 }
 
 /// Parses a mapping: a JSON object, or one pair per line.
-pub fn read_mapping(text: &str) -> Result<Mapping, NotMapping> {
+pub fn read_mapping(text: &str) -> Result<Mapping, MappingError> {
     let is_object = text.trim_start().starts_with(['{', '[']) || text.trim().is_empty();
     if !is_object {
         return match paste::read(text) {
             Ok(pairs) => Ok(pairs.into_iter().collect()),
-            Err(NotPairs::Nothing) => Ok(Mapping::new()),
-            Err(NotPairs::Line(line) | NotPairs::Titles(line)) => Err(NotMapping::Line(line)),
-            Err(NotPairs::Twice(first, second)) => Err(NotMapping::Twice(first, second)),
-            Err(NotPairs::Object) => Err(NotMapping::Line(1)),
-            Err(NotPairs::Entry(entry)) => Err(NotMapping::Entry(entry)),
+            Err(PasteError::Nothing) => Ok(Mapping::new()),
+            Err(PasteError::Line(line) | PasteError::Titles(line)) => Err(MappingError::Line(line)),
+            Err(PasteError::Duplicate(first, second)) => {
+                Err(MappingError::Duplicate(first, second))
+            }
+            Err(PasteError::Object) => Err(MappingError::Line(1)),
+            Err(PasteError::Entry(entry)) => Err(MappingError::Entry(entry)),
         };
     }
-    let object = json_editor::parse(text).map_err(NotMapping::Json)?;
+    let object = json_editor::parse(text).map_err(MappingError::Json)?;
     pairs_of(object)
 }
 
 /// The strings and numbers of an object as pairs.
-pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, NotMapping> {
+pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, MappingError> {
     let pairs = object.into_iter().enumerate();
     pairs
         .map(|(index, (key, value))| match value {
             serde_json::Value::String(value) => Ok((key, value)),
             serde_json::Value::Number(value) => Ok((key, value.to_string())),
-            _ => Err(NotMapping::Entry(index + 1)),
+            _ => Err(MappingError::Entry(index + 1)),
         })
         .collect()
 }

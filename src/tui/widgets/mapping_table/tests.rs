@@ -224,7 +224,7 @@ fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
         "52 >> 502",
     ] {
         let text = format!("40 = 213\n{text}");
-        assert_eq!(paste::read(&text), Err(NotPairs::Line(2)), "{text}");
+        assert_eq!(paste::read(&text), Err(PasteError::Line(2)), "{text}");
     }
 }
 
@@ -232,7 +232,7 @@ fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
 fn titles_of_columns_that_nobody_knows_are_no_row() {
     for titles in ["Schema,Target", "from\tto", "id;source"] {
         let text = format!("{titles}\n40,213\n134,386");
-        assert_eq!(paste::read(&text), Err(NotPairs::Titles(1)), "{text}");
+        assert_eq!(paste::read(&text), Err(PasteError::Titles(1)), "{text}");
     }
     for rows in [
         "main,acme_core\nother,213",
@@ -263,18 +263,18 @@ fn a_pasted_pair_changes_the_row_that_is_there() {
 #[test]
 fn a_paste_that_is_no_pairs_changes_nothing_and_says_why() {
     for (text, why) in [
-        ("40 213\nhello\n", NotPairs::Line(2)),
-        ("Acme Europe GmbH", NotPairs::Line(1)),
-        ("=213", NotPairs::Line(1)),
-        ("$serde_json::private::Number = 5", NotPairs::Line(1)),
-        ("40,213,Orders", NotPairs::Line(1)),
-        ("schema_id,data_source_id\n40,\n", NotPairs::Line(2)),
-        ("schema_id,data_source_id\n", NotPairs::Nothing),
-        ("  \n", NotPairs::Nothing),
-        (r#"{"a": [1]}"#, NotPairs::Entry(1)),
-        (r#"{"a": "1", "b": 2"#, NotPairs::Object),
-        (r#"{"a": "1", "a": "2"}"#, NotPairs::Twice(1, 2)),
-        ("a=1\nb=2\na=3", NotPairs::Twice(1, 3)),
+        ("40 213\nhello\n", PasteError::Line(2)),
+        ("Acme Europe GmbH", PasteError::Line(1)),
+        ("=213", PasteError::Line(1)),
+        ("$serde_json::private::Number = 5", PasteError::Line(1)),
+        ("40,213,Orders", PasteError::Line(1)),
+        ("schema_id,data_source_id\n40,\n", PasteError::Line(2)),
+        ("schema_id,data_source_id\n", PasteError::Nothing),
+        ("  \n", PasteError::Nothing),
+        (r#"{"a": [1]}"#, PasteError::Entry(1)),
+        (r#"{"a": "1", "b": 2"#, PasteError::Object),
+        (r#"{"a": "1", "a": "2"}"#, PasteError::Duplicate(1, 2)),
+        ("a=1\nb=2\na=3", PasteError::Duplicate(1, 3)),
     ] {
         let mut table = table();
         assert_eq!(table.paste(text), PastedRows::Refused(why), "{text}");

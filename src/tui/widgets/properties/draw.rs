@@ -24,12 +24,12 @@ use crate::{
 };
 
 /// Minimum width of a cell that is being edited, however short keys and values are.
-const LEAST_FIELD: u16 = 12;
+const MIN_FIELD_WIDTH: u16 = 12;
 /// Maximum width of a key while values need room.
-const WIDEST_KEY: u16 = 40;
+const MAX_KEY_WIDTH: u16 = 40;
 /// Width of the longest type with its signs.
 const KIND: u16 = 12;
-const WIDEST: u16 = 120;
+const MAX_WIDTH: u16 = 120;
 
 impl PropertyRows {
     /// Draws header, rows and, if there is something to say, a last line. Returns the position of the terminal's
@@ -80,7 +80,7 @@ impl PropertyRows {
     ) -> Option<Position> {
         let index = match self.column {
             Column::Key => 0,
-            Column::Kind => 1,
+            Column::ValueType => 1,
             Column::Value => 2,
         };
         let place = layout.cell(line, index);
@@ -93,7 +93,7 @@ impl PropertyRows {
                 paint::line(buffer, cell, &word, theme.cursor_row(), theme);
                 field.draw(buffer, place, theme, true)
             }
-            Typing::Kind(kind) => {
+            Typing::ValueType(kind) => {
                 let text = format!("<{}>", kind.word());
                 paint::line(buffer, place, &text, theme.title(), theme);
                 Some(Position::new(place.x, place.y))
@@ -131,15 +131,15 @@ fn padded(text: &str, cell: Rect) -> String {
 }
 
 fn layout(rows: &[PropertyRow], room: u16) -> Layout {
-    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), WIDEST_KEY) + 1;
-    let values = columns::widest(rows.iter().map(|row| row.shown.as_str()), WIDEST) + 1;
+    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), MAX_KEY_WIDTH) + 1;
+    let values = columns::widest(rows.iter().map(|row| row.shown.as_str()), MAX_WIDTH) + 1;
     let remarks = rows.iter().filter_map(|row| row.remark.as_deref());
-    let remark = columns::widest(remarks, WIDEST).max(1);
-    let least = LEAST_FIELD.min(room / 3);
+    let remark = columns::widest(remarks, MAX_WIDTH).max(1);
+    let least = MIN_FIELD_WIDTH.min(room / 3);
     let columns = vec![
-        columns::Column::new("KEY", least, keys.max(LEAST_FIELD), 0),
+        columns::Column::new("KEY", least, keys.max(MIN_FIELD_WIDTH), 0),
         columns::Column::new("TYPE", KIND.min(room / 3), KIND, 0),
-        columns::Column::new("VALUE", least, values.max(2 * LEAST_FIELD), 0),
+        columns::Column::new("VALUE", least, values.max(2 * MIN_FIELD_WIDTH), 0),
         columns::Column::new("", 8.min(remark), remark, 1),
     ];
     Layout::fit(columns, room, 1)

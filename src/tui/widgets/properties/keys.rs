@@ -8,8 +8,8 @@ use crate::tui::widgets::{Reaction, cell_table::CellKey, json_editor::JsonEditor
 impl Column {
     fn next(self) -> Option<Self> {
         match self {
-            Self::Key => Some(Self::Kind),
-            Self::Kind => Some(Self::Value),
+            Self::Key => Some(Self::ValueType),
+            Self::ValueType => Some(Self::Value),
             Self::Value => None,
         }
     }
@@ -17,8 +17,8 @@ impl Column {
     fn previous(self) -> Option<Self> {
         match self {
             Self::Key => None,
-            Self::Kind => Some(Self::Key),
-            Self::Value => Some(Self::Kind),
+            Self::ValueType => Some(Self::Key),
+            Self::Value => Some(Self::ValueType),
         }
     }
 }
@@ -30,7 +30,7 @@ impl PropertyRows {
         }
         match &mut self.typing {
             None => self.key_between_cells(key, editor),
-            Some(Typing::Kind(kind)) => {
+            Some(Typing::ValueType(kind)) => {
                 let other = match key.code {
                     KeyCode::Left | KeyCode::Up => Some(kind.previous()),
                     KeyCode::Right | KeyCode::Down | KeyCode::Char(' ') => Some(kind.moved(1)),
@@ -68,7 +68,7 @@ impl PropertyRows {
                     self.refused = None;
                     field.key(key)
                 }
-                Some(Typing::Kind(_)) | None => Reaction::Ignored,
+                Some(Typing::ValueType(_)) | None => Reaction::Ignored,
             },
         }
     }
@@ -76,7 +76,7 @@ impl PropertyRows {
     /// Takes over the cell; in a row that is being added, continues with its next cell.
     fn enter(&mut self, editor: &mut JsonEditor) -> bool {
         match &self.typing {
-            Some(Typing::Kind(kind)) => {
+            Some(Typing::ValueType(kind)) => {
                 self.choose(*kind, editor);
                 self.is_adding &= self.is_typing();
                 true
@@ -87,7 +87,7 @@ impl PropertyRows {
                 let kept = self.commit(editor);
                 if kept && goes_on {
                     self.is_adding = true;
-                    self.column = Column::Kind;
+                    self.column = Column::ValueType;
                     self.edit(editor);
                 }
                 kept
@@ -106,7 +106,7 @@ impl PropertyRows {
             return Reaction::Refused;
         }
         let is_adding = self.is_adding;
-        if let Some(Typing::Kind(kind)) = self.typing {
+        if let Some(Typing::ValueType(kind)) = self.typing {
             self.choose(kind, editor);
             if self.is_typing() {
                 // The new type needs a new value, and the cursor is on it already.

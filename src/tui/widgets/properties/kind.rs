@@ -5,19 +5,19 @@ use serde_json::Number;
 use crate::tui::widgets::json_editor::{one_line, parse_value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueType {
     Text,
     Number,
-    Truth,
+    Boolean,
     Null,
     Json,
 }
 
-impl Kind {
+impl ValueType {
     const ALL: [Self; 5] = [
         Self::Text,
         Self::Number,
-        Self::Truth,
+        Self::Boolean,
         Self::Null,
         Self::Json,
     ];
@@ -27,7 +27,7 @@ impl Kind {
         match source.as_bytes().first() {
             Some(b'"') => Self::Text,
             Some(b'{' | b'[') => Self::Json,
-            Some(b't' | b'f') => Self::Truth,
+            Some(b't' | b'f') => Self::Boolean,
             Some(b'n') => Self::Null,
             _ => Self::Number,
         }
@@ -37,7 +37,7 @@ impl Kind {
         match self {
             Self::Text => "text",
             Self::Number => "number",
-            Self::Truth => "true/false",
+            Self::Boolean => "true/false",
             Self::Null => "null",
             Self::Json => "JSON",
         }
@@ -64,7 +64,7 @@ impl Kind {
         match self {
             Self::Text => serde_json::from_str(source).unwrap_or_else(|_| source.to_owned()),
             Self::Json => one_line(source),
-            Self::Number | Self::Truth | Self::Null => source.to_owned(),
+            Self::Number | Self::Boolean | Self::Null => source.to_owned(),
         }
     }
 
@@ -75,8 +75,8 @@ impl Kind {
             Self::Text => Ok(quoted(text)),
             Self::Number if is_number(trimmed) => Ok(trimmed.to_owned()),
             Self::Number => Err("not a number; write it like 12 or -1.5".into()),
-            Self::Truth if matches!(trimmed, "true" | "false") => Ok(trimmed.to_owned()),
-            Self::Truth => Err("neither true nor false".into()),
+            Self::Boolean if matches!(trimmed, "true" | "false") => Ok(trimmed.to_owned()),
+            Self::Boolean => Err("neither true nor false".into()),
             Self::Null => Ok("null".into()),
             Self::Json => match parse_value(text) {
                 Ok(_) => Ok(trimmed.to_owned()),
@@ -91,7 +91,7 @@ impl Kind {
             Self::Text if from == Self::Null => Some(quoted("")),
             Self::Text => Some(quoted(shown)),
             Self::Number => is_number(shown.trim()).then(|| shown.trim().to_owned()),
-            Self::Truth => Some(if shown == "false" { "false" } else { "true" }.to_owned()),
+            Self::Boolean => Some(if shown == "false" { "false" } else { "true" }.to_owned()),
             Self::Null => Some("null".into()),
             Self::Json => self
                 .written(shown)
@@ -117,36 +117,36 @@ mod tests {
     #[test]
     fn what_is_typed_becomes_json_of_its_type() {
         for (kind, typed, written) in [
-            (Kind::Text, "12 \"x\"", Ok("\"12 \\\"x\\\"\"")),
+            (ValueType::Text, "12 \"x\"", Ok("\"12 \\\"x\\\"\"")),
             (
-                Kind::Number,
+                ValueType::Number,
                 " 12345678901234567890.10 ",
                 Ok("12345678901234567890.10"),
             ),
-            (Kind::Number, "1e400", Ok("1e400")),
+            (ValueType::Number, "1e400", Ok("1e400")),
             (
-                Kind::Number,
+                ValueType::Number,
                 "1,5",
                 Err("not a number; write it like 12 or -1.5"),
             ),
             (
-                Kind::Number,
+                ValueType::Number,
                 "007",
                 Err("not a number; write it like 12 or -1.5"),
             ),
             (
-                Kind::Number,
+                ValueType::Number,
                 "\"1\"",
                 Err("not a number; write it like 12 or -1.5"),
             ),
-            (Kind::Json, "[1, {\"a\": 2}]", Ok("[1, {\"a\": 2}]")),
+            (ValueType::Json, "[1, {\"a\": 2}]", Ok("[1, {\"a\": 2}]")),
             (
-                Kind::Json,
+                ValueType::Json,
                 "1, \"b\": 2",
                 Err("column 2: trailing characters"),
             ),
             (
-                Kind::Json,
+                ValueType::Json,
                 "{\"a\": 1, \"a\": 2}",
                 Err("column 10: this key is in line 1 already"),
             ),
@@ -159,14 +159,19 @@ mod tests {
     #[test]
     fn a_value_changes_its_type_where_that_is_clear() {
         for (to, from, shown, source) in [
-            (Kind::Number, Kind::Text, "1.10", Some("1.10")),
-            (Kind::Number, Kind::Text, "gold", None),
-            (Kind::Text, Kind::Number, "1e400", Some("\"1e400\"")),
-            (Kind::Text, Kind::Null, "null", Some("\"\"")),
-            (Kind::Truth, Kind::Text, "false", Some("false")),
-            (Kind::Json, Kind::Text, "[1]", Some("[1]")),
-            (Kind::Json, Kind::Text, "1", None),
-            (Kind::Null, Kind::Text, "x", Some("null")),
+            (ValueType::Number, ValueType::Text, "1.10", Some("1.10")),
+            (ValueType::Number, ValueType::Text, "gold", None),
+            (
+                ValueType::Text,
+                ValueType::Number,
+                "1e400",
+                Some("\"1e400\""),
+            ),
+            (ValueType::Text, ValueType::Null, "null", Some("\"\"")),
+            (ValueType::Boolean, ValueType::Text, "false", Some("false")),
+            (ValueType::Json, ValueType::Text, "[1]", Some("[1]")),
+            (ValueType::Json, ValueType::Text, "1", None),
+            (ValueType::Null, ValueType::Text, "x", Some("null")),
         ] {
             assert_eq!(
                 to.converted(from, shown).as_deref(),
@@ -174,11 +179,11 @@ mod tests {
                 "{shown} to {to:?}"
             );
         }
-        let mut kind = Kind::Text;
+        let mut kind = ValueType::Text;
         for _ in 0..5 {
             assert_eq!(kind.moved(1).previous(), kind);
             kind = kind.moved(1);
         }
-        assert_eq!(kind, Kind::Text);
+        assert_eq!(kind, ValueType::Text);
     }
 }

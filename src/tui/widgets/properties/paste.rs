@@ -50,7 +50,7 @@ impl PropertyRows {
                 0 => PastedProperties::Text,
                 cut => PastedProperties::Cut(cut),
             },
-            Some(Typing::Kind(_)) => PastedProperties::Refused(
+            Some(Typing::ValueType(_)) => PastedProperties::Refused(
                 "not pasted: a type is being chosen; keep it first".into(),
             ),
             None => match read(text) {

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::kind::{Kind, quoted};
+use super::kind::{ValueType, quoted};
 use crate::{
     domain::{change::Mark, group::Properties},
     tui::widgets::json_editor::{Entry, JsonEditor, object},
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PropertyRow {
     pub(super) key: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueType,
     /// The value as it is typed: text without quotes, JSON on one line.
     pub(super) shown: String,
     /// Its position in the text; `None`: removed, or not written yet.
@@ -27,7 +27,7 @@ impl PropertyRow {
     pub(super) fn unwritten() -> Self {
         Self {
             key: String::new(),
-            kind: Kind::Text,
+            kind: ValueType::Text,
             shown: String::new(),
             entry: None,
             mark: Mark::Added,
@@ -42,7 +42,7 @@ impl PropertyRow {
     fn written(text: &str, entry: Entry, before: Option<&Properties>, now: &Properties) -> Self {
         let key: String = serde_json::from_str(&text[entry.key.clone()]).unwrap_or_default();
         let source = &text[entry.value.clone()];
-        let kind = Kind::of(source);
+        let kind = ValueType::of(source);
         let was = before.and_then(|before| before.get(&key));
         let (mark, remark) = match was {
             None => (Mark::Added, Some("new".to_owned())),
@@ -51,7 +51,7 @@ impl PropertyRow {
                 let was = was.to_string();
                 // Without quotes only if that cannot be mistaken for another type.
                 let shown = match kind {
-                    Kind::Text if Kind::of(&was) == Kind::Text => kind.shown(&was),
+                    ValueType::Text if ValueType::of(&was) == ValueType::Text => kind.shown(&was),
                     _ => was,
                 };
                 (Mark::Changed, Some(format!("was {shown}")))
@@ -69,7 +69,7 @@ impl PropertyRow {
 
     fn removed(key: &str, was: &serde_json::Value) -> Self {
         let source = was.to_string();
-        let kind = Kind::of(&source);
+        let kind = ValueType::of(&source);
         Self {
             key: key.to_owned(),
             kind,

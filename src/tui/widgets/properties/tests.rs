@@ -97,7 +97,7 @@ fn what_is_not_touched_stays_as_it_was_written() {
 fn types_are_chosen_and_values_follow() {
     let mut field = rows_of(r#"{"a":"1.10","b":"x"}"#);
     press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
-    assert_eq!(field.place(), PropertiesFocus::Kind);
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
     assert!(drawn(&field, 60, 5).contains("<text>"));
     press(&mut field, &[KeyCode::Right]);
     assert!(drawn(&field, 60, 5).contains("<number>"));
@@ -132,7 +132,7 @@ fn types_are_chosen_and_values_follow() {
     );
     assert_eq!(field.text(), r#"{"a":1.10,"b":null}"#);
     press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
-    assert_eq!(field.place(), PropertiesFocus::Kind);
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
     press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
     assert_eq!(field.text(), r#"{"a":1.10,"b":true}"#);
     press(&mut field, &[KeyCode::Right, KeyCode::Enter]);

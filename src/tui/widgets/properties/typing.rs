@@ -2,7 +2,7 @@
 //! rows are always those of a valid text; an invalid value stays in its cell, with the reason.
 
 use super::{
-    kind::{Kind, quoted},
+    kind::{ValueType, quoted},
     rows::{self, InsertAt, Patch, PropertyRow},
 };
 use crate::{
@@ -19,7 +19,7 @@ const LONGEST: usize = 100_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Key,
-    Kind,
+    ValueType,
     Value,
 }
 
@@ -27,8 +27,8 @@ pub enum Column {
 #[derive(Debug, Clone)]
 pub(super) enum Typing {
     Key(TextField),
-    Kind(Kind),
-    Value(Kind, TextField),
+    ValueType(ValueType),
+    Value(ValueType, TextField),
 }
 
 /// The rows of the properties, and the cursor.
@@ -65,15 +65,15 @@ impl PropertyRows {
     }
 
     pub(super) fn is_choosing(&self) -> bool {
-        matches!(self.typing, Some(Typing::Kind(_)))
+        matches!(self.typing, Some(Typing::ValueType(_)))
     }
 
     /// The replacement for what is being typed, valid or not; `None` if it changes nothing.
     pub(super) fn typed(&self, text: &str) -> Option<Patch> {
         let row = self.all.get(self.cursor)?;
         match self.typing.as_ref()? {
-            Typing::Kind(kind) if *kind == row.kind => None,
-            Typing::Kind(kind) => {
+            Typing::ValueType(kind) if *kind == row.kind => None,
+            Typing::ValueType(kind) => {
                 let converted = kind.converted(row.kind, &row.shown)?;
                 Some((row.entry.clone()?.value, converted))
             }
@@ -94,7 +94,7 @@ impl PropertyRows {
     /// What is wrong with the cell that is being edited.
     fn problem(&self) -> Option<String> {
         match self.typing.as_ref()? {
-            Typing::Kind(_) => None,
+            Typing::ValueType(_) => None,
             Typing::Value(kind, field) => kind.written(field.text()).err(),
             Typing::Key(field) if field.is_empty() => Some("the key is empty".into()),
             Typing::Key(field) => {
@@ -208,17 +208,17 @@ impl PropertyRows {
         }
         self.typing = Some(match (self.column, row.kind) {
             (Column::Key, _) => Typing::Key(field(&row.key)),
-            (Column::Kind, kind) => Typing::Kind(kind),
-            (Column::Value, Kind::Truth) => {
+            (Column::ValueType, kind) => Typing::ValueType(kind),
+            (Column::Value, ValueType::Boolean) => {
                 let other = if row.shown == "true" { "false" } else { "true" };
                 let value = row.entry.as_ref().map(|entry| entry.value.clone());
                 return value
                     .is_some_and(|value| self.replace((value, other.into()), None, editor));
             }
-            (Column::Value, Kind::Null) => {
+            (Column::Value, ValueType::Null) => {
                 // Null has no value to type, so the person can only want another type.
-                self.column = Column::Kind;
-                Typing::Kind(Kind::Null)
+                self.column = Column::ValueType;
+                Typing::ValueType(ValueType::Null)
             }
             (Column::Value, kind) => Typing::Value(kind, field(&row.shown)),
         });
@@ -226,7 +226,7 @@ impl PropertyRows {
     }
 
     /// Changes the type of the row; if its value cannot be converted, a new one must be typed first.
-    pub(super) fn choose(&mut self, kind: Kind, editor: &mut JsonEditor) {
+    pub(super) fn choose(&mut self, kind: ValueType, editor: &mut JsonEditor) {
         self.typing = None;
         let Some(row) = self.all.get(self.cursor).cloned() else {
             return;
@@ -237,7 +237,9 @@ impl PropertyRows {
         if kind != row.kind {
             let Some(source) = kind.converted(row.kind, &row.shown) else {
                 let text = match row.kind {
-                    Kind::Text if kind == Kind::Json && !row.shown.is_empty() => quoted(&row.shown),
+                    ValueType::Text if kind == ValueType::Json && !row.shown.is_empty() => {
+                        quoted(&row.shown)
+                    }
                     _ => row.shown.clone(),
                 };
                 self.refused = kind.written(&text).err().filter(|_| !text.is_empty());

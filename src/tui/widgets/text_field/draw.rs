@@ -14,7 +14,7 @@ use crate::tui::{
 };
 
 /// Below this width, the signs for "more to the left" and "more to the right" would take too much space.
-const ROOM_FOR_EDGES: u16 = 6;
+const MIN_WIDTH_FOR_EDGES: u16 = 6;
 
 impl TextField {
     /// Draws into one row, or into two with the hint or error. Returns the position of the terminal's cursor,
@@ -84,7 +84,7 @@ impl TextField {
         let cursor = paint::column_of(&glyphs, self.cursor());
         let total = paint::total(&glyphs);
         let scrolls = total >= usize::from(line.width);
-        let edges = u16::from(scrolls && line.width >= ROOM_FOR_EDGES);
+        let edges = u16::from(scrolls && line.width >= MIN_WIDTH_FOR_EDGES);
         let inner = Rect {
             x: line.x + edges,
             width: line.width - 2 * edges,

@@ -108,7 +108,7 @@ async fn player() {
         connector: None,
         keys: Keymap::default(),
         greeting: Vec::new(),
-        is_thrown_away: false,
+        is_ephemeral: false,
     };
     let (app, works) = prepare(start, Theme::default(), (80, 24), Clock::System.now());
     let fused = Fused {

@@ -14,14 +14,14 @@ pub(super) fn is_inside(byte: u8) -> bool {
 /// Parses what follows `ESC [`.
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let Some((last, before)) = bytes.split_last() else {
-        return Parsed::Begun;
+        return Parsed::Incomplete;
     };
     let parsed = match bytes {
         [b'M', ..] => return plain_mouse(bytes),
-        [b'['] => return Parsed::Begun,
+        [b'['] => return Parsed::Incomplete,
         // The function keys F1 to F5 of the Linux console.
         [b'[', last @ b'A'..=b'E'] => Some(press(KeyCode::F(1 + last - b'A'))),
-        _ if matches!(last, 0x20..=0x3f) => return Parsed::Begun,
+        _ if matches!(last, 0x20..=0x3f) => return Parsed::Incomplete,
         _ if !is_inside(*last) => None,
         [b'<', rest @ .., b'M' | b'm'] => mouse(rest, *last == b'm'),
         b"200~" => return Parsed::PasteBegins,
@@ -147,7 +147,7 @@ fn mouse(bytes: &[u8], is_release: bool) -> Option<Event> {
 /// Parses `M` and three bytes, from terminals that do not support mode 1006.
 fn plain_mouse(bytes: &[u8]) -> Parsed {
     let [_, button, column, row] = bytes else {
-        return Parsed::Begun;
+        return Parsed::Incomplete;
     };
     let button = button.wrapping_sub(32);
     let at = |byte: &u8| u16::from(byte.saturating_sub(32));

@@ -10,7 +10,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
         [answer @ .., b'\x07'] | [answer @ .., b'\x1b', b'\\'] => {
             Parsed::Answer(background(answer))
         }
-        [] | [.., b'\x1b' | 0x20..=0x7e] => Parsed::Begun,
+        [] | [.., b'\x1b' | 0x20..=0x7e] => Parsed::Incomplete,
         _ => Parsed::Nothing,
     }
 }

@@ -15,7 +15,7 @@ fn of(bytes: impl AsRef<[u8]>) -> Vec<InputEvent> {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     decoder.take(bytes.as_ref(), &mut out);
-    out.extend(decoder.silence());
+    out.extend(decoder.on_timeout());
     out
 }
 
@@ -159,18 +159,18 @@ fn a_paste_is_text_whatever_it_holds() {
 fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
-    assert_eq!(decoder.silence(), None);
+    assert_eq!(decoder.on_timeout(), None);
     decoder.take(b"\x1b[200~some", &mut out);
     // Ignored before `PasteIsOpen` was sent: it may be part of the text.
     decoder.take(b"\x03", &mut out);
     assert_eq!(out, []);
-    assert_eq!(decoder.patience(), Some(SILENCE));
-    assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
-    assert_eq!(decoder.silence(), None);
+    assert_eq!(decoder.timeout(), Some(PASTE_TIMEOUT));
+    assert_eq!(decoder.on_timeout(), Some(InputEvent::PasteIsOpen));
+    assert_eq!(decoder.on_timeout(), None);
     // The paste continues after all, and keys in it are still text.
     decoder.take(b"T\x03", &mut out);
-    assert_eq!(decoder.patience(), Some(SILENCE));
-    assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
+    assert_eq!(decoder.timeout(), Some(PASTE_TIMEOUT));
+    assert_eq!(decoder.on_timeout(), Some(InputEvent::PasteIsOpen));
     decoder.take(b"\x03", &mut out);
     decoder.take(b"j", &mut out);
     assert_eq!(
@@ -189,13 +189,13 @@ fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
     decoder.take(b"\x1b", &mut out);
-    out.extend(decoder.silence());
+    out.extend(decoder.on_timeout());
     decoder.take(b"[200~Ty\x1b[201~j", &mut out);
     assert_eq!(out, wanted);
     // Typed by hand, it is what it looks like.
     out.clear();
     decoder.take(b"\x1b", &mut out);
-    out.extend(decoder.silence());
+    out.extend(decoder.on_timeout());
     decoder.take(b"[", &mut out);
     decoder.take(b"200~", &mut out);
     assert_eq!(out.len(), 6);
@@ -227,24 +227,24 @@ fn a_sequence_that_was_cut_by_the_line_is_no_keys() {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         decoder.take(first.as_bytes(), &mut out);
-        assert_eq!(decoder.patience(), Some(ESCAPE));
+        assert_eq!(decoder.timeout(), Some(ESCAPE_TIMEOUT));
         decoder.take(then.as_bytes(), &mut out);
-        out.extend(decoder.silence());
-        assert_eq!(decoder.patience(), None);
+        out.extend(decoder.on_timeout());
+        assert_eq!(decoder.timeout(), None);
         assert_eq!(out, [of(first), of(then)].concat());
     }
 }
 
 #[test]
 fn too_long_a_paste_is_dropped_to_its_end() {
-    for (length, is_taken) in [(LONGEST_PASTE, true), (LONGEST_PASTE + 1, false)] {
+    for (length, is_taken) in [(MAX_PASTE_BYTES, true), (MAX_PASTE_BYTES + 1, false)] {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
         decoder.take(b"\x1b[200~", &mut out);
         for piece in vec![b'x'; length].chunks(60_000) {
             decoder.take(piece, &mut out);
             let kept = decoder.paste.as_ref().map_or(0, |paste| paste.bytes.len());
-            assert!(kept < LONGEST_PASTE + PASTE_END.len());
+            assert!(kept < MAX_PASTE_BYTES + PASTE_END.len());
         }
         decoder.take(b"\x1b[2", &mut out);
         decoder.take(b"01~j", &mut out);
@@ -261,9 +261,9 @@ proptest! {
         let mut out = Vec::new();
         for piece in bytes.chunks(size) {
             decoder.take(piece, &mut out);
-            prop_assert!(decoder.sequence.len() < LONGEST_SEQUENCE);
+            prop_assert!(decoder.sequence.len() < MAX_SEQUENCE_BYTES);
         }
-        out.extend(decoder.silence());
+        out.extend(decoder.on_timeout());
         prop_assert!(out.len() <= bytes.len());
     }
 
