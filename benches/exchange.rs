@@ -1,9 +1,9 @@
-//! How long files of groups take, and how much memory: import, export, and what `apply` would do, of 10,000 and of 100,000
-//! groups. The shipped binary in processes of its own; nothing is sent. `cargo bench --bench exchange`;
-//! `GROUPDESK_BENCH_GROUPS` is another large number, `GROUPDESK_BENCH_FOLDER` another place.
+//! Time and memory for files of groups: import, export, and the plan of `apply`, with 10,000 and 100,000 groups. The
+//! shipped binary in processes of its own; nothing is sent. `cargo bench --bench exchange`; `GROUPDESK_BENCH_GROUPS`
+//! sets another large number, `GROUPDESK_BENCH_FOLDER` another folder.
 //!
-//! Memory is the peak that the kernel names (VmHWM), looked up every two milliseconds until the process ends; time on the
-//! processor likewise. On a busy machine only the latter says anything.
+//! Memory is the kernel's peak (VmHWM), read every two milliseconds until the process ends; so is processor time. On a
+//! busy machine only the processor time is meaningful.
 
 use std::{
     fmt::Write as _,
@@ -69,7 +69,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The same groups in both formats, some 200 bytes each.
+/// Writes the same groups in both formats, about 200 bytes each.
 fn write(csv: &Path, lines: &Path, groups: usize) -> std::io::Result<()> {
     let mut csv = BufWriter::new(File::create(csv)?);
     let mut lines = BufWriter::new(File::create(lines)?);
@@ -107,7 +107,7 @@ fn write(csv: &Path, lines: &Path, groups: usize) -> std::io::Result<()> {
 struct Measured {
     took: Duration,
     cpu: Duration,
-    /// KiB.
+    /// In KiB.
     peak: u64,
 }
 
@@ -143,7 +143,7 @@ fn measure(home: &Path, arguments: &[&str]) -> Measured {
     }
 }
 
-/// KiB.
+/// In KiB.
 fn high_water(child: &Child) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status
@@ -152,7 +152,7 @@ fn high_water(child: &Child) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// In user and kernel mode; a tick is 10 ms on Linux.
+/// User and kernel time; a tick is 10 ms on Linux.
 fn processor(child: &Child) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

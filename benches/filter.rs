@@ -1,5 +1,5 @@
-//! How long the list waits for a search and the open dialog for near ids, beside the loop, over generated groups.
-//! `cargo bench --bench filter`; `GROUPDESK_BENCH_GROUPS` (100,000 where it is not set).
+//! How long the list waits for a search, and the open dialog for near ids, both in the background, over generated
+//! groups. `cargo bench --bench filter`; `GROUPDESK_BENCH_GROUPS` (default 100,000).
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,7 @@
-//! What a key costs: instructions from the key to the bytes of its frame, and those bytes, with 1,000 groups at 120x40, beside
-//! a list of 1,000 rows drawn by ratatui alone. Counted by valgrind, so that a busy machine gives the same numbers; each
-//! case runs twice, and what differs is divided by the keys that differ. `cargo bench --bench keys`; needs valgrind.
+//! The cost of a key: instructions from the key to the bytes of its frame, and the number of those bytes, with 1,000
+//! groups at 120x40, compared with a list of 1,000 rows drawn by ratatui alone. Counted by valgrind, so that a busy
+//! machine gives the same numbers. Each case runs twice, and the difference is divided by the difference in keys.
+//! `cargo bench --bench keys`; needs valgrind.
 
 use std::{fmt::Write as _, io, path::Path, process::Command};
 
@@ -32,7 +33,7 @@ const GROUPS: usize = 1_000;
 const AREA: Rect = Rect::new(0, 0, 120, 40);
 const SERVICE: &str = "http://127.0.0.1:1";
 const KEY: &str = "none";
-/// Keys before the others, and keys that repeat; what they are compared with of the floor's.
+/// Name, keys before the others, keys that repeat, and the floor case to compare with.
 const CASES: [(&str, &str, &str, &str); 5] = [
     ("cursor move", "jj", "jk", "move"),
     ("a line scrolls", "", "j", "scroll"),
@@ -40,7 +41,7 @@ const CASES: [(&str, &str, &str, &str); 5] = [
     ("help opens, closes", "", "?\u{1b}", "move"),
     ("a key that does nothing", "", "\u{7}", "move"),
 ];
-/// Past these a list scrolls with every line.
+/// After this many moves a list scrolls with every line.
 const WARM: usize = 40;
 const ROUNDS: usize = 40;
 
@@ -77,7 +78,7 @@ fn measure() {
     }
 }
 
-/// Instructions and bytes of one key.
+/// Instructions and bytes per key.
 fn cost(case: &str, file: &Path) -> (u64, u64) {
     let [few, many] = [WARM, WARM + ROUNDS].map(|count| {
         let run = Command::new("valgrind")
@@ -122,7 +123,7 @@ fn seed(folder: &Path) {
     assert!(done.status.success(), "{said}");
 }
 
-/// Plays a case with so many keys; the bytes that were written.
+/// Plays a case with this many keys. Returns the number of bytes written.
 fn play(case: &str, count: usize, file: &Path) -> usize {
     match case {
         "floor move" => floor(count, |key| 2 + key % 2),
@@ -130,7 +131,7 @@ fn play(case: &str, count: usize, file: &Path) -> usize {
         _ => {
             let found = CASES.iter().find(|(what, ..)| *what == case);
             let (_, before, keys, _) = found.expect("a case");
-            // Nothing runs beside it: what a key starts waits for ever.
+            // Nothing runs in the background: jobs that a key starts never end.
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build();
@@ -140,7 +141,7 @@ fn play(case: &str, count: usize, file: &Path) -> usize {
     }
 }
 
-/// What a frame costs at the least: the list alone, by ratatui's own means.
+/// The lower bound of a frame: the list alone, drawn by ratatui's own means.
 fn floor(count: usize, cursor: impl Fn(usize) -> usize) -> usize {
     let rows: Vec<String> = (0..GROUPS)
         .map(|number| format!("Customer {number}, Inc.  customer-{number:04}  12d  4f33a06f  2  2"))
@@ -168,7 +169,7 @@ fn floor(count: usize, cursor: impl Fn(usize) -> usize) -> usize {
     bytes.len()
 }
 
-/// A terminal that counts.
+/// A terminal that counts bytes.
 struct Counter {
     painter: Painter,
     bytes: usize,

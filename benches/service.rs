@@ -1,7 +1,8 @@
-//! How many rotations a second the service answers over HTTP, to 16 callers: on a file, on a PostgreSQL database with one process
-//! and with two; beside a server that keeps nothing, and beside pgbench with the same statements. The shipped binary on loopback.
-//! `GROUPDESK_BENCH_STORAGE=postgres://USER@HOST/DATABASE cargo bench --bench service`, without the variable on a file alone;
-//! `GROUPDESK_BENCH_SECONDS` for each. A schema named `bench` of the database is dropped and made anew.
+//! How many rotations per second the service answers over HTTP, to 16 callers: on a file, and on a PostgreSQL database
+//! with one and with two processes; compared with a server that stores nothing, and with pgbench running the same
+//! statements. The shipped binary on loopback. `GROUPDESK_BENCH_STORAGE=postgres://USER@HOST/DATABASE cargo bench
+//! --bench service`, without the variable only on a file; `GROUPDESK_BENCH_SECONDS` for each. A schema named `bench` in
+//! the database is dropped and created again.
 
 use std::{
     io::{BufRead, BufReader},
@@ -17,7 +18,8 @@ use serde_json::{Value, json};
 
 const CALLERS: usize = 16;
 
-/// A rotation as the service sends it to a server: who asks, then what is done, with the mark of the commit.
+/// A rotation as the service sends it to a database server: the lookup of the key, then the change, with the stamp of
+/// the commit.
 const STATEMENTS: &str = "\
 \\set new :n + 1
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
@@ -112,7 +114,7 @@ fn command(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What it prints.
+/// Runs it and returns its output.
 fn groupdesk(home: &Path, arguments: &[&str]) -> String {
     let output = command(home, arguments).output().expect("it runs");
     assert!(
@@ -157,7 +159,7 @@ impl Drop for Service {
     }
 }
 
-/// The address of a server that reads JSON, writes JSON, and keeps nothing.
+/// The address of a server that reads and writes JSON, and stores nothing.
 async fn nothing() -> String {
     let answer = async |Json(asked): Json<Value>| {
         let token = asked["current_token"].as_str().unwrap_or("0").to_owned();
@@ -176,7 +178,7 @@ async fn nothing() -> String {
     url
 }
 
-/// Each caller rotates a group of its own, again and again.
+/// Each caller rotates a group of its own, again and again. Returns rotations per second.
 async fn rate(urls: &[String], key: &str, time: Duration) -> f64 {
     let http = reqwest::Client::builder()
         .no_proxy()
@@ -213,7 +215,7 @@ async fn rate(urls: &[String], key: &str, time: Duration) -> f64 {
     done.load(Ordering::Relaxed) as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// A request with a body of JSON.
+/// A request with a JSON body.
 trait JsonBody {
     fn json_body(self, body: &Value) -> Self;
 }
@@ -225,7 +227,7 @@ impl JsonBody for reqwest::RequestBuilder {
     }
 }
 
-/// A program of PostgreSQL, where `pg_config` says they are.
+/// A program of PostgreSQL, in the folder that `pg_config` prints.
 fn program(name: &str) -> Command {
     let told = Command::new("pg_config")
         .arg("--bindir")
@@ -243,7 +245,7 @@ fn psql(url: &str, text: &str) {
     assert!(done.expect("psql runs").success());
 }
 
-/// Transactions a second.
+/// Transactions per second.
 fn pgbench(folder: &Path, url: &str, seconds: u64) -> f64 {
     psql(
         url,

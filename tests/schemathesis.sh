@@ -29,8 +29,8 @@ for _ in $(seq 100); do
 done
 address=$(sed -n 's/^listening on //p' "$folder/address")
 
-# Of a throw-away service: this key may stand on a command line. NUL is refused everywhere, which a schema cannot say of
-# free objects.
+# The key is of a throw-away service, so it may be on a command line. NUL is refused everywhere, which a schema cannot
+# express for free-form objects.
 code=0
 description=$PWD/assets/openapi.json
 cd "$folder"

@@ -1,4 +1,4 @@
-//! The floor: the same requests in a bare loop, and a journal that keeps nothing but a row for each step.
+//! The lower bound: the same requests in a bare loop, with a journal that only keeps a row per step.
 
 use std::{path::Path, sync::mpsc};
 
@@ -10,20 +10,20 @@ use tokio::sync::oneshot;
 
 use super::world::World;
 
-/// One of the steps that an item takes.
+/// One of the steps of an item.
 #[derive(Clone, Copy)]
 pub(crate) enum Step {
-    /// A read over a kept connection.
+    /// A read over a kept-alive connection.
     Get,
-    /// A row in the journal, where there is one.
+    /// A row in the journal, if there is one.
     Commit,
-    /// A get that creates, over a connection of its own, as all writes.
+    /// A get that creates, over a connection of its own, like all writes.
     Create,
     Update,
     Rotate,
 }
 
-/// A row for each step; those of one moment share a commit.
+/// Writes a row per step; concurrent ones share a commit.
 pub(crate) struct Journal(mpsc::Sender<(String, oneshot::Sender<()>)>);
 
 impl Journal {
@@ -61,7 +61,7 @@ impl Journal {
     }
 }
 
-/// These steps for each group, so many at the same time. Reads over kept connections, writes over one each.
+/// Runs these steps for each group, several groups at a time. Reads use kept-alive connections, each write a new one.
 pub(crate) async fn run(
     world: &World,
     ids: &[UserGroupId],

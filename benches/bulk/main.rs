@@ -1,8 +1,9 @@
-//! How fast many groups are read, created, updated and rotated, with everything durable, each run beside two bare loops: one
-//! that sends the same requests, and one that sends them with as many commits at the same places. The service is the shipped
-//! binary on loopback. `cargo bench --bench bulk`; `GROUPDESK_BENCH_GROUPS`, `GROUPDESK_BENCH_ROUNDS` (medians of so many, in
-//! turn), `GROUPDESK_BENCH_RUNS` (names of runs, separated by commas), and `GROUPDESK_BENCH_FOLDER` to put the directory
-//! elsewhere (on a disk without fsync, its price is the difference).
+//! How fast many groups are read, created, updated and rotated, with everything durable. Each run is compared with two
+//! bare loops: one that sends the same requests, and one that also makes the same number of commits at the same points.
+//! The service is the shipped binary on loopback. `cargo bench --bench bulk`; `GROUPDESK_BENCH_GROUPS`,
+//! `GROUPDESK_BENCH_ROUNDS` (medians of this many, interleaved), `GROUPDESK_BENCH_RUNS` (names of runs, separated by
+//! commas), and `GROUPDESK_BENCH_FOLDER` to put the directory elsewhere (the difference to a file system without fsync
+//! is the cost of fsync).
 
 mod bare;
 mod ours;
@@ -19,7 +20,7 @@ use bare::{
 use ours::{Row, row};
 use world::{World, id};
 
-/// Items at the same time.
+/// How many items at the same time.
 const CONCURRENCIES: [usize; 3] = [1, 8, 64];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -31,8 +32,8 @@ enum Run {
     Rotations,
 }
 
-/// Its name, and what each of its items sends, with the commits that its safety asks for. What a read found unchanged is no
-/// outcome that anybody waits for: it has none.
+/// The name of a run, and what each of its items sends, with the commits that safety requires. A read that finds
+/// nothing changed has no outcome that anybody waits for, and so no commit.
 const RUNS: [(&str, Run, &[Step]); 5] = [
     ("refresh", Run::Refresh, &[Get]),
     ("unchanged rows", Run::Unchanged, &[Get]),
@@ -143,7 +144,7 @@ fn number(name: &str, otherwise: usize) -> usize {
     variable(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// The groups of a run, known as they are, and its rows.
+/// The groups of a run, with their current values known, and its rows.
 async fn prepared(world: &World, run: Run, series: usize) -> (Vec<UserGroupId>, Vec<Row>) {
     if run == Run::Creates {
         let ids = new(series, world.ids.len());
@@ -172,7 +173,7 @@ fn new(series: usize, count: usize) -> Vec<UserGroupId> {
     ids.collect()
 }
 
-/// Of one run: items a second, and processor time for one in microseconds.
+/// Result of one run: items per second, and processor time per item in microseconds.
 #[derive(Clone, Copy)]
 struct Measured {
     rate: f64,

@@ -1,4 +1,4 @@
-//! The runs themselves, as the commands begin them.
+//! The runs themselves, started as the commands start them.
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use groupdesk::{
@@ -23,7 +23,7 @@ fn limits(concurrency: usize) -> RunLimits {
     }
 }
 
-/// `rotate` of these groups.
+/// `rotate` for these groups.
 pub(crate) async fn rotate(world: &World, ids: &[UserGroupId], concurrency: usize) {
     let plan = Plan {
         ready: ids.to_vec(),
@@ -72,7 +72,7 @@ pub(crate) async fn refresh(world: &World, ids: &[UserGroupId], concurrency: usi
     }
 }
 
-/// A row of a file for each group, with its base where it is known.
+/// A row of a file for each group, with its base if that is known.
 pub(crate) type Row = (GroupRow, Option<DesiredFields>);
 
 pub(crate) fn row(id: &UserGroupId, name: String) -> GroupRow {
@@ -86,7 +86,7 @@ pub(crate) fn row(id: &UserGroupId, name: String) -> GroupRow {
     }
 }
 
-/// `import` or `apply` of these rows, each to end with this word.
+/// `import` or `apply` of these rows; checks that each ends with this word.
 pub(crate) async fn send(
     world: &World,
     rows: &[Row],
@@ -102,7 +102,7 @@ pub(crate) async fn send(
     };
     let permit = operations.sending_permitted(sending, rows.len());
     let permit = &permit.expect("permitted");
-    // Another file each time.
+    // Each call counts as another file.
     let mut digest = [0; 32];
     getrandom::fill(&mut digest).expect("random numbers");
     let import: ImportId = operations.begin_import(digest).await.expect("durable").id;

@@ -1,4 +1,4 @@
-//! What the runs are measured upon: the shipped binary as the service, on loopback, and a directory of its own.
+//! What the runs are measured with: the shipped binary as the service, on loopback, and a new directory.
 
 use std::{
     io::{BufRead, BufReader},
@@ -17,20 +17,20 @@ use groupdesk::{
 };
 use secrecy::ExposeSecret;
 
-/// Reads before a measurement.
+/// Parallel reads before a measurement.
 const READERS: usize = 64;
 
 pub(crate) struct World {
     pub(crate) operations: Operations,
     pub(crate) ids: Vec<UserGroupId>,
-    /// Of the service's interface.
+    /// Base URL of the service.
     pub(crate) url: String,
     pub(crate) key: String,
     service: Serving,
 }
 
 impl World {
-    /// With so many groups at the service, of which nothing is known yet.
+    /// With this many groups at the service, none of which is known yet.
     pub(crate) fn new(groups: usize, service: &Path, installation: &Path) -> Self {
         let database = service.join("service/service.db");
         let ids: Vec<UserGroupId> = (0..groups)
@@ -47,7 +47,7 @@ impl World {
         }
     }
 
-    /// All groups read, so that all of them are known as they are.
+    /// Reads all groups, so that their current values are known.
     pub(crate) async fn read(&self) -> Vec<(KnownGroup, Token)> {
         let reads = self.ids.iter().map(|id| async move {
             let done = self.operations.look_up(id, UnknownIdPolicy::Exists).await;
@@ -68,7 +68,7 @@ pub(crate) fn id(text: &str) -> UserGroupId {
 }
 
 fn spent(process: &str) -> Duration {
-    /// Linux tells these times in hundredths of a second.
+    /// Linux reports these times in hundredths of a second.
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("Linux");
     let (_, numbers) = stat.rsplit_once(") ").expect("a name");
@@ -93,7 +93,7 @@ fn seed(database: &Path, ids: &[UserGroupId]) -> String {
     key.expose_secret().to_owned()
 }
 
-/// Ends with the bench.
+/// Stops when the bench ends.
 struct Serving(Child);
 
 impl Drop for Serving {

@@ -1,4 +1,4 @@
-//! Judging answers, and the JSON of the interface: what counts as a success, and what may never come out.
+//! Judging answers, and the JSON of the interface: what counts as a success, and what may never be shown.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const STATUSES: [u16; 32] = [
 
 /// # Panics
 ///
-/// If something that must hold does not; so do the other targets.
+/// If something that must hold does not, like all targets.
 pub fn run(data: &[u8]) {
     let [status, shape, body @ ..] = data else {
         return;
@@ -78,7 +78,7 @@ fn keeps_secrets(text: &str, body: &[u8]) {
     let token = body
         .as_ref()
         .and_then(|body| body.get("user_group")?.get("token")?.as_str());
-    // A shorter one may stand in our own words by chance.
+    // A shorter one may occur in our own words by chance.
     if let Some(token) = token.filter(|token| token.len() >= 24) {
         assert!(!text.contains(token), "repeats the token: {text:?}");
     }
@@ -131,7 +131,7 @@ fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Expected<'_>) {
     }
 }
 
-/// What `success` says, judged by other code than that under test; `None`: nothing clear.
+/// The meaning of `success`, judged by code independent of that under test; `None`: unclear.
 fn says(body: &[u8]) -> Option<bool> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let body: Value = serde_json::from_slice(body.trim_ascii()).ok()?;
@@ -148,7 +148,7 @@ fn says(body: &[u8]) -> Option<bool> {
     }
 }
 
-/// Whatever can be read of the interface is written so that it is read as the same.
+/// Everything that can be read of the interface is written so that it is read as the same value.
 fn wire(body: &[u8]) {
     if let Ok(answer) = serde_json::from_slice::<ResponseBody>(body) {
         let written = serde_json::to_string(&answer).expect("it can be written");
@@ -164,7 +164,7 @@ fn wire(body: &[u8]) {
     }
 }
 
-/// The canary stands in the body as the token and nowhere else.
+/// Whether the body has the canary as the token and nowhere else.
 fn token_is_canary(body: &[u8]) -> bool {
     let body = String::from_utf8_lossy(body);
     body.matches(CANARY).count() == 1 && body.contains(&format!("\"token\":\"{CANARY}\""))

@@ -1,5 +1,5 @@
-//! The configuration file: whatever stands in it, it is read or refused by place; adding a profile and taking one out
-//! change nothing else.
+//! The configuration file: any text is read or refused with a position; adding and removing a profile change nothing
+//! else.
 
 use std::{fs, path::PathBuf, sync::LazyLock};
 
@@ -14,7 +14,7 @@ use super::{is_safe, is_within};
 static FOLDER: LazyLock<tempfile::TempDir> =
     LazyLock::new(|| tempfile::tempdir().expect("a folder"));
 
-/// The file of this thread; nothing of the process's own environment is seen.
+/// The file of this thread; the environment of the process is not used.
 fn overrides() -> Overrides {
     let name = format!("{:?}.toml", std::thread::current().id());
     Overrides {

@@ -1,5 +1,5 @@
-//! The filter language: every text means something, a narrower filter finds what a search from the beginning finds, and
-//! a group is found by its own texts.
+//! The filter language: every text has a meaning, a narrowed filter finds the same as a search from scratch, and a
+//! group is found by its own texts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -74,7 +74,7 @@ fn parse(text: &str) -> Query {
     query
 }
 
-/// A filter may be shown as it was typed, also if it holds a secret.
+/// Checks the text without the canary: a filter may be shown as it was typed, even with a secret in it.
 fn is_hidden_free(text: &str) {
     is_safe(&text.to_lowercase().replace(super::CANARY, ""));
 }
@@ -114,7 +114,7 @@ fn groups(texts: &str) -> Vec<KnownGroup> {
     groups
 }
 
-/// By its whole id, and by a part of it that begins and ends at ASCII, in either case.
+/// By its whole id, and by a part of it that begins and ends with ASCII, in either case.
 fn found_by_itself(
     groups: &[KnownGroup],
     cut: usize,

@@ -4,7 +4,7 @@ use groupdesk::formats::{Columns, Format, GroupRow, Reader, RowResult};
 
 use super::is_safe;
 
-/// The first byte says how many bytes arrive at once.
+/// The first byte says how many bytes arrive at a time.
 pub fn run(data: &[u8]) {
     let Some((step, file)) = data.split_first() else {
         return;
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
         last = row.line;
         if let Err(why) = &row.row {
             assert!(!why.is_empty(), "an error says what is wrong");
-            // An id that stands twice is named.
+            // The error names a duplicate id.
             if !why.starts_with("the id \"") {
                 is_safe(why);
             }

@@ -1,5 +1,5 @@
-//! What each fuzz target does with its bytes, and what must hold of it. Shared by libFuzzer and by the test that
-//! replays the committed corpus.
+//! What each fuzz target does with its bytes, and what must hold. Used by libFuzzer and by the test that replays the
+//! committed corpus.
 
 pub mod answer;
 pub mod configuration;
@@ -10,7 +10,7 @@ pub mod properties;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// Stands for an API key wherever one could be; no error may repeat it.
+/// Used wherever an API key could be; no error may repeat it.
 pub const CANARY: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
 /// The first byte says how many bytes of operations follow; the rest is text.
@@ -22,7 +22,7 @@ fn operations_and_text(data: &[u8]) -> (&[u8], String) {
     (operations, String::from_utf8_lossy(text).into_owned())
 }
 
-/// A key for a byte: printable ones type themselves, the others move, delete, undo or change the view.
+/// The key for a byte: printable ones type themselves, the others move, delete, undo or change the view.
 fn key_of(byte: u8) -> KeyEvent {
     let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
     let control = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
@@ -58,7 +58,7 @@ fn key_of(byte: u8) -> KeyEvent {
     }
 }
 
-/// An error must not repeat the canary and must not steer a terminal.
+/// An error must not repeat the canary, and must not contain terminal control characters.
 fn is_safe(error: &str) {
     assert!(
         !error.to_lowercase().contains(CANARY),
@@ -68,7 +68,7 @@ fn is_safe(error: &str) {
     assert!(!error.chars().any(hidden), "hidden characters: {error:?}");
 }
 
-/// A place in a text, counted from 1; behind its end is allowed.
+/// Checks that a position, counted from 1, is in the text or just after its end.
 fn is_within(text: &str, line: usize, column: usize) {
     let lines: Vec<&str> = text.split('\n').collect();
     assert!(

@@ -1,4 +1,4 @@
-//! JSON objects from files and arguments, and the editor of the properties under keys and pastes.
+//! JSON objects from files and arguments, and the editor of the properties with keys and pastes.
 
 use groupdesk::{
     formats::strict_json,
@@ -42,7 +42,7 @@ fn strictly(text: &str) {
             has_place(why, text);
         }
     }
-    // The console and the command line take the same texts.
+    // The console and the command line accept the same texts.
     let edited = json_editor::parse(text);
     match (strict, &edited) {
         (Ok(strict), Ok(edited)) => assert_eq!(strict, *edited),
@@ -55,7 +55,7 @@ fn strictly(text: &str) {
     }
 }
 
-/// Only JSON that is no object has no place: it is wrong as a whole.
+/// Checks that the error has a position, unless the JSON is no object, which is wrong as a whole.
 fn has_place(why: &str, text: &str) {
     let place = why
         .strip_prefix("line ")
@@ -85,7 +85,7 @@ fn edited(operations: &[u8], text: &str) {
     }
     field.settle();
     let settled = field.text();
-    // Whatever is undone can be done again.
+    // Everything undone can be redone.
     if field.place() != PropertiesFocus::Text {
         field.switch();
     }
@@ -105,7 +105,7 @@ fn step(field: &mut PropertiesField, byte: u8, text: &str) {
     match byte {
         0xF0 => {
             let (before, place) = (field.text(), field.place());
-            // Another view is the same text, unless a cell was typed into.
+            // Another view has the same text, unless a cell was edited.
             if field.switch()
                 && place != PropertiesFocus::Cell
                 && place != PropertiesFocus::ValueType
@@ -119,7 +119,7 @@ fn step(field: &mut PropertiesField, byte: u8, text: &str) {
         0xF4 => drop(field.go_to_problem()),
         0xF5 => field.settle(),
         16 => {
-            // Laying out changes white space only.
+            // Formatting changes only white space.
             let before = field.value().ok().cloned();
             if field.key(key_of(16)) == Reaction::Changed && field.place() == PropertiesFocus::Text
             {

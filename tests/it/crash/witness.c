@@ -1,5 +1,5 @@
-/* Stands between a program and its C library, and notes in the file named by WITNESS, in order: writes and syncs of
-   files, the request, its answer, and what the desk says. Each note is one line. */
+/* Preloaded between a program and its C library. Records, in order, in the file named by WITNESS: writes and syncs of
+   files, the request, its answer, and what the installation reports. Each record is one line. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,9 +1,10 @@
--- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 to 16, under the same names, so that
--- one text asks both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC as the operator saw them;
--- JSON is kept as text, key order as written. What has no name here is found through the search path: it is this schema alone.
+-- The tables of a team's directory on PostgreSQL: those of the SQLite file at versions 13 to 16, under the same names,
+-- so that the same SQL works on both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC by
+-- the operator's clock; JSON is stored as text, with its key order. Unqualified names are found through the search
+-- path, which is this schema alone.
 
--- `reads_from`, `writes_from`: the oldest version that a groupdesk may know and still read, and write. Every write reads this
--- table, so that a migration, which locks it, comes between no two of them.
+-- `reads_from`, `writes_from`: the oldest version that a groupdesk may know to still read, or write. Every write reads
+-- this table, so that a migration, which locks it, runs between two writes and never during one.
 CREATE TABLE schema_versions (
     version     BIGINT PRIMARY KEY,
     at          TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
@@ -12,13 +13,14 @@ CREATE TABLE schema_versions (
     writes_from BIGINT      NOT NULL
 );
 
--- Makes fingerprints; a table of its own, for rights of its own. Empty where the key is kept elsewhere.
+-- The key for fingerprints, in a table of its own with rights of its own. Empty when the key is kept elsewhere.
 CREATE TABLE fingerprint_key (
     key BYTEA NOT NULL CHECK (octet_length(key) = 32)
 );
 
--- Which installation this is: a copy of it is another one. `key_check` tells whether a key is the right one. `timeline` is
--- another one after a failover; `tidied_at` when old rows of `writes` were last removed; `moved_to` where all of this is now.
+-- Identifies the installation: a copy is another one. `key_check` tells whether a key is the right one. `timeline`
+-- changes with a failover. `tidied_at`: when old rows of `writes` were last deleted. `moved_to`: where the directory is
+-- now.
 CREATE TABLE installation (
     instance  UUID NOT NULL DEFAULT gen_random_uuid(),
     key_check BYTEA CHECK (octet_length(key_check) = 32),
@@ -28,8 +30,8 @@ CREATE TABLE installation (
 );
 INSERT INTO installation DEFAULT VALUES;
 
--- A row of every write: who asks for it again after a lost line learns whether that write was committed. Where it was not,
--- the question leaves the row, so that the write never can be, and the next question is answered alike.
+-- A row per write. After a lost connection the client asks by `stamp` whether its write was committed. If not, the
+-- query itself inserts the row, so that the write can never be committed, and a second query gets the same answer.
 CREATE TABLE writes (
     stamp UUID PRIMARY KEY,
     at    TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
@@ -61,7 +63,7 @@ CREATE TABLE place_keys (
     UNIQUE (fingerprint, place)
 );
 
--- Ten people have ten profiles of one name: each sees and binds their own.
+-- Ten people may have ten profiles of one name: each sees and binds only their own.
 CREATE TABLE all_bindings (
     author      NAME NOT NULL DEFAULT session_user,
     profile     TEXT COLLATE "C" NOT NULL,
@@ -108,8 +110,8 @@ CREATE TABLE facts (
     PRIMARY KEY (place, fact)
 );
 
--- `changed_in` is the transaction that wrote the row: consoles ask for the difference of two snapshots, because numbers that
--- are counted up become visible in another order than they were given out.
+-- `changed_in` is the transaction that wrote the row. Consoles ask for the difference of two snapshots, because numbers
+-- from a sequence become visible in another order than they were assigned.
 CREATE TABLE user_groups (
     place           BIGINT NOT NULL REFERENCES places (number),
     user_group_id   TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
@@ -133,7 +135,7 @@ CREATE TABLE user_groups (
 CREATE INDEX user_groups_changed ON user_groups (place, change) WHERE change > 0;
 CREATE INDEX user_groups_changed_in ON user_groups (changed_in);
 
--- Counted when asked; the file keeps the numbers in a table.
+-- Counted by each query; the SQLite file keeps the numbers in a table.
 CREATE VIEW group_counts AS SELECT place, count(*) AS groups FROM user_groups GROUP BY place;
 
 CREATE TABLE fingerprints (
@@ -168,9 +170,9 @@ CREATE INDEX history_of_place ON history (place);
 CREATE INDEX history_of_group ON history (user_group_id, place);
 CREATE INDEX history_written_in ON history (written_in);
 
--- `boot_clock` is when the intent, then the sending, came here, in microseconds of the clock of the database, the one that all
--- share, and on which timeline, because another server may have another clock. What a console binds to it is the clock of its
--- own machine, and is not kept.
+-- `boot_clock`: when the intent, and later the sending, was recorded, in microseconds of the database's clock, which
+-- all share, and on which timeline, because another server may have another clock. The value that a console passes is
+-- of its own machine's clock, and is not stored.
 CREATE TABLE rotations (
     id             BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     place          BIGINT  NOT NULL REFERENCES places (number),
@@ -195,8 +197,8 @@ CREATE TABLE rotations (
     merged         BIGINT  NOT NULL DEFAULT 0
 );
 
--- One rotation per seen token, and one whose outcome is not known per group: with several writers at once a look before the
--- insert is not enough.
+-- One rotation per token, and one with an unknown outcome per group: with concurrent writers, a check before the insert
+-- is not enough.
 CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, previous, merged)
     WHERE state NOT IN ('not_applied', 'abandoned');
 CREATE UNIQUE INDEX rotations_one_unsettled ON rotations (place, user_group_id, merged)
@@ -262,7 +264,7 @@ CREATE TABLE batches (
 );
 CREATE INDEX batches_of_place ON batches (place);
 
--- A process that works on a batch says so every few seconds; `boot_clock` is when, by the clock of the database.
+-- A process that works on a batch updates its row every few seconds; `boot_clock` is when, by the database's clock.
 CREATE TABLE batch_runs (
     batch_id     BIGINT  NOT NULL REFERENCES batches (id),
     run          BIGINT  NOT NULL,
@@ -276,7 +278,7 @@ CREATE TABLE batch_runs (
     PRIMARY KEY (batch_id, run)
 );
 
--- Whose scheduled rotation is at work on a place; one row per place, taken over where its process died.
+-- Which scheduled rotation is running at a place: one row per place, taken over when its process has died.
 CREATE TABLE scheduled_runs (
     place        BIGINT  PRIMARY KEY REFERENCES places (number),
     run          BIGINT  NOT NULL,
@@ -301,7 +303,7 @@ CREATE TABLE batch_items (
     UNIQUE (batch_id, user_group_id)
 );
 
--- One of a group and a person: nobody's is lost because a colleague's clock is ahead.
+-- One draft per group and person, so that none is lost because a colleague's clock is ahead.
 CREATE TABLE all_drafts (
     author        NAME    NOT NULL DEFAULT session_user,
     place         BIGINT  NOT NULL REFERENCES places (number),
@@ -321,7 +323,7 @@ CREATE TABLE all_drafts (
 );
 CREATE VIEW drafts AS SELECT place, user_group_id, merged, creating, name, mapping, properties, mapping_text, group_text, base,
     base_at, changed_at, by FROM all_drafts WHERE author = session_user;
--- One's own, and of groups that one has none of the newest of the others.
+-- One's own drafts, and for groups without one the newest of the others.
 CREATE VIEW shown_drafts AS SELECT DISTINCT ON (place, user_group_id, merged) place, user_group_id, merged, creating, name,
     mapping, properties, mapping_text, group_text, base, base_at, changed_at, by FROM all_drafts
     ORDER BY place, user_group_id, merged, author = session_user DESC, changed_at DESC;
@@ -370,7 +372,7 @@ CREATE TABLE all_console_views (
 CREATE VIEW console_views AS SELECT profile, filter, sort, reverse, best_first, columns FROM all_console_views
     WHERE author = session_user;
 
--- Seen by all, changed by who saved it.
+-- Visible to all, changed only by whoever saved it.
 CREATE TABLE saved_views (
     author     NAME NOT NULL DEFAULT session_user,
     name       TEXT COLLATE "C" PRIMARY KEY,
@@ -392,7 +394,7 @@ CREATE TABLE hidden_concerns (
     PRIMARY KEY (place, concern)
 );
 
--- As SQLite has it, of a path of one name.
+-- SQLite's function, for a path of a single name.
 CREATE FUNCTION json_remove(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT
     AS $$ SELECT (document::jsonb - substr(path, 3))::text $$;
 
@@ -407,7 +409,7 @@ CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'rows of % are kept as they are', TG_TABLE_NAME;
 END $$;
--- Only the place of a line may ever change: where two places turn out to be one.
+-- Only the place of a line may ever change, when two places are merged.
 CREATE TRIGGER history_no_update BEFORE UPDATE OF number, at, by, profile, user_group_id, operation, ending,
     previous_fingerprint, fingerprint, reason, changes, note, key ON history FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER history_no_delete BEFORE DELETE ON history FOR EACH ROW EXECUTE FUNCTION refused();
@@ -419,12 +421,12 @@ CREATE TRIGGER mutations_no_delete BEFORE DELETE ON mutations FOR EACH ROW EXECU
 CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 
--- Another one after a failover: the server that took over may have another clock. A standby does not know its own before that.
+-- Changes with a failover, because the new server may have another clock. A standby does not know its own before that.
 CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE
     AS $$ SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END $$;
 
--- How long ago that was, when the row is read. A clock that was set back counts as no time, and so does another timeline.
--- On a standby nothing is decided by it, and it is shown.
+-- Microseconds since `boot_clock`, as text. 0 if the clock was set back or the timeline is another one. A standby
+-- decides nothing by it, and shows it whatever the timeline.
 CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT
     AS $$ SELECT 'age:' || CASE WHEN split_part(boot_clock, '@', 2) = timeline() OR pg_is_in_recovery()
         THEN greatest(0, now_in_micros() - split_part(boot_clock, '@', 1)::bigint) ELSE 0 END $$;
@@ -463,8 +465,9 @@ BEGIN
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
 
--- Done when a line is opened: on a new timeline what is open begins its time anew, once; once a day old stamps go. Rows of a
--- backup name transactions that this server has not had: they would be new again and again until it has.
+-- Called when a connection is opened. On a new timeline, open rotations and changes start their time again, once; once
+-- a day, old stamps are deleted. Rows of a restored backup name transactions that this server has not reached yet: they
+-- would be reported as new again and again, until it has.
 CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     IF EXISTS (SELECT FROM user_groups WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
@@ -493,7 +496,8 @@ BEGIN
 END $$;
 UPDATE installation SET timeline = timeline();
 
--- What others have of a place that becomes part of another one: bindings, drafts. Whoever runs it has written the rest.
+-- Moves what other people have at a place that is merged into another one: bindings and drafts. The caller moves the
+-- rest.
 CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE sql AS $$
     UPDATE all_drafts SET place = stays, merged = CASE WHEN EXISTS (SELECT FROM all_drafts other WHERE other.place = stays
             AND other.user_group_id = all_drafts.user_group_id AND other.merged = all_drafts.merged
@@ -505,7 +509,7 @@ CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE
     SELECT TRUE;
 $$;
 
--- What was done, by whom the server knows it to be. Written by triggers of the owner alone.
+-- What was done, and by which database user. Written only by triggers with the owner's rights.
 CREATE TABLE audit (
     number        BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at            TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
@@ -532,7 +536,7 @@ CREATE TRIGGER rotations_begun AFTER INSERT ON rotations FOR EACH ROW EXECUTE FU
 CREATE TRIGGER rotations_audited AFTER UPDATE OF state ON rotations FOR EACH ROW
     WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION audit_rotation();
 
--- Of a rotation the line of the rotation says it.
+-- A rotation is covered by the line of its own row.
 CREATE FUNCTION audit_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     INSERT INTO audit (who, what, place, user_group_id, before, after) VALUES (session_user, NEW.operation,
@@ -545,7 +549,7 @@ CREATE TRIGGER mutations_begun AFTER INSERT ON mutations FOR EACH ROW
 CREATE TRIGGER mutations_audited AFTER UPDATE OF state ON mutations FOR EACH ROW
     WHEN (NEW.rotation_id IS NULL AND OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION audit_change();
 
--- That it changed, not what it is.
+-- That the group changed, not its values.
 CREATE FUNCTION audit_group() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
     INSERT INTO audit (who, what, place, user_group_id, after) VALUES (session_user, 'group', NEW.place, NEW.user_group_id,
@@ -558,7 +562,7 @@ CREATE TRIGGER user_groups_audited AFTER UPDATE ON user_groups FOR EACH ROW
     WHEN (OLD.fingerprint IS DISTINCT FROM NEW.fingerprint OR OLD.mapping IS DISTINCT FROM NEW.mapping
         OR OLD.properties IS DISTINCT FROM NEW.properties) EXECUTE FUNCTION audit_group();
 
--- Whoever knows the key can say whether it is the right one; this alone tells nothing of it.
+-- Whoever has the key can verify it with this value, which reveals nothing else about the key.
 CREATE FUNCTION key_check(key BYTEA) RETURNS BYTEA LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
     inner_pad BYTEA := decode(repeat('36', 64), 'hex');
@@ -579,7 +583,8 @@ BEGIN
 END $$;
 CREATE TRIGGER fingerprint_key_set AFTER INSERT OR UPDATE ON fingerprint_key FOR EACH ROW EXECUTE FUNCTION key_set();
 
--- Whom the server knows, with a machine behind it or not. Whoever has the rights of the owner brings along what others did.
+-- The database user, alone or with a machine appended. Whoever has the owner's rights may also write lines of other
+-- people.
 CREATE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql STABLE AS $$
     SELECT said = session_user OR starts_with(said, session_user || '@')
         OR pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = relation), 'USAGE') $$;
@@ -606,7 +611,7 @@ DO $$
 DECLARE
     named TEXT[];
 BEGIN
-    -- Never changed afterwards, but by the owner.
+    -- Later changed by the owner only.
     FOREACH named SLICE 1 IN ARRAY ARRAY[['history'], ['rotations'], ['mutations'], ['batches'], ['imports'], ['place_events']] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE INSERT ON %I FOR EACH ROW EXECUTE FUNCTION by_oneself()',
             named[1] || '_by_oneself', named[1]);
@@ -623,8 +628,8 @@ ALTER TABLE saved_views ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON saved_views FOR SELECT USING (TRUE);
 CREATE POLICY own ON saved_views USING (author = session_user) WITH CHECK (author = session_user);
 
--- Asked by every write, with the version of the tables that it knows. Held against a migration, which waits for those that
--- have asked, and is waited for by those that ask: what it sees is how it stands then.
+-- Called by every write, with the version of the tables that it knows. Locks out migrations: a migration waits for
+-- writes that have called this, and later writes wait for the migration and then see its result.
 CREATE FUNCTION may_write(known BIGINT, synchronous BOOLEAN) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
 BEGIN
     LOCK TABLE schema_versions IN ACCESS SHARE MODE;

@@ -1,5 +1,6 @@
--- What each role may; told again whenever a table is added. Nobody gets more than is needed to work: history, journals and the
--- audit are only added to, and who wrote a line, and when, the server says. `:schema` is the name of the schema.
+-- The rights of each role; executed again whenever a table is added. Nobody gets more than the work needs: history,
+-- journals and the audit are append-only, and the server records who wrote a line, and when. `:schema` is the name of
+-- the schema.
 
 GRANT USAGE ON SCHEMA ":schema" TO ":schema_viewer";
 GRANT SELECT ON ALL TABLES IN SCHEMA ":schema" TO ":schema_viewer";
@@ -49,7 +50,7 @@ GRANT INSERT
     ON import_rows TO ":schema_operator";
 GRANT INSERT, UPDATE (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite)
     ON annotations TO ":schema_operator";
--- One's own, and what only says that a concern is hidden.
+-- One's own rows, and rows that only say that a concern is hidden.
 GRANT INSERT, UPDATE, DELETE ON bindings, drafts, console_views TO ":schema_operator";
 GRANT INSERT (name, filter, sort, reverse, best_first, columns, at, by), UPDATE (filter, sort, reverse, best_first, columns, at, by),
     DELETE ON saved_views TO ":schema_operator";

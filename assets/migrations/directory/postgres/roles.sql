@@ -1,5 +1,5 @@
--- The roles of a directory, before its tables. People are roles of their own, and members of these. What a role may is in
--- rights.sql. `:schema` is the name of the schema.
+-- Creates the roles of a directory, before its tables. People have roles of their own, which are members of these. The
+-- rights of each role are in rights.sql. `:schema` is the name of the schema.
 
 DO $$
 DECLARE
@@ -13,7 +13,7 @@ BEGIN
         END;
     END LOOP;
 END $$;
--- An admin rewrites nothing by accident: the rights of the owner have to be taken by SET ROLE.
+-- An admin does not rewrite anything by accident: the owner's rights must be taken by SET ROLE.
 ALTER ROLE ":schema_admin" NOINHERIT;
 GRANT ":schema_viewer" TO ":schema_operator";
 GRANT ":schema_viewer", ":schema_operator" TO ":schema_owner" WITH ADMIN OPTION;

@@ -1,11 +1,11 @@
--- The User Group Service's data in a schema of PostgreSQL, as the file has it in the same version. Times are Unix milliseconds.
--- Files in this folder are only ever added.
+-- The User Group Service's data in a schema of PostgreSQL, like the SQLite file of the same version. Times are Unix
+-- milliseconds. Files in this folder are only ever added.
 
 CREATE TABLE schema_versions (
     version BIGINT PRIMARY KEY
 );
 
--- A row of every write: who asks for it again after a lost line learns whether that write was committed.
+-- A row per write. After a lost connection the service asks by `stamp` whether its write was committed.
 CREATE TABLE writes (
     stamp UUID PRIMARY KEY,
     at    TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
@@ -19,7 +19,7 @@ CREATE TABLE environments (
     tag  TEXT CHECK (tag IN ('Customer', 'Testing'))
 );
 
--- API keys; only the SHA-256 is kept.
+-- API keys; only their SHA-256 is stored.
 CREATE TABLE keys (
     id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     environment  BIGINT NOT NULL REFERENCES environments (id),
@@ -41,11 +41,11 @@ CREATE TABLE groups (
     token         TEXT COLLATE "C" NOT NULL UNIQUE,
     created_at    BIGINT NOT NULL,
     updated_at    BIGINT NOT NULL,
-    -- The id first: "who else has this id" is asked at every creation.
+    -- The id first, because every create asks which other environments have this id.
     UNIQUE (user_group_id, environment)
 );
 
--- Tokens that were current once, as SHA-256, so that a late caller hears "retired" and not "unknown".
+-- Former tokens, as SHA-256, so that a late caller gets "retired" instead of "unknown".
 CREATE TABLE retired_tokens (
     hash        BYTEA NOT NULL CHECK (length(hash) = 32),
     environment BIGINT NOT NULL REFERENCES environments (id),
