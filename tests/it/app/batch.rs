@@ -174,17 +174,16 @@ fn marks_stay_with_their_groups() {
     let mut scene = Scene::on(TESTING);
     scene.walk("<space>");
     scene.shows(">*  Name of acme-eu").shows("1 marked");
-    scene.walk("/globex<enter>");
-    scene.shows("1 of 2  /globex  1 marked");
+    scene
+        .walk("/globex<enter>")
+        .shows("1 of 2  /globex  1 marked");
     scene.walk("*<esc>sSr");
     scene
         .shows("2 marked")
         .shows("*  Name of acme-eu")
         .shows("*  Name of globex");
-    scene.walk("g<space>");
-    scene.shows("1 marked");
-    scene.walk("/x<enter><esc>");
-    scene.shows("2 groups  1 marked");
+    scene.walk("g<space>").shows("1 marked");
+    scene.walk("/x<enter><esc>").shows("2 groups  1 marked");
     scene.walk("<esc>");
     assert!(!scene.screen().contains("1 marked"), "{}", scene.screen());
 }
@@ -192,20 +191,17 @@ fn marks_stay_with_their_groups() {
 #[test]
 fn a_filter_takes_the_marking_keys_as_text() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("/a *<enter>");
-    scene.shows("0 of 2");
+    scene.walk("/a *<enter>").shows("0 of 2");
     assert!(!scene.screen().contains("1 marked"));
 }
 
 #[test]
 fn the_check_does_not_open_without_marks_or_rights() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("T");
-    scene.says("nothing is marked; t: this row");
+    scene.walk("T").says("nothing is marked; t: this row");
     assert_eq!(scene.focus(), "List");
     let mut scene = Scene::on(READ_ONLY);
-    scene.walk("*T");
-    scene.says("this profile is read-only");
+    scene.walk("*T").says("this profile is read-only");
     assert_eq!(scene.focus(), "List");
 }
 

@@ -106,8 +106,7 @@ fn the_row_is_filled_from_the_filter_and_the_focus_is_on_its_value() {
 #[test]
 fn a_bulk_edit_needs_marks_and_a_writable_profile() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("B");
-    scene.says("nothing is marked");
+    scene.walk("B").says("nothing is marked");
     assert_eq!(scene.focus(), "List");
     let mut scene = Scene::on(READ_ONLY);
     scene.walk("*B");

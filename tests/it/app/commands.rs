@@ -365,12 +365,12 @@ fn the_palette_completes_remembers_and_orders() {
         .walk("<esc>:zzz")
         .shows("No command \u{201c}zzz\u{201d}");
     // Available commands come first, then groups, then commands that are not available here.
-    scene.walk("<esc>:acme");
-    scene.shows("group acme-eu");
+    scene.walk("<esc>:acme").shows("group acme-eu");
     scene.walk("<esc>");
     // A form has no list to sort.
-    scene.walk("e<end> 2<ctrl-p>sort age<enter>");
-    scene.shows(":sort acts in the list");
+    scene
+        .walk("e<end> 2<ctrl-p>sort age<enter>")
+        .shows(":sort acts in the list");
     let effects = three().keys(":q<enter>");
     assert!(matches!(effects[..], [.., Effect::Quit(_)]), "{effects:?}");
     assert_eq!(SortBy::parse("age"), Some(SortBy::Rotated));

@@ -82,8 +82,7 @@ fn one_row_or_all_are_copied_into_a_form_here() {
     );
 
     let mut scene = Scene::on(TESTING);
-    scene.walk("xa");
-    scene.shows("3 changes");
+    scene.walk("xa").shows("3 changes");
     scene.walk("<esc><esc>");
     assert_eq!(scene.app.context.drafts.len(), 1, "kept like every draft");
     assert!(scene.writes().is_empty());
@@ -106,8 +105,7 @@ fn a_read_only_profile_compares_and_copies_nothing() {
         scene.says("this profile is read-only");
         assert_eq!(scene.focus(), "Compare");
     }
-    scene.walk("<tab>");
-    scene.shows(" TESTING  testing ");
+    scene.walk("<tab>").shows(" TESTING  testing ");
 }
 
 #[test]

@@ -13,8 +13,7 @@ use crate::support::world::id;
 /// From the list to the review of a new name, the service's copy read.
 fn at_review(profile: usize) -> Scene {
     let mut scene = Scene::on(profile);
-    scene.walk("e<end> 2<ctrl-s>");
-    scene.shows("nothing is sent yet");
+    scene.walk("e<end> 2<ctrl-s>").shows("nothing is sent yet");
     scene
 }
 
@@ -180,8 +179,9 @@ fn a_read_only_profile_says_why_not() {
     scene.walk("onew-id<enter>");
     assert_eq!(scene.focus(), "Open");
     scene.shows("cannot be created");
-    scene.walk("<esc>?read-only");
-    scene.shows("(this profile is read-only)");
+    scene
+        .walk("<esc>?read-only")
+        .shows("(this profile is read-only)");
     assert!(scene.writes().is_empty());
 }
 

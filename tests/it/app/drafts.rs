@@ -16,8 +16,7 @@ fn drafts(scene: &Scene) -> usize {
 #[test]
 fn a_draft_survives_esc_and_comes_back() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<esc>");
-    scene.says("Draft of acme-eu saved");
+    scene.walk("e<end> 2<esc>").says("Draft of acme-eu saved");
     scene.walk("<down>e<esc>");
     assert_eq!(drafts(&scene), 1, "an untouched form is no draft");
     scene.walk("<up>e");
@@ -29,12 +28,12 @@ fn a_draft_survives_esc_and_comes_back() {
 #[test]
 fn a_draft_survives_another_profile_and_stays_in_its_own() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<tab>P<down><enter>");
-    scene.shows("PRODUCTION");
+    scene
+        .walk("e<end> 2<tab>P<down><enter>")
+        .shows("PRODUCTION");
     scene.walk("e");
     assert!(!scene.screen().contains("Name of acme-eu 2"));
-    scene.walk("<esc>P<up><enter>e");
-    scene.shows("Name of acme-eu 2");
+    scene.walk("<esc>P<up><enter>e").shows("Name of acme-eu 2");
     assert!(
         scene
             .app
@@ -60,8 +59,7 @@ fn a_draft_survives_a_failed_sending() {
     scene
         .shows("the service refused")
         .shows("Your text is kept");
-    scene.walk("<esc><esc>e");
-    scene.shows("Name of acme-eu 2");
+    scene.walk("<esc><esc>e").shows("Name of acme-eu 2");
 }
 
 #[test]
@@ -99,12 +97,10 @@ fn an_unknown_outcome_keeps_the_draft() {
 fn a_form_below_the_one_that_was_sent_is_kept() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<tab>oglobex<enter>");
-    scene.walk("e<end> 3<ctrl-s><tab><enter>");
-    scene.shows("UPDATED");
+    scene.walk("e<end> 3<ctrl-s><tab><enter>").shows("UPDATED");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "List");
-    scene.walk("e");
-    scene.shows("Name of acme-eu 2");
+    scene.walk("e").shows("Name of acme-eu 2");
 }
 
 #[test]

@@ -97,10 +97,10 @@ fn a_draft_that_was_sent_is_forgotten() {
 #[test]
 fn discarding_asks_first_and_forgets() {
     let mut scene = Scene::on(PRODUCTION);
-    scene.walk("e<ctrl-x>");
-    scene.says("nothing is changed");
-    scene.walk("<end> 2<ctrl-x>");
-    scene.says("Ctrl-X again discards them");
+    scene.walk("e<ctrl-x>").says("nothing is changed");
+    scene
+        .walk("<end> 2<ctrl-x>")
+        .says("Ctrl-X again discards them");
     scene.later(6).walk("<ctrl-x>");
     assert_eq!(scene.focus(), "EditName", "too slow: asked again");
     assert_eq!(scene.app.context.drafts.len(), 1);
@@ -108,8 +108,7 @@ fn discarding_asks_first_and_forgets() {
     scene.says("discarded").says("nothing was sent");
     assert_eq!(scene.focus(), "List");
     assert!(matches!(&jobs(&mut scene)[..], [Job::ForgetDraft(..)]));
-    scene.walk("e");
-    scene.shows("nothing changed");
+    scene.walk("e").shows("nothing changed");
 }
 
 #[test]
@@ -122,8 +121,7 @@ fn a_failed_save_is_announced_once_and_tried_again() {
     assert_eq!(errors.count(), 1);
     scene.shows("no room left on the disk");
     scene.is_full = false;
-    scene.walk("4");
-    scene.says("Drafts are saved again");
+    scene.walk("4").says("Drafts are saved again");
 }
 
 /// The draft that a console saves after these keys in the name.
@@ -306,8 +304,7 @@ fn unreadable_drafts_are_announced() {
 fn any_other_key_cancels_the_question() {
     for between in ["y", "<left>", "<f8>"] {
         let mut scene = Scene::on(TESTING);
-        scene.walk("ex<ctrl-x>");
-        scene.says("Ctrl-X again discards them");
+        scene.walk("ex<ctrl-x>").says("Ctrl-X again discards them");
         scene.walk(between);
         scene.walk("<ctrl-x>");
         assert_eq!(scene.focus(), "EditName", "{between}");

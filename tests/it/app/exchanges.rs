@@ -86,8 +86,9 @@ fn the_inspector_lists_requests_and_shows_one_in_full() {
     assert!(curl.expose().contains("$GROUPDESK_API_KEY"));
     scene.walk("<esc><esc>tTy<esc>4");
     scene.shows("POST rotate").shows("get");
-    scene.walk("c");
-    scene.says("a rotation is not copied: its body is a token");
+    scene
+        .walk("c")
+        .says("a rotation is not copied: its body is a token");
     assert!(!scene.screen().contains(TOKEN));
 }
 

@@ -88,8 +88,7 @@ fn a_group_that_cannot_be_parsed_is_kept_and_opened_again() {
     assert_eq!(scene.keys("<ctrl-s>"), [], "no review of half a text");
     scene.says("cannot be read");
     // The text is part of the draft.
-    scene.walk("<esc>");
-    scene.shows("> d ");
+    scene.walk("<esc>").shows("> d ");
     let (ticket, _, text) = open_editor(&mut scene, "E");
     assert_eq!(text, broken);
     close_editor(&mut scene, ticket, &broken);

@@ -125,8 +125,7 @@ fn a_wrong_test_is_named_and_hides_nothing() {
     let mut scene = few();
     scene.walk("/acme age>xx");
     scene.shows("age>xx: write an age as 90d").shows("2 of 5");
-    scene.walk("<enter>*");
-    scene.says("Not available: age>xx");
+    scene.walk("<enter>*").says("Not available: age>xx");
     assert_eq!(scene.app.context.running.len(), 0);
     assert!(!scene.screen().contains("2 marked"), "{}", scene.screen());
 }
@@ -250,8 +249,7 @@ fn many_groups_are_searched_in_the_background() {
     let effects = scene.keys("2");
     assert!(matches!(&effects[..], [Effect::Start(..)]), "{effects:?}");
     scene.shows("filter  2").shows("2500 of 2500");
-    scene.walk("<enter>*");
-    scene.shows("1042 marked");
+    scene.walk("<enter>*").shows("1042 marked");
 }
 
 #[test]

@@ -55,12 +55,14 @@ fn the_next_form_opens_in_the_view_of_the_last() {
 #[test]
 fn invalid_json_keeps_its_view_and_its_text() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<tab><tab>x<f3>");
-    scene.says("Not available: line 1, column 1: expected value");
+    scene
+        .walk("e<tab><tab>x<f3>")
+        .says("Not available: line 1, column 1: expected value");
     assert_eq!(scene.focus(), "EditProperties");
     scene.shows("1 x{").shows("! properties: line 1");
-    scene.walk("<ctrl-s>");
-    scene.says("No review yet: properties: line 1, column 1");
+    scene
+        .walk("<ctrl-s>")
+        .says("No review yet: properties: line 1, column 1");
     // The next key takes the message away.
     scene.walk("<right>");
     assert!(!scene.screen().contains("No review yet"));
@@ -69,8 +71,7 @@ fn invalid_json_keeps_its_view_and_its_text() {
     // An invalid cell cannot be left for the review or for another field.
     scene.walk("<left><enter><right><enter>");
     scene.shows("! not a number").shows("a problem");
-    scene.walk("<ctrl-s>");
-    scene.says("Properties: not a number");
+    scene.walk("<ctrl-s>").says("Properties: not a number");
     assert_eq!(scene.focus(), "EditCell");
     scene.walk("<tab>");
     assert_eq!(scene.focus(), "EditCell");
@@ -105,12 +106,12 @@ fn a_chosen_type_counts_before_the_cell_is_left() {
 #[test]
 fn a_change_begins_at_the_data_source_and_says_who_else_has_it() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<tab>");
-    scene.shows("40: also in globex");
+    scene.walk("e<tab>").shows("40: also in globex");
     scene.walk("<enter><ctrl-u>213");
     scene.shows("40: also in globex").shows("was 40");
-    scene.walk("<enter>");
-    scene.shows("213: used by no other known group");
+    scene
+        .walk("<enter>")
+        .shows("213: used by no other known group");
     assert_eq!(
         sent(&mut scene),
         wanted("Name of acme-eu", &[("7", "213")], r#"{"tier":"gold"}"#)
@@ -126,8 +127,9 @@ fn only_what_differs_is_marked() {
         .shows("was Name of acme-eu");
     scene.walk("<backspace>");
     assert!(!scene.screen().contains('~'), "{}", scene.screen());
-    scene.walk("<tab><tab><down><end><left>en");
-    scene.shows(" 2~  \"tier\": \"golden\"   was \"gold\"");
+    scene
+        .walk("<tab><tab><down><end><left>en")
+        .shows(" 2~  \"tier\": \"golden\"   was \"gold\"");
     scene.shows("would change: properties ~1");
     scene.msg(Msg::Resize(160, 50));
     scene.shows("~ tier  \"gold\" → \"golden\"");
@@ -141,15 +143,13 @@ fn several_rows_are_pasted_with_their_header() {
     paste(&mut scene, "schema_id,data_source_id\n7,213\n8,214\n");
     scene.says("Pasted: 1 row added, 1 changed; z undoes");
     scene.shows("would change: mapping ~1 +1");
-    scene.walk("z");
-    scene.shows("nothing changed");
+    scene.walk("z").shows("nothing changed");
     scene.walk("<tab><f3>");
     paste(&mut scene, "{\"tier\": \"silver\", \"on\": true}");
     scene.says("Pasted: 1 property added, 1 changed; z undoes");
     paste(&mut scene, "rubbish");
     scene.says("not pasted: neither a JSON object nor lines of key and value");
-    scene.walk("z");
-    scene.shows("nothing changed");
+    scene.walk("z").shows("nothing changed");
 }
 
 #[test]
@@ -209,6 +209,7 @@ fn properties_too_large_for_an_answer_get_no_review() {
 #[test]
 fn editing_with_marks_says_that_only_one_group_is_edited() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("<space>j<space>e");
-    scene.says("only, not the 2 marked");
+    scene
+        .walk("<space>j<space>e")
+        .says("only, not the 2 marked");
 }

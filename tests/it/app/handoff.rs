@@ -48,12 +48,13 @@ fn jobs(scene: &Scene) -> Vec<&Job> {
 #[test]
 fn the_check_says_where_the_token_goes() {
     let mut with = scene();
-    with.walk("tT");
-    with.shows("4  Hand the new token to /usr/local/bin/put-token");
+    with.walk("tT")
+        .shows("4  Hand the new token to /usr/local/bin/put-token");
     assert!(!with.screen().contains("secret-argument"));
     let mut without = Scene::on(TESTING);
-    without.walk("tT");
-    without.shows("The new token is not sent anywhere");
+    without
+        .walk("tT")
+        .shows("The new token is not sent anywhere");
 }
 
 #[test]

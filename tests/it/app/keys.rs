@@ -55,12 +55,12 @@ fn texts_name_the_configured_keys() {
         [keys.edit_mapping]\nundo = [\"f11\"]\n[keys.review]\nrefresh = [\"f12\"]\n";
     let mut scene = on(TESTING, text);
     scene.walk("t").shows("& rotates it");
-    scene.walk("<esc>e<end>x<f9>");
-    scene.says("F9 again discards them");
+    scene
+        .walk("<esc>e<end>x<f9>")
+        .says("F9 again discards them");
     scene.walk("<tab>").msg(Msg::Paste("77\t88".into()));
     scene.says("F11 undoes");
-    scene.walk("<f10>");
-    scene.says("F10 again quits");
+    scene.walk("<f10>").says("F10 again quits");
 }
 
 #[test]

@@ -202,8 +202,7 @@ fn an_error_makes_way_for_the_next_message_and_stays_unread() {
     scene.later(6).msg(Msg::Tick);
     assert_eq!(scene.footer(), "1 error  m");
     assert_eq!(scene.app.wake_at(), None);
-    scene.walk("m");
-    scene.shows("no route to host");
+    scene.walk("m").shows("no route to host");
     scene.walk("<esc>");
     assert_eq!(scene.footer(), "");
 }

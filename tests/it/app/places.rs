@@ -97,12 +97,10 @@ fn the_help_of_a_field_lists_no_key_that_types_text() {
 #[test]
 fn the_help_finds_and_runs_an_action() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("?switch");
-    scene.shows("switch profile");
+    scene.walk("?switch").shows("switch profile");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "Profiles");
-    scene.walk("<esc>:reverse<enter>");
-    scene.shows("sort name ▾");
+    scene.walk("<esc>:reverse<enter>").shows("sort name ▾");
     scene.walk("?no such thing<enter>");
     assert_eq!(scene.focus(), "List");
 }
@@ -140,8 +138,7 @@ fn the_token_is_hidden_after_its_time_even_below_a_box() {
     let mut scene = Scene::on(TESTING);
     scene.walk("t");
     assert!(scene.app.wake_at().is_none());
-    scene.walk("v");
-    scene.shows(TOKEN);
+    scene.walk("v").shows(TOKEN);
     assert!(scene.app.wake_at().is_some());
     scene.later(5).walk("?");
     assert!(scene.app.wake_at().is_some(), "time goes on below the help");

@@ -193,15 +193,15 @@ fn abandoning_asks_for_a_reason() {
     scene.answer();
     scene.says("Rotation of acme-eu closed");
     assert_eq!(scene.focus(), "Rotations");
-    scene.walk("jA");
-    scene.says("only an open rotation, or a conflict, can be closed");
+    scene
+        .walk("jA")
+        .says("only an open rotation, or a conflict, can be closed");
 }
 
 #[test]
 fn a_read_only_profile_abandons_nothing() {
     let mut scene = Scene::on(READ_ONLY);
-    scene.walk("3A");
-    scene.says("this profile is read-only");
+    scene.walk("3A").says("this profile is read-only");
     assert_eq!(scene.focus(), "Rotations");
 }
 
@@ -250,8 +250,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
         owners_found(Vec::new()),
     );
     scene.shows("No group of this directory");
-    scene.walk("t");
-    scene.says("no group is known for it");
+    scene.walk("t").says("no group is known for it");
     scene.walk("W");
     assert_eq!(scene.focus(), "Whose");
 }
@@ -285,11 +284,11 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     );
     scene.shows("> 2a2a2a2a current  token of acme-eu in production");
     scene.shows("00000000 no group of this directory has or had it");
-    scene.walk("G");
-    scene.shows("> 13131313 no group of this directory has or had it");
+    scene
+        .walk("G")
+        .shows("> 13131313 no group of this directory has or had it");
     scene.shows("It may still be the token of a group");
-    scene.walk("t");
-    scene.says("no group is known for it");
+    scene.walk("t").says("no group is known for it");
     scene.walk("gt");
     assert_eq!(scene.focus(), "Token");
 }

@@ -56,8 +56,7 @@ fn every_choice_can_be_changed_and_the_request_follows() {
     let mut scene = disputed(TESTING);
     scene.walk("<space>");
     scene.shows("(*) theirs  Theirs").shows("no field changes");
-    scene.walk("<down><space><down><space>");
-    scene.shows("- 8");
+    scene.walk("<down><space><down><space>").shows("- 8");
     scene.keys("<tab><enter>");
     let (_, wanted) = sent(&scene);
     let mut expected = super::scene::base("acme-eu");
@@ -160,8 +159,7 @@ fn the_request_is_shown_as_json_and_as_curl_and_the_choices_stay() {
     scene.says("the choices stand in the difference");
     scene.walk("v");
     scene.shows("as curl").shows("$GROUPDESK_API_KEY");
-    scene.walk("v<space>v");
-    scene.shows("\"name\": \"Theirs\",");
+    scene.walk("v<space>v").shows("\"name\": \"Theirs\",");
 }
 
 #[test]

@@ -178,8 +178,7 @@ fn the_profile_can_be_switched_while_the_service_hangs() {
             .any(|job| matches!(job, Job::Rotate { .. }))
     );
     scene.answer();
-    scene.walk("m");
-    scene.shows("in testing");
+    scene.walk("m").shows("in testing");
 }
 
 fn screen_of(scene: &Scene, (columns, rows): (u16, u16)) -> Buffer {
@@ -231,15 +230,15 @@ fn an_answer_with_another_tag_marks_the_profile_for_the_session() {
     scene.answer_with(warned(group("acme-eu", 1), alarm));
     scene.shows("! WRONG ENVIRONMENT").shows("ALARM");
     // Dismissing the message and reading again do not remove the mark.
-    scene.walk("<esc><esc><esc>m<esc><enter><esc>");
-    scene.shows("! WRONG ENVIRONMENT");
+    scene
+        .walk("<esc><esc><esc>m<esc><enter><esc>")
+        .shows("! WRONG ENVIRONMENT");
     scene.walk("P<down><enter>");
     assert!(
         !scene.screen().contains("WRONG ENVIRONMENT"),
         "of that profile only"
     );
-    scene.walk("P<up><enter>");
-    scene.shows("! WRONG ENVIRONMENT");
+    scene.walk("P<up><enter>").shows("! WRONG ENVIRONMENT");
     // Also when a rotation ends so.
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");

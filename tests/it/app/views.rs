@@ -7,8 +7,7 @@ use super::scene::{Scene, TESTING, canned_outcome};
 /// The dialog with one saved view, whose removal is pending.
 fn removing() -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.walk("vwnight<enter>");
-    scene.shows("@night");
+    scene.walk("vwnight<enter>").shows("@night");
     scene.keys("gD");
     scene
 }
@@ -52,8 +51,7 @@ fn the_cursor_stays_on_the_last_column_when_a_view_is_removed() {
 #[test]
 fn id_or_name_must_stay_visible() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("vj<space>");
-    scene.shows("[ ] id");
+    scene.walk("vj<space>").shows("[ ] id");
     scene.walk("g<space>");
     scene.says("id or name has to stay").shows("[x] name");
 }

@@ -15,6 +15,7 @@ use tokio::process::{Child, Command};
 
 use super::{Scene, assert_sent_once};
 use crate::support::{
+    bare::args,
     bare::{GROUPDESK, bare},
     faults::http,
     proxy::{Gate, ProxyFault, Then},
@@ -87,14 +88,7 @@ pub(super) fn assert_adds_up(summary: &Value) {
 #[tokio::test]
 async fn each_rotation_prints_a_line_and_its_token_is_in_the_file() {
     let scene = Scene::new(6).await;
-    let arguments = [
-        "--filter",
-        "g0",
-        "--yes",
-        "--json",
-        "--token-out",
-        "new.jsonl",
-    ];
+    let arguments = args("--filter g0 --yes --json --token-out new.jsonl");
     let (code, lines, err) = scene.rotate(&arguments).await;
     assert_eq!(code, 0, "{err}");
     let (summary, items) = lines.split_last().expect("a summary");
@@ -287,15 +281,7 @@ async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
 #[tokio::test]
 async fn a_filter_takes_the_tests_of_the_console_and_matches_words_exactly() {
     let scene = Scene::new(3).await;
-    let update = [
-        "update",
-        "g001",
-        "--map",
-        "40=213",
-        "--mapping",
-        "-",
-        "--yes",
-    ];
+    let update = args("update g001 --map 40=213 --mapping - --yes");
     let mut command = scene.program(&update);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
     let stdin = child.stdin.take().expect("standard input");

@@ -18,6 +18,7 @@ use super::{
     binary::{assert_adds_up, read, wait},
 };
 use crate::support::{
+    bare::args,
     faults::http,
     proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
@@ -93,15 +94,7 @@ async fn a_scheduled_run_takes_the_oldest_groups_and_excludes_other_runs() {
         .await;
     assert!(open.is_err());
 
-    let timer = [
-        "--older-than",
-        "90d",
-        "--limit",
-        "2",
-        "--yes",
-        "-o",
-        "jsonl",
-    ];
+    let timer = args("--older-than 90d --limit 2 --yes -o jsonl");
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let running = scene.command(&timer).spawn().expect("it starts");
@@ -277,15 +270,7 @@ async fn the_reason_of_a_stop_is_printed_once() {
     let scene = Scene::new(3).await;
     let refused = || ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
     scene.proxy.next("POST", refused());
-    let arguments = [
-        "--filter",
-        "g",
-        "--yes",
-        "--stop-after",
-        "1",
-        "--concurrency",
-        "1",
-    ];
+    let arguments = args("--filter g --yes --stop-after 1 --concurrency 1");
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let err = String::from_utf8(output.stderr).expect("UTF-8");

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
+use crate::support::bare::args;
 
 const FIELDS: [&str; 10] = [
     "user_group_id",
@@ -183,18 +184,8 @@ async fn a_group_is_created_once_and_then_exists() {
 async fn an_update_sends_the_whole_group_and_reads_it_back() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    let update = [
-        "update",
-        "acme-eu",
-        "--map",
-        "40=999",
-        "--unmap",
-        "7",
-        "--property",
-        "seats=121",
-        "--remove-property",
-        "sso",
-    ];
+    let update =
+        args("update acme-eu --map 40=999 --unmap 7 --property seats=121 --remove-property sso");
     let dry = home.json(0, &[&update[..], &["--dry-run"]].concat()).await;
     assert_eq!(dry["request"]["user_group_id"], "acme-eu");
     assert_eq!(
@@ -258,15 +249,7 @@ async fn a_rotation_is_confirmed_and_reported() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
     let before = home.json(0, &["show", "acme-us", "-P", "production"]).await;
-    let rotate = [
-        "rotate",
-        "acme-us",
-        "-P",
-        "production",
-        "--reason",
-        "leaked",
-        "--yes",
-    ];
+    let rotate = args("rotate acme-us -P production --reason leaked --yes");
     let rotated = home.json(0, &rotate).await;
     assert_eq!(
         keys(&rotated),

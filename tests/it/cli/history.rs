@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
+use crate::support::bare::args;
 
 async fn demo() -> (Home, Background) {
     let mut home = Home::new();
@@ -183,17 +184,7 @@ async fn the_change_of_a_line_is_shown_and_undone() {
 async fn views_and_favourites_are_stored_and_found_by_the_filter() {
     let (home, _held) = demo().await;
     assert_eq!(home.json(0, &["view", "list"]).await, json!([]));
-    let save = [
-        "view",
-        "save",
-        "@Gold",
-        "--filter",
-        "prop:tier=gold",
-        "--sort",
-        "age",
-        "--columns",
-        "id,prop.seats",
-    ];
+    let save = args("view save @Gold --filter prop:tier=gold --sort age --columns id,prop.seats");
     let saved = home.json(0, &save).await;
     assert_eq!(
         (&saved["name"], &saved["columns"]),

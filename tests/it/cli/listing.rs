@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::program::Home;
+use crate::support::bare::args;
 
 fn ids(groups: &Value) -> Vec<&str> {
     let groups = groups.as_array().expect("an array").iter();
@@ -170,14 +171,7 @@ async fn every_bulk_command_takes_the_same_filter() {
     let mut backwards = found.clone();
     backwards.reverse();
     assert_eq!(ids(&exported), backwards);
-    let tokens = [
-        "export",
-        "--filter",
-        "acme-eu",
-        "--reveal-tokens",
-        "--token-out",
-        "t.jsonl",
-    ];
+    let tokens = args("export --filter acme-eu --reveal-tokens --token-out t.jsonl");
     let ran = home.run(&tokens).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     let kept = std::fs::read_to_string(home.path("t.jsonl")).expect("written");
@@ -217,13 +211,7 @@ async fn every_bulk_command_takes_the_same_filter() {
     newest.reverse();
     assert_eq!(numbers(&home.json(0, &oldest).await), newest);
 
-    let rotate = [
-        "rotate",
-        "--filter",
-        "acme",
-        "--include-recent",
-        "--dry-run",
-    ];
+    let rotate = args("rotate --filter acme --include-recent --dry-run");
     let oldest = [&rotate[..], &["--sort", "age", "--limit", "1"]].concat();
     let ran = home.run(&[&oldest[..], &["--json"]].concat()).await;
     let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
@@ -318,13 +306,7 @@ async fn single_results_have_the_formats_of_a_list() {
             "{command:?}"
         );
     }
-    let rotate = [
-        "rotate",
-        "acme-eu",
-        "globex-retail",
-        "--include-recent",
-        "--yes",
-    ];
+    let rotate = args("rotate acme-eu globex-retail --include-recent --yes");
     lines(&rotate).await;
     let batches = lines(&["batches", "list", "-o", "name"]).await;
     let show = ["batches", "show", batches[0].as_str(), "-o", "jsonl"];

@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::program::Home;
+use crate::support::bare::args;
 use crate::support::world::{ANA, Side, World, id};
 
 /// How many days ago everything happened, so that ages are the same in each run.
@@ -254,14 +255,7 @@ async fn colour_is_only_where_it_is_wanted() {
             );
         }
         // The line that names the environment, and the error after it.
-        let refused = [
-            "create",
-            "acme-9",
-            "-P",
-            "production",
-            "--read-only",
-            "--dry-run",
-        ];
+        let refused = args("create acme-9 -P production --read-only --dry-run");
         let failed = is_coloured(&home, &refused);
         assert_eq!(
             failed, coloured,

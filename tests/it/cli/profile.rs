@@ -8,6 +8,7 @@ use super::{
     guards::{group, methods},
     program::Home,
 };
+use crate::support::bare::args;
 use crate::support::faults::{Fault, Faults, http, json as answer};
 
 const KEY: &str = "canary-api-key-5up3r53cr3t";
@@ -169,15 +170,7 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
         home.json(5, &nobody).await["check"]["finding"],
         "not_reached"
     );
-    let keyless = [
-        "profile",
-        "add",
-        "eu",
-        "--base-url",
-        "http://127.0.0.1:1",
-        "--api-key-env",
-        "NOT_SET",
-    ];
+    let keyless = args("profile add eu --base-url http://127.0.0.1:1 --api-key-env NOT_SET");
     let told = home.json(4, &keyless).await;
     assert!(
         told["check"]["text"]
@@ -188,16 +181,9 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
     assert_eq!(config(&home), None);
     // With --no-check it is written anyway.
     let unchecked = home
-        .run(&[
-            "profile",
-            "add",
-            "eu",
-            "--base-url",
-            "https://api.example.com",
-            "--api-key-env",
-            "NOT_SET",
-            "--no-check",
-        ])
+        .run(&args(
+            "profile add eu --base-url https://api.example.com --api-key-env NOT_SET --no-check",
+        ))
         .await;
     assert_eq!(unchecked.code, 0, "{}", unchecked.err);
     assert!(config(&home).expect("written").contains("NOT_SET"));

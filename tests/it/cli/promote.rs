@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
+use crate::support::bare::args;
 
 /// Two environments of one service, and a group in the testing one. The editor changes its name.
 pub(super) async fn two() -> (Home, Background) {
@@ -34,19 +35,8 @@ pub(super) async fn two() -> (Home, Background) {
         home.json(0, &["profile", "bind", name, "--new-environment"])
             .await;
     }
-    let create = [
-        "create",
-        "acme",
-        "--name",
-        "Acme",
-        "--map",
-        "40=213",
-        "--map",
-        "7=x",
-        "--property",
-        "tier=\"gold\"",
-        "--yes",
-    ];
+    let create =
+        args("create acme --name Acme --map 40=213 --map 7=x --property tier=\"gold\" --yes");
     assert_eq!(home.json(0, &create).await["outcome"], "created");
     editor(&mut home, "sed -i 's/Acme/Acme Edited/' \"$1\"");
     (home, serving)

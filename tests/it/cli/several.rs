@@ -6,6 +6,7 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{Background, Home, Ran},
 };
+use crate::support::bare::args;
 use crate::support::faults::{Fault, json as faulty};
 
 /// A production profile with three groups, two of them with a mapping.
@@ -53,16 +54,7 @@ async fn several_groups_are_shown_in_the_order_they_were_named() {
         .run_with(&["show", "--from", "-", "-o", "name"], "globex\n")
         .await;
     assert_eq!(ran.out, "globex\n");
-    let found = [
-        "show",
-        "--filter",
-        "acme",
-        "--sort",
-        "id",
-        "--reverse",
-        "-o",
-        "name",
-    ];
+    let found = args("show --filter acme --sort id --reverse -o name");
     assert_eq!(home.run(&found).await.out, "acme-us\nacme-eu\n");
     let human = home.run(&["show", "acme-eu", "globex"]).await;
     for words in ["acme-eu", "globex", "gold"] {
@@ -213,14 +205,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
     assert_eq!(home.run(&retry).await.code, 0, "nothing of it failed");
 
     // One of them has another value meanwhile: only the other one is reversed.
-    let other = [
-        "update",
-        "acme-us",
-        "--map",
-        "7=99",
-        "--replace-mapping",
-        "--yes",
-    ];
+    let other = args("update acme-us --map 7=99 --replace-mapping --yes");
     assert_eq!(home.run(&other).await.code, 0);
     let reverse = ["batches", "reverse", &number];
     let dry = home.json(0, &[&reverse[..], &["--dry-run"]].concat()).await;
@@ -244,14 +229,7 @@ async fn a_bulk_edit_is_refused_for_options_of_a_single_group() {
         let all = [&["update", "--from", &list][..], options].concat();
         home.run(&all).await
     };
-    let where_it_is = [
-        "--map",
-        "7=213",
-        "--only-where",
-        "41",
-        "--dry-run",
-        "--json",
-    ];
+    let where_it_is = args("--map 7=213 --only-where 41 --dry-run --json");
     let ran = update(&where_it_is).await;
     assert_eq!(ran.code, 6, "one named group is not known: {}", ran.err);
     let plan: Value = serde_json::from_str(&ran.out).expect("JSON");

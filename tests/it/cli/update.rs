@@ -5,6 +5,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
+use crate::support::bare::args;
 
 /// The demo's testing profile as a configuration, so that a second installation can reach the same service.
 async fn served() -> (Home, Home, Background) {
@@ -16,19 +17,8 @@ async fn served() -> (Home, Home, Background) {
     let mut li = Home::new();
     li.connect(&url, &key);
     li.set("USER", "li");
-    let create = [
-        "create",
-        "acme",
-        "--name",
-        "Acme",
-        "--map",
-        "40=213",
-        "--map",
-        "7=1",
-        "--property",
-        "tier=\"gold\"",
-        "--yes",
-    ];
+    let create =
+        args("create acme --name Acme --map 40=213 --map 7=1 --property tier=\"gold\" --yes");
     assert_eq!(ana.json(0, &create).await["outcome"], "created");
     assert_eq!(li.run(&["get", "acme", "--exists"]).await.code, 0);
     (ana, li, serving)
@@ -57,14 +47,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
         assert_eq!(updated["mapping"], json!({"40": other, "7": "1"}));
         assert_eq!(updated["properties"], json!({"tier": "gold"}));
         let back = home
-            .run(&[
-                "update",
-                "acme",
-                "--map",
-                "40=213",
-                "--replace-mapping",
-                "--yes",
-            ])
+            .run(&args("update acme --map 40=213 --replace-mapping --yes"))
             .await;
         assert_eq!(back.code, 0, "{}", back.err);
     }
@@ -199,15 +182,7 @@ async fn rows_are_laid_over_the_group_of_the_file() {
 #[tokio::test]
 async fn a_group_changed_by_somebody_else_is_not_updated() {
     let (ana, li, _serving) = served().await;
-    let insist = [
-        "update",
-        "acme",
-        "--map",
-        "7=2",
-        "--replace-mapping",
-        "--if-unchanged",
-        "--yes",
-    ];
+    let insist = args("update acme --map 7=2 --replace-mapping --if-unchanged --yes");
     let done = ana.json(0, &insist).await;
     assert_eq!(
         (&done["outcome"], &done["mapping"]["7"]),
@@ -217,15 +192,7 @@ async fn a_group_changed_by_somebody_else_is_not_updated() {
     let rename = ["update", "acme", "--name", "Acme of Li", "--yes"];
     assert_eq!(li.run(&rename).await.code, 0);
     let known = ana.json(0, &["show", "acme"]).await;
-    let again = [
-        "update",
-        "acme",
-        "--map",
-        "7=3",
-        "--replace-mapping",
-        "--if-unchanged",
-        "--yes",
-    ];
+    let again = args("update acme --map 7=3 --replace-mapping --if-unchanged --yes");
     let ran = ana.run(&again).await;
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
     assert!(
@@ -252,14 +219,7 @@ async fn a_group_changed_by_somebody_else_is_not_updated() {
     // A dry run is refused in the same way.
     let rename = ["update", "acme", "--name", "Acme of Li 2", "--yes"];
     assert_eq!(li.run(&rename).await.code, 0);
-    let dry = [
-        "update",
-        "acme",
-        "--map",
-        "7=4",
-        "--if-unchanged",
-        "--dry-run",
-    ];
+    let dry = args("update acme --map 7=4 --if-unchanged --dry-run");
     let failure = ana.json(3, &dry).await;
     assert!(
         failure["error"]
@@ -295,14 +255,7 @@ async fn a_group_never_seen_cannot_be_called_unchanged() {
     let (ana, _, _serving) = served().await;
     let file = ana.write("ids.csv", "user_group_id,name\nimported,Imported\n");
     assert_eq!(ana.run(&["import", &file]).await.code, 0);
-    let insist = [
-        "update",
-        "imported",
-        "--name",
-        "x",
-        "--if-unchanged",
-        "--yes",
-    ];
+    let insist = args("update imported --name x --if-unchanged --yes");
     let ran = ana.run(&insist).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(

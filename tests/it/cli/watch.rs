@@ -5,6 +5,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 
 use super::program::{Background, Home};
+use crate::support::bare::args;
 
 /// A production profile with one group.
 async fn one() -> (Home, Background) {
@@ -76,14 +77,7 @@ async fn a_followed_history_prints_each_line_once_and_in_order() {
         home.json(0, &["update", "acme", "--name", &name, "--yes"])
             .await;
     }
-    let follow = [
-        "history",
-        "--follow",
-        "-o",
-        "jsonl",
-        "--operation",
-        "update",
-    ];
+    let follow = args("history --follow -o jsonl --operation update");
     let mut following = Background::start(home.command(&follow));
     let mut numbers = Vec::new();
     for expected in 2..12 {

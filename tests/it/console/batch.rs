@@ -20,8 +20,10 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     let before = MARKED.map(token);
     let other = token("acme-eu");
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("j<space>j<space>j<space>").await;
-    console.shows("3 marked");
+    console
+        .keys("j<space>j<space>j<space>")
+        .await
+        .shows("3 marked");
     console.keys("T").await;
     console
         .shows("3 ready, 0 skipped")
@@ -47,8 +49,7 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     let file = world.folder().join("report.json");
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("Report saved to");
+    console.keys("<enter>").await.shows("Report saved to");
     let report = std::fs::read_to_string(&file).expect("written");
     let mode = file.metadata().expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -150,12 +151,13 @@ async fn groups_rotated_today_are_left_out_unless_asked_for() {
     console
         .shows("2 ready, 0 skipped")
         .shows("Also those rotated within 24 h; F7 leaves them out.");
-    console.keys("<f7>").await;
-    console.shows("1 ready, 1 skipped");
+    console.keys("<f7>").await.shows("1 ready, 1 skipped");
     console.keys("<f7>").await;
     let before = world.stored(Side::Testing, MARKED[0]).token;
-    console.keys("rotate 2 in testing<enter>").await;
-    console.shows("2 confirmed   all 2");
+    console
+        .keys("rotate 2 in testing<enter>")
+        .await
+        .shows("2 confirmed   all 2");
     assert_ne!(world.stored(Side::Testing, MARKED[0]).token, before);
 }
 

@@ -48,8 +48,7 @@ async fn a_row_is_copied_from_testing_to_production() {
         world.stored(Side::Production, "acme-eu").mapping,
         before.mapping
     );
-    console.keys("y").await;
-    console.shows("UPDATED");
+    console.keys("y").await.shows("UPDATED");
     let after = world.stored(Side::Production, "acme-eu");
     assert_eq!(after.mapping["40"], "555");
     assert_eq!(after.mapping["134"], before.mapping["134"], "one row alone");
@@ -97,8 +96,10 @@ async fn an_id_known_only_here_is_never_read_there() {
     let only = wanted("Only here", &[], "{}");
     here.create(&id("aaa"), &only).await.expect("created");
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("/only here<enter>x").await;
-    console.shows("No other profile knows this id");
+    console
+        .keys("/only here<enter>x")
+        .await
+        .shows("No other profile knows this id");
     console.keys("ra<enter>").await;
     assert!(world.find_stored(Side::Production, "aaa").is_none());
     console.shows("Compare aaa");

@@ -116,10 +116,11 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
     // The profile works, and a second one is added beside it.
-    console.keys("oacme<enter><ctrl-s><tab><enter>").await;
-    console.shows("created");
-    console.keys("<esc><esc>Pa").await;
-    console.shows("Connect");
+    console
+        .keys("oacme<enter><ctrl-s><tab><enter>")
+        .await
+        .shows("created");
+    console.keys("<esc><esc>Pa").await.shows("Connect");
     fresh.world.end().await;
 }
 
@@ -139,16 +140,14 @@ async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
         .shows("nothing was sent")
         .hides("Nothing was sent");
     fs::write(fresh.home.path().join("own.pem"), "no certificate").expect("written");
-    console.keys("r").await;
-    console.shows("certificate in PEM");
+    console.keys("r").await.shows("certificate in PEM");
     fs::write(fresh.home.path().join("own.pem"), made.cert.pem()).expect("written");
     console.keys("r").await;
     console
         .hides("cannot be used")
         .shows("connection to port 1: refused")
         .shows("ca_file = \"~/own.pem\"");
-    console.keys("<esc>").await;
-    console.shows("~/own.pem");
+    console.keys("<esc>").await.shows("~/own.pem");
     console.keys("<ctrl-s>w").await;
     let text = fs::read_to_string(fresh.config()).expect("written");
     assert!(text.contains("ca_file = \"~/own.pem\"\n"), "{text}");
@@ -158,13 +157,16 @@ async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
 async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
-    console.keys("c<ctrl-s>").await;
-    console.shows("give it a name");
-    console.keys("eu<ctrl-s>").await;
-    console.shows("enter the service address");
+    console.keys("c<ctrl-s>").await.shows("give it a name");
+    console
+        .keys("eu<ctrl-s>")
+        .await
+        .shows("enter the service address");
     console.paste("ftp://api.example.com").await;
-    console.keys("<ctrl-s>").await;
-    console.shows("enter where the API key comes from");
+    console
+        .keys("<ctrl-s>")
+        .await
+        .shows("enter where the API key comes from");
     console.keys("EU_KEY<ctrl-s>").await;
     console
         .shows("must begin with https://")
@@ -172,13 +174,14 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
         .hides("1 error")
         .hides("Testing the connection");
     // Leaving the form and coming back keeps what was typed.
-    console.keys("<esc>").await;
-    console.shows("try the demo");
+    console.keys("<esc>").await.shows("try the demo");
     console.keys("<enter>").await;
     console.shows("ftp://api.example.com").shows("EU_KEY");
     // There is no profile to switch to.
-    console.keys("<f6>").await;
-    console.shows("no profile is configured yet");
+    console
+        .keys("<f6>")
+        .await
+        .shows("no profile is configured yet");
     console.keys("<esc>2").await;
     console
         .shows("no profile is configured yet")
@@ -202,12 +205,13 @@ async fn a_refused_key_and_an_unreachable_service_are_explained() {
         .shows("does not accept the API key")
         .shows("w writes it anyway")
         .hides("canary");
-    console.keys("<esc>").await;
-    console.shows("profile name");
+    console.keys("<esc>").await.shows("profile name");
     let secret = fresh.world.new_key("testing", Some("Testing"));
     fs::write(&fresh.key, secret).expect("written");
-    console.keys("<ctrl-s>").await;
-    console.shows("the API key is accepted");
+    console
+        .keys("<ctrl-s>")
+        .await
+        .shows("the API key is accepted");
     // A path that the service does not have.
     console
         .keys("<esc><shift-tab><shift-tab><shift-tab>/<ctrl-s>")
@@ -226,10 +230,8 @@ async fn a_read_only_session_stays_read_only_in_a_new_profile() {
     fresh
         .fill(&mut console, &fresh.proxy.base_url(), &key)
         .await;
-    console.keys("w").await;
-    console.shows("READ-ONLY");
-    console.keys("onew<enter>").await;
-    console.shows("read-only");
+    console.keys("w").await.shows("READ-ONLY");
+    console.keys("onew<enter>").await.shows("read-only");
     assert_eq!(fresh.proxy.methods(), ["PUT"]);
 }
 
@@ -287,9 +289,7 @@ async fn the_form_is_usable_in_every_window() {
     // The focused row is visible however low the window is.
     for size in SIZES.into_iter().filter(|size| size.1 >= 8) {
         console.resize(size);
-        console.keys("<tab>").await;
-        console.shows("variable");
-        console.keys("<shift-tab>").await;
-        console.shows("API key from");
+        console.keys("<tab>").await.shows("variable");
+        console.keys("<shift-tab>").await.shows("API key from");
     }
 }

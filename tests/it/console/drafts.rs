@@ -44,15 +44,16 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
         .shows("2139")
         .shows("2 changes");
     console.shows("your unsent draft (0s ago)");
-    console.keys("<f5>").await;
-    console.shows("Refreshed: unchanged at the service");
+    console
+        .keys("<f5>")
+        .await
+        .shows("Refreshed: unchanged at the service");
     let rows_before = rows(&world).join("\n");
     for secret in world.secrets() {
         assert!(!rows_before.contains(&secret), "{rows_before}");
     }
     world.scan_installations(&world.secrets());
-    console.keys("<f2>y").await;
-    console.shows("UPDATED");
+    console.keys("<f2>y").await.shows("UPDATED");
     assert_eq!(
         world.stored(Side::Production, "acme-eu").mapping["40"],
         "2139"
@@ -74,8 +75,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
     console.keys("onew-group<enter>").await;
     console.shows("Create new-group").shows("Typed").shows("99");
     assert!(world.find_stored(Side::Testing, "new-group").is_none());
-    console.keys("<ctrl-s><tab><enter>").await;
-    console.shows("CREATED");
+    console.keys("<ctrl-s><tab><enter>").await.shows("CREATED");
     assert_eq!(rows(&world), [""; 0]);
 }
 
@@ -93,8 +93,10 @@ async fn of_two_consoles_the_newer_save_wins_and_says_so() {
     let mut other = open_with(vec![li()]).await;
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
     other.runner.app.context.operator = LI.into();
-    other.keys("/acme-eu<enter>e").await;
-    other.shows("Acme Europe of Ana");
+    other
+        .keys("/acme-eu<enter>e")
+        .await
+        .shows("Acme Europe of Ana");
     other.shows("ana@bastion2's unsent draft");
     other.keys("<end> and Li").await;
     let row = rows(&world).join("\n");
@@ -144,8 +146,7 @@ async fn the_text_of_the_editor_goes_through_the_form_and_its_review() {
     assert_eq!(rows(&world).len(), 1, "it is a draft");
     console.keys("<ctrl-s>").await;
     console.shows("213 → 999").shows("nothing is sent yet");
-    console.keys("<tab><enter>").await;
-    console.shows("UPDATED");
+    console.keys("<tab><enter>").await.shows("UPDATED");
     assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "999");
     assert_eq!(rows(&world), [""; 0]);
 }

@@ -27,8 +27,7 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
     console.shows("2 groups (marked), without tokens; nothing is sent");
     let file = world.folder().join("two.csv");
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("2 groups written to");
+    console.keys("<enter>").await.shows("2 groups written to");
     let text = std::fs::read_to_string(&file).expect("written");
     assert_eq!(ids(&text), ["acme-us", "globex-retail"]);
     assert!(!text.contains(&token));
@@ -42,8 +41,10 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
 async fn notes_and_labels_are_exported_if_their_columns_are_named() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("/acme-us<enter>:note call first<enter>").await;
-    console.shows("call first");
+    console
+        .keys("/acme-us<enter>:note call first<enter>")
+        .await
+        .shows("call first");
     let file = world.folder().join("one two.csv");
     let typed = format!(":export {} +nots<enter>", file.display());
     console.keys(&typed).await;
@@ -65,14 +66,17 @@ async fn notes_and_labels_are_exported_if_their_columns_are_named() {
 async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("/acme<enter>w<ctrl-u>").await;
-    console.shows("groups (shown)");
+    console
+        .keys("/acme<enter>w<ctrl-u>")
+        .await
+        .shows("groups (shown)");
     let file = world.folder().join("acme");
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("the name must end in .jsonl, .json or .csv");
-    console.keys(".json<enter>").await;
-    console.shows("written to");
+    console
+        .keys("<enter>")
+        .await
+        .shows("the name must end in .jsonl, .json or .csv");
+    console.keys(".json<enter>").await.shows("written to");
     let file = file.with_extension("json");
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(!ids(&text).is_empty());
@@ -82,9 +86,10 @@ async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     // The second time the file exists already, and is not changed.
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("the export was not written");
-    console.keys("<esc>").await;
-    console.shows("Nothing was written");
+    console
+        .keys("<enter>")
+        .await
+        .shows("the export was not written");
+    console.keys("<esc>").await.shows("Nothing was written");
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
 }

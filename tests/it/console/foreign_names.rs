@@ -97,6 +97,8 @@ async fn hidden_characters_are_shown_as_escapes() {
         .shows("zero\\u{200b}width\\u{feff}")
         .shows("{85}\\u{2028}")
         .shows("東京電力");
-    console.keys("/tab<enter><enter>").await;
-    console.shows("tab\\tand\\nnewline\\r\\u{85}\\u{2028}");
+    console
+        .keys("/tab<enter><enter>")
+        .await
+        .shows("tab\\tand\\nnewline\\r\\u{85}\\u{2028}");
 }

@@ -30,8 +30,10 @@ async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
     let world = a_world().await;
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
-    console.keys("tT").await;
-    console.shows("4  Hand the new token to /bin/sh");
+    console
+        .keys("tT")
+        .await
+        .shows("4  Hand the new token to /bin/sh");
     console.keys("y").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
     console
@@ -62,10 +64,8 @@ async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
         .expect("rotated");
     let mut console = open_with(vec![operations]).await;
     console.shows("Not handed off yet: the new token of acme-eu");
-    console.keys("t").await;
-    console.shows("WAITS");
-    console.keys("h").await;
-    console.shows("done (exit 0)");
+    console.keys("t").await.shows("WAITS");
+    console.keys("h").await.shows("done (exit 0)");
     let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
     assert!(got.contains(&world.stored(Side::Testing, "acme-eu").token));
 }

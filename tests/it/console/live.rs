@@ -137,8 +137,10 @@ async fn a_row_that_no_longer_matches_stays_until_the_next_filter() {
     updated.expect("updated");
     console.until("acme-eu (mapping)").await;
     assert_eq!(row(&console, "acme-eu").0, at);
-    console.keys("/<esc>/map:40=213<enter>").await;
-    console.shows("0 of 7");
+    console
+        .keys("/<esc>/map:40=213<enter>")
+        .await
+        .shows("0 of 7");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,8 +167,10 @@ async fn who_is_changing_a_group_is_shown_in_its_row_and_details() {
         assert_ne!(now, before);
         // The seconds count while it is visible, and on other pages nothing wakes up for it.
         assert!(console.runner.app.wake_at().is_some());
-        console.keys("<enter>").await;
-        console.shows("rotating: li@desk7, 0s");
+        console
+            .keys("<enter>")
+            .await
+            .shows("rotating: li@desk7, 0s");
         console.keys("<esc>").await;
         gate.open();
         rotating.await.expect("no panic").expect("rotated");

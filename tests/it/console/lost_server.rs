@@ -139,8 +139,7 @@ async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     let done = li.operations().rotate(&id("initech"), None, known).await;
     done.expect("rotated");
     until_said(&mut scene.console, "initech (token").await;
-    scene.console.keys("r").await;
-    scene.console.shows("initech");
+    scene.console.keys("r").await.shows("initech");
 
     change(format!("REVOKE {viewer} FROM rita"));
     scene.console.until("directory: no rights, ").await;
@@ -178,8 +177,7 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
         console.until("you may only look (viewer)").await;
         console.shows("acme-eu").shows("initech").shows(" viewer ");
         assert_refuses(&mut console, &proxy, "It needs the role operator").await;
-        console.keys("2").await;
-        console.shows("History");
+        console.keys("2").await.shows("History");
     }
 }
 
@@ -201,8 +199,7 @@ async fn newer_tables_are_read_as_long_as_they_allow_it() {
     scene
         .assert_refuses("which this groupdesk only reads")
         .await;
-    scene.console.keys("r").await;
-    scene.console.shows("initech");
+    scene.console.keys("r").await.shows("initech");
 
     server.execute(
         schema,
@@ -252,8 +249,7 @@ async fn a_read_only_server_is_waited_for_until_it_is_the_primary() {
     server.start();
     scene.console.until("directory is a standby, ").await;
     scene.assert_refuses("It needs the primary").await;
-    scene.console.keys("r").await;
-    scene.console.shows("initech");
+    scene.console.keys("r").await.shows("initech");
     server.promote();
     until_said(&mut scene.console, "The directory can be written again").await;
     scene.console.hides("directory is a standby, ");
@@ -272,17 +268,17 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
         proxy,
         mut console,
     } = scene(&team).await;
-    console.keys("e<end> one").await;
-    console.hides("not kept yet");
+    console.keys("e<end> one").await.hides("not kept yet");
     let sent = proxy.count("PUT");
 
     server.stop();
     console.until("directory lost, ").await;
     console.shows("; trying");
-    console.keys(" two").await;
-    console.shows("1 change, not kept yet");
-    console.keys("<esc>").await;
-    console.shows("not kept yet: it stays here until the directory is back");
+    console.keys(" two").await.shows("1 change, not kept yet");
+    console
+        .keys("<esc>")
+        .await
+        .shows("not kept yet: it stays here until the directory is back");
     console.shows("directory lost, ");
     // Nothing is started that could not be recorded first.
     for key in ["r", "<enter>"] {
@@ -291,8 +287,10 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
         console.shows("nothing was sent");
     }
     console.keys("<esc>").await;
-    console.keys("q").await;
-    console.shows("1 unsent draft will be lost: q again quits");
+    console
+        .keys("q")
+        .await
+        .shows("1 unsent draft will be lost: q again quits");
     // Any other key cancels the question.
     console.keys("<up>").await;
     assert_eq!(proxy.count("PUT"), sent);

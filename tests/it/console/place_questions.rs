@@ -49,16 +49,20 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("Nothing is sent for this profile until that is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.
-    console.keys("<enter>r").await;
-    console.shows("Which environment is this?");
+    console
+        .keys("<enter>r")
+        .await
+        .shows("Which environment is this?");
     console.keys("<down><enter>").await;
     console
         .shows("An API key on trial")
         .shows("! KEY ON TRIAL")
         .shows("proposed: ");
     assert_eq!(proxy.methods(), Vec::<String>::new());
-    console.keys("never-seen<enter>").await;
-    console.shows("its token was never seen");
+    console
+        .keys("never-seen<enter>")
+        .await
+        .shows("its token was never seen");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     console.keys("<ctrl-u>").await;
     console.keys("<tab><enter>").await;
@@ -67,8 +71,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("! KEY ON TRIAL")
         .hides("An API key on trial");
     assert_eq!(proxy.methods(), ["GET"]);
-    console.keys("tTy").await;
-    console.shows("rotated");
+    console.keys("tTy").await.shows("rotated");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,12 +85,13 @@ async fn a_new_environment_is_never_confirmed_by_enter_alone() {
     console
         .shows("A new environment")
         .shows("begins with an empty list");
-    console.keys("<enter><enter>").await;
-    console.shows("A new environment");
+    console
+        .keys("<enter><enter>")
+        .await
+        .shows("A new environment");
     let held = operations.place_problem().await;
     assert!(held.is_some(), "nothing was said yet");
-    console.keys("<esc>").await;
-    console.shows("> not now");
+    console.keys("<esc>").await.shows("> not now");
     console.keys("<down><down><enter>y").await;
     console
         .shows("This profile is place testing-2 from here on")
@@ -116,8 +120,7 @@ async fn open_rotations_are_not_settled_with_an_unknown_key() {
         .shows("1 open")
         .hides("unknown result")
         .hides(" x ");
-    console.keys("<esc>m").await;
-    console.hides("settled");
+    console.keys("<esc>m").await.hides("settled");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     let open = known.open_rotations().await.expect("readable");
     assert_eq!(open[0].rotation.state, State::Unknown);
@@ -136,8 +139,10 @@ async fn a_key_of_another_environment_is_unbound() {
         .shows("Not the same environment")
         .shows("was CREATED by reading it")
         .shows("is taken back");
-    console.keys("<enter>").await;
-    console.hides("Not the same environment");
+    console
+        .keys("<enter>")
+        .await
+        .hides("Not the same environment");
     assert!(
         operations.place_problem().await.is_some(),
         "it is asked again"
@@ -166,10 +171,11 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         .shows("Alarm: nothing is sent")
         .shows("acme-eu, by ana@bastion2")
         .shows("2026-11-20 09:00 UTC");
-    console.keys("<esc><enter>").await;
-    console.shows("Alarm: nothing is sent");
-    console.keys("<enter>").await;
-    console.shows("Enter a reason");
+    console
+        .keys("<esc><enter>")
+        .await
+        .shows("Alarm: nothing is sent");
+    console.keys("<enter>").await.shows("Enter a reason");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     console.keys("a proxy was mended<enter>").await;
     console.shows("Acknowledged").hides("! ALARM");
@@ -182,8 +188,7 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         "{events:?}"
     );
     console.keys("<esc>r").await;
-    console.keys("tTy").await;
-    console.shows("rotated");
+    console.keys("tTy").await.shows("rotated");
 }
 
 #[tokio::test(flavor = "multi_thread")]

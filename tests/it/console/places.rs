@@ -152,11 +152,15 @@ async fn without_a_profile_the_console_says_how_to_connect_and_offers_the_demo()
         console.resize(size);
     }
     console.resize(USUAL);
-    console.keys("P").await;
-    console.shows("Not available: no profile is configured yet");
+    console
+        .keys("P")
+        .await
+        .shows("Not available: no profile is configured yet");
     console.tick(NOW + jiff::SignedDuration::from_secs(1));
-    console.keys("2o1re<tab>x").await;
-    console.shows("No profile is configured yet");
+    console
+        .keys("2o1re<tab>x")
+        .await
+        .shows("No profile is configured yet");
     assert_eq!(console.runner.reason(), None);
     console.keys("d").await;
     assert_eq!(console.runner.reason(), Some(ExitReason::Demo));
@@ -199,8 +203,7 @@ async fn the_cursor_is_visible_without_colour() {
         palette: Palette::NAMED,
     });
     console.shows(">   Acme Europe");
-    console.keys("<down>").await;
-    console.shows(">   Acme US");
+    console.keys("<down>").await.shows(">   Acme US");
     console.keys("e<end>2<ctrl-s>").await;
     console.shows("> [ Back ]").hides("> [ Apply ]");
     console.keys("<tab>").await;

@@ -20,8 +20,7 @@ async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: b
     proxy.next("POST", fault);
     proxy.next("GET", ProxyFault::passed());
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    console.keys("y").await;
-    console.shows("UNKNOWN");
+    console.keys("y").await.shows("UNKNOWN");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,8 +36,7 @@ async fn the_next_start_settles_a_rotation_and_says_so() {
     console.keys("<enter>t").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
     console.hides(&token);
-    console.keys("v").await;
-    console.shows(&token);
+    console.keys("v").await.shows(&token);
 }
 
 #[tokio::test(flavor = "multi_thread")]

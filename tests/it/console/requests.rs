@@ -56,8 +56,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
     let (proxy, through) = through_a_proxy(&world).await;
     let mut console = open_with(vec![through]).await;
     let mut secrets = world.secrets();
-    console.keys("4").await;
-    console.shows("Nothing was sent yet");
+    console.keys("4").await.shows("Nothing was sent yet");
     console.keys("<esc><enter>").await;
     console.keys("<esc>tTy").await;
     console.keys("<esc>").await;
@@ -128,19 +127,21 @@ async fn an_error_leads_to_its_request_and_answer() {
         "<html>gone</html>",
     );
     proxy.next("PUT", ProxyFault::applied(Then::Instead(page)));
-    console.keys("<enter>").await;
-    console.shows("UNKNOWN whether the update took effect: it was sent, but");
+    console
+        .keys("<enter>")
+        .await
+        .shows("UNKNOWN whether the update took effect: it was sent, but");
     let screen = console.screen().to_lowercase().replace("│ │", " ");
     assert_eq!(screen.matches("read the group").count(), 1, "{screen}");
-    console.keys("m").await;
-    console.shows("UNKNOWN whether the update took effect");
+    console
+        .keys("m")
+        .await
+        .shows("UNKNOWN whether the update took effect");
     console.keys("<enter>").await;
     // The group was read first.
     console.shows("GET http://");
-    console.keys("<pgdn>").await;
-    console.shows("UNCLEAR");
-    console.keys("jjjj").await;
-    console.shows("PUT http://");
+    console.keys("<pgdn>").await.shows("UNCLEAR");
+    console.keys("jjjj").await.shows("PUT http://");
     console.keys("G").await;
     console.shows("HTTP 502").shows("<html>gone</html>");
     // A request without an answer, too.
@@ -150,8 +151,7 @@ async fn an_error_leads_to_its_request_and_answer() {
         .at(NOW)
         .through("http://127.0.0.1:9");
     let mut console = open_with(vec![gone.operations()]).await;
-    console.keys("<enter><esc>4").await;
-    console.shows("not sent");
+    console.keys("<enter><esc>4").await.shows("not sent");
     console.keys("<enter>").await;
     console.shows("No response").shows("nothing was sent");
 }

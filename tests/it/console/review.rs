@@ -85,8 +85,7 @@ async fn both_edits_survive_and_the_request_is_what_was_shown() {
     let shown = json_on(&console.screen());
     let copied = console.runner.screen.copied.pop().expect("copied");
     assert!(copied.contains("$GROUPDESK_API_KEY"));
-    console.keys("<tab><enter>").await;
-    console.shows("UPDATED");
+    console.keys("<tab><enter>").await.shows("UPDATED");
 
     let [received] = &proxy.bodies("PUT")[..] else {
         panic!("one update is sent");
@@ -111,18 +110,20 @@ async fn a_changed_choice_is_sent_and_listed_in_the_history() {
     let mut theirs = change_of_li();
     (theirs.mapping, theirs.properties) = (None, None);
     li_sends(&world, &theirs).await;
-    console.keys("<ctrl-s>").await;
-    console.shows("(*) mine    Acme Europe plc  ! OVERWRITES theirs");
-    console.keys("<space>").await;
-    console.shows("(*) theirs  Acme EMEA");
-    console.keys("<space><tab><enter>").await;
-    console.shows("UPDATED");
+    console
+        .keys("<ctrl-s>")
+        .await
+        .shows("(*) mine    Acme Europe plc  ! OVERWRITES theirs");
+    console.keys("<space>").await.shows("(*) theirs  Acme EMEA");
+    console.keys("<space><tab><enter>").await.shows("UPDATED");
     assert_eq!(
         world.stored(Side::Testing, "acme-eu").name,
         "Acme Europe plc"
     );
-    console.keys("<esc>2").await;
-    console.shows("name: Acme EMEA -> Acme Europe plc");
+    console
+        .keys("<esc>2")
+        .await
+        .shows("name: Acme EMEA -> Acme Europe plc");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,8 +142,7 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
         .shows("> mapping: the present value is unknown here")
         .shows("(*) leave out")
         .shows("properties: the present value is unknown here");
-    console.keys("<tab><enter>").await;
-    console.shows("UPDATED");
+    console.keys("<tab><enter>").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!(
         (&stored.mapping, &stored.properties),
@@ -175,15 +175,16 @@ async fn an_update_is_undone_from_the_history() {
     console
         .keys("e<end> plc<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>")
         .await;
-    console.keys("<ctrl-s><tab><enter>").await;
-    console.shows("UPDATED");
+    console.keys("<ctrl-s><tab><enter>").await.shows("UPDATED");
     console.keys("<esc>2d").await;
     console
         .shows("before and after it")
         .shows("Acme Europe → Acme Europe plc")
         .shows("~ 40   213 → 2139");
-    console.keys("d").await;
-    console.shows("The same now as after this entry.");
+    console
+        .keys("d")
+        .await
+        .shows("The same now as after this entry.");
     // Opening and leaving the form creates no draft, because nothing was typed.
     console.keys("<esc><enter>2z<esc><esc>").await;
     assert_eq!(
@@ -198,8 +199,10 @@ async fn an_update_is_undone_from_the_history() {
     };
     assert_eq!(kept().await, 0);
     // Typing in it creates one.
-    console.keys("z<esc><end>!<esc>").await;
-    console.shows("Draft of acme-eu saved");
+    console
+        .keys("z<esc><end>!<esc>")
+        .await
+        .shows("Draft of acme-eu saved");
     assert_eq!(kept().await, 1);
     console.keys("<esc>e<ctrl-x><ctrl-x>").await;
     assert_eq!(kept().await, 0);
@@ -237,7 +240,6 @@ async fn a_create_is_copied_from_the_history_as_it_was_sent() {
     let creating = proxy.bodies("GET");
     let creating = creating.iter().find(|body| body["user_group_id"] == "new");
     assert_eq!(creating.expect("sent").to_string(), body(&copied));
-    console.keys("/rotate<enter>c").await;
-    console.shows("never kept");
+    console.keys("/rotate<enter>c").await.shows("never kept");
     assert!(console.runner.screen.copied.is_empty());
 }

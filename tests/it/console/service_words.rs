@@ -113,8 +113,7 @@ async fn the_target_of_a_hostile_redirect_is_shown_escaped() {
         console.resize(ROOMY);
         let location = format!("Location: http://evil.example/{text}");
         proxy.next("GET", instead("302 Found", &[&location], String::new()));
-        console.keys("<enter>").await;
-        console.shows("302");
+        console.keys("<enter>").await.shows("302");
         assert_harmless_screen(&mut console, what);
         count += 1;
     }

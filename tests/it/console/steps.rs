@@ -86,8 +86,7 @@ async fn a_rotation_whose_answer_is_lost_shows_the_step_that_is_unknown() {
     assert_eq!(proxy.count("POST"), 1);
     proxy.calm("GET");
     // Reading the token shows its page again, without steps.
-    console.keys("r").await;
-    console.hides("2  Send one rotate request");
+    console.keys("r").await.hides("2  Send one rotate request");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,8 +153,7 @@ async fn the_form_names_the_last_updates_beside_the_changes() {
         .await
         .expect("updated");
     let mut console = open(&world, Side::Testing, (120, 36)).await;
-    console.keys("e").await;
-    console.shows("Last updates");
+    console.keys("e").await.shows("Last updates");
     let update = line(&console, "mapping 40 213 → 555");
     assert!(update.contains("li "), "{update}");
     // Below 100 columns there is no room beside the form.

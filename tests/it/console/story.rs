@@ -13,10 +13,11 @@ use crate::support::world::{LI, Side, id};
 async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.keys("/acme eu<enter>").await;
-    console.shows("1 of 7");
-    console.keys("e<tab><right><enter><end>9<enter>").await;
-    console.shows("was 213");
+    console.keys("/acme eu<enter>").await.shows("1 of 7");
+    console
+        .keys("e<tab><right><enter><end>9<enter>")
+        .await
+        .shows("was 213");
     console
         .keys("<tab><down><end><left><left><backspace><backspace><backspace><backspace>gold plus")
         .await;
@@ -76,26 +77,25 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     console.shows("it does not confirm");
 
     let file = world.folder().join("new.token");
-    console.keys("w").await;
-    console.shows("~/globex-retail-");
+    console.keys("w").await.shows("~/globex-retail-");
     console.keys("<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("Token saved to");
+    console.keys("<enter>").await.shows("Token saved to");
     let written = std::fs::read_to_string(&file).expect("written");
     assert_eq!(written.trim_end(), token);
     let mode = file.metadata().expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
-    console.keys("<enter>").await;
-    console.shows("the token was not written");
+    console
+        .keys("<enter>")
+        .await
+        .shows("the token was not written");
     console.keys("<esc>").await;
 
     console.keys("<esc><esc>2").await;
     console.shows("rotate").shows("confirmed");
-    console.keys("<down>").await;
-    console.shows("leaked in a ticket");
+    console.keys("<down>").await.shows("leaked in a ticket");
     console.hides(&token).hides(&before);
     world.scan_installations(&world.secrets());
 }
@@ -113,8 +113,7 @@ async fn an_unknown_id_is_created_through_its_review() {
     console
         .keys("Acme Ue<tab>a40<tab>5<enter><tab>{{\"tier\": \"new\"")
         .await;
-    console.keys("<f2>").await;
-    console.shows("a problem");
+    console.keys("<f2>").await.shows("a problem");
     assert!(world.find_stored(Side::Testing, "acme-ue").is_none());
     console.keys("<end><backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace>").await;
     console.keys("<backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace><backspace>").await;
@@ -129,8 +128,7 @@ async fn an_unknown_id_is_created_through_its_review() {
     let stored = world.stored(Side::Testing, "acme-ue");
     assert_eq!(stored.mapping, json!({"40": "5"}));
     assert_eq!(stored.properties, json!({"tier": "new"}));
-    console.keys("<enter>").await;
-    console.shows("8 groups");
+    console.keys("<enter>").await.shows("8 groups");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,16 +141,17 @@ async fn a_look_alike_id_gets_a_warning() {
         .shows("character 1: U+0430 \"\u{0430}\" looks like \"a\"")
         .shows("sending creates the group")
         .shows("  acme-eu");
-    console.keys("<down><enter>").await;
-    console.shows("Groups › Acme Europe");
+    console
+        .keys("<down><enter>")
+        .await
+        .shows("Groups › Acme Europe");
     console.keys("<esc>o").await;
     console.paste("acme-eu\u{200b}").await;
     console
         .shows("invisible")
         .shows("sending creates the group");
     console.keys("<enter>").await;
-    console.keys("x<ctrl-s>").await;
-    console.shows("acme-eu\\u{200b}");
+    console.keys("x<ctrl-s>").await.shows("acme-eu\\u{200b}");
     assert!(
         world
             .find_stored(Side::Testing, "acme-eu\u{200b}")
@@ -184,8 +183,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
     );
     console.keys("e<ctrl-s>").await;
     console.shows("Review: an update").shows("My Hooli");
-    console.keys("<tab><enter>").await;
-    console.shows("UPDATED");
+    console.keys("<tab><enter>").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "hooli");
     assert_eq!(
         (stored.name.as_str(), &stored.mapping),
@@ -249,8 +247,7 @@ async fn every_profile_has_its_own_groups_and_is_named_on_the_screen() {
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("<enter>").await;
     console.shows(" TESTING ").hides("PRODUCTION");
-    console.keys("P").await;
-    console.shows(" PRODUCTION  ");
+    console.keys("P").await.shows(" PRODUCTION  ");
     console.keys("<down><enter>").await;
     console
         .shows(" PRODUCTION  ")

@@ -62,8 +62,7 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     console
         .shows("it already holds your name")
         .hides("BY SOMEONE");
-    console.keys("<esc><esc>2").await;
-    console.shows("unknown");
+    console.keys("<esc><esc>2").await.shows("unknown");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,12 +120,10 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.keys("T").await;
     console.tick(NOW + jiff::SignedDuration::from_secs(4));
     console.shows("the token must be read first");
-    console.keys("r").await;
-    console.shows("settled: recovered");
+    console.keys("r").await.shows("settled: recovered");
     assert_eq!(proxy.count("POST"), 1);
     let token = world.stored(Side::Testing, "acme-eu").token;
-    console.keys("v").await;
-    console.shows(&token);
+    console.keys("v").await.shows(&token);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,8 +138,7 @@ async fn a_lost_answer_settled_by_a_read_is_recovered() {
         .shows("RECOVERED")
         .shows("rotated by this call or by someone else");
     let token = world.stored(Side::Testing, "acme-eu").token;
-    console.keys("v").await;
-    console.shows(&token);
+    console.keys("v").await.shows(&token);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,8 +219,7 @@ async fn a_vanished_group_stops_the_review() {
     world.vanish(Side::Testing, "acme-eu");
     console.keys("<ctrl-s>").await;
     console.shows("ALARM").shows("CREATED");
-    console.keys("<tab><enter>r<enter>").await;
-    console.shows("ALARM");
+    console.keys("<tab><enter>r<enter>").await.shows("ALARM");
     assert_eq!(proxy.count("PUT"), 0);
     assert_eq!(proxy.count("GET"), 1);
 }
@@ -241,8 +236,7 @@ async fn an_answer_from_the_other_environment_stops_everything() {
             answer["user_group"]["api_environment_tag"] = "Customer".into();
         }),
     );
-    console.keys("Ty").await;
-    console.shows("CONFLICT");
+    console.keys("Ty").await.shows("CONFLICT");
     assert_eq!(proxy.count("POST"), 1);
 }
 
@@ -260,8 +254,7 @@ async fn an_unreachable_service_is_reported_at_once() {
     console
         .shows("Below: the values known here")
         .shows("Acme Europe");
-    console.keys("<esc>t").await;
-    console.shows("r reads the group");
+    console.keys("<esc>t").await.shows("r reads the group");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -284,13 +277,21 @@ async fn a_read_only_profile_reads_and_nothing_else() {
         .with(|profile: &mut Profile| profile.read_only = true);
     let mut console = open_with(vec![installation.operations()]).await;
     console.shows("READ-ONLY");
-    console.keys("e").await;
-    console.shows("Not available: this profile is read-only");
-    console.keys("t").await;
-    console.shows("T would rotate it, but this profile is read-only");
-    console.keys("T").await;
-    console.shows("Not available: this profile is read-only");
+    console
+        .keys("e")
+        .await
+        .shows("Not available: this profile is read-only");
+    console
+        .keys("t")
+        .await
+        .shows("T would rotate it, but this profile is read-only");
+    console
+        .keys("T")
+        .await
+        .shows("Not available: this profile is read-only");
     console.tick(NOW + jiff::SignedDuration::from_secs(1));
-    console.keys("<esc>onew-one<enter>").await;
-    console.shows("it cannot be created");
+    console
+        .keys("<esc>onew-one<enter>")
+        .await
+        .shows("it cannot be created");
 }

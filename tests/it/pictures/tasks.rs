@@ -14,8 +14,10 @@ async fn one_row_of_a_production_mapping() {
     let world = a_world().await;
     let mut console = open(&world, Side::Production, USUAL).await;
     console.keys("/acme-eu<enter>e<tab><right><enter>").await;
-    console.keys("<ctrl-u>999<enter><ctrl-s>").await;
-    console.shows("40  213 → 999");
+    console
+        .keys("<ctrl-u>999<enter><ctrl-s>")
+        .await
+        .shows("40  213 → 999");
     compare_or_write("errand-mapping", console.buffer());
 }
 

@@ -79,8 +79,7 @@ impl Scene {
         let count = self.count;
         let mut session = self.groupdesk(&[]).start();
         session.wait_for(&format!("{count} groups"), PATIENCE);
-        session.send("*T");
-        session.wait_for(&format!("{count} ready, 0 skipped"), PATIENCE);
+        session.type_until("*T", &format!("{count} ready, 0 skipped"), PATIENCE);
         session.send(format!("rotate {count} in testing\r"));
         session
     }
@@ -271,12 +270,9 @@ async fn a_killed_batch_is_resumed_in_the_console_and_nothing_is_sent_twice() {
 
     let mut session = scene.groupdesk(&[]).start();
     session.wait_for("!1", PATIENCE);
-    session.send("5");
-    session.wait_for("1 unfinished of 1", PATIENCE);
-    session.send("R");
-    session.wait_for("Press y to resume", PATIENCE);
-    session.send("y");
-    session.wait_for("40 of 40", PATIENCE);
+    session.type_until("5", "1 unfinished of 1", PATIENCE);
+    session.type_until("R", "Press y to resume", PATIENCE);
+    session.type_until("y", "40 of 40", PATIENCE);
     session.wait_for("36 confirmed", PATIENCE);
     // The four may have arrived: reads settle them, once their process can no longer be at work.
     session.wait_for("4 UNKNOWN", PATIENCE);
@@ -303,8 +299,7 @@ async fn a_refresh_shows_a_bar_and_asks_if_it_may_create_many_groups() {
     gate.reached().await;
     session.wait_for("1 unchanged, 2 not started of 3", PATIENCE);
     assert!(session.screen().contains("1/3"), "{}", session.screen());
-    session.send("\x03");
-    session.wait_for("finishing running requests", PATIENCE);
+    session.type_until("\x03", "finishing running requests", PATIENCE);
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert!(session.screen().contains("2 unchanged, 1 not started of 3"));

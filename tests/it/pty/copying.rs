@@ -40,14 +40,11 @@ fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
-    session.send("y");
-    session.wait_for("> user group id", PATIENCE);
-    session.send("\r");
-    let screen = session.wait_for("user group id sent to your terminal", PATIENCE);
+    session.type_until("y", "> user group id", PATIENCE);
+    let screen = session.type_until("\r", "user group id sent to your terminal", PATIENCE);
     assert!(screen.contains("it does not confirm"), "{screen}");
     assert_eq!(copied(&mut session), ["acme-eu"]);
-    session.send("yj\r");
-    session.wait_for("name sent to your terminal", PATIENCE);
+    session.type_until("yj\r", "name sent to your terminal", PATIENCE);
     assert_eq!(copied(&mut session), ["acme-eu", "Acme Europe (test)"]);
 }
 
@@ -56,10 +53,8 @@ fn a_token_is_copied_without_being_shown() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
-    session.send("t");
-    session.wait_for("T rotates it", PATIENCE);
-    session.send("y");
-    session.wait_for("token sent to your terminal", PATIENCE);
+    session.type_until("t", "T rotates it", PATIENCE);
+    session.type_until("y", "token sent to your terminal", PATIENCE);
     let copied = copied(&mut session);
     assert_eq!(copied.len(), 1);
     assert_eq!(copied[0].len(), 64);

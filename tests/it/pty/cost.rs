@@ -19,8 +19,7 @@ const FRAME: Duration = Duration::from_millis(30);
 #[track_caller]
 fn cost(session: &mut Session, key: &str, shows: &str, silence: Duration) -> usize {
     let before = session.raw_output().len();
-    session.send(key);
-    session.wait_for(shows, PATIENCE);
+    session.type_until(key, shows, PATIENCE);
     while !session.output_during(silence).is_empty() {}
     session.raw_output().len() - before
 }
@@ -140,8 +139,7 @@ fn a_letter_writes_few_bytes() {
         for _ in 0..2 {
             cost_of_move(&mut session, "j");
         }
-        session.send("e");
-        session.wait_for("Edit brasserie-zoe", PATIENCE);
+        session.type_until("e", "Edit brasserie-zoe", PATIENCE);
         // The first letter adds the signs for a change, and its description.
         settle(&mut session);
         let mut typed = "(test)".to_owned();
@@ -163,8 +161,7 @@ fn a_letter_in_a_long_name_writes_few_bytes() {
         for _ in 0..7 {
             cost_of_move(&mut session, "j");
         }
-        session.send("e");
-        session.wait_for("Edit municipal-water", PATIENCE);
+        session.type_until("e", "Edit municipal-water", PATIENCE);
         // The name scrolls in its field with every letter, and the first letter adds two lines about the change.
         settle(&mut session);
         let mut typed = "Land (test)".to_owned();

@@ -38,8 +38,7 @@ fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Sessi
 
 /// Keys work although a request is under way.
 fn assert_keys_work(session: &mut Session) {
-    session.send("?");
-    session.wait_for("› Help", PATIENCE);
+    session.type_until("?", "› Help", PATIENCE);
     session.send("\x1b");
     session.wait_for_no("› Help", PATIENCE);
 }
@@ -69,26 +68,20 @@ fn the_console_works_with_a_closed_port_and_a_silent_service() {
         "what is known stays: {screen}"
     );
     assert_keys_work(&mut session);
-    session.send("\x1b");
-    session.wait_for("10 groups", PATIENCE);
+    session.type_until("\x1b", "10 groups", PATIENCE);
 
-    session.send("P");
-    session.wait_for("Profiles", PATIENCE);
+    session.type_until("P", "Profiles", PATIENCE);
     session.send("k\r");
     session.wait_for_start(" PRODUCTION ", PATIENCE);
     session.wait_for("13 groups", PATIENCE);
-    session.send("\r");
-    session.wait_for("reading it from the service", PATIENCE);
+    session.type_until("\r", "reading it from the service", PATIENCE);
     assert_keys_work(&mut session);
     let screen = session.screen();
     assert!(screen.contains("reading it from the service"), "{screen}");
-    session.send("\x1b");
-    session.wait_for("13 groups", PATIENCE);
-    session.send("t");
-    session.wait_for("read acme-eu", PATIENCE);
+    session.type_until("\x1b", "13 groups", PATIENCE);
+    session.type_until("t", "read acme-eu", PATIENCE);
     assert_keys_work(&mut session);
-    session.send("P");
-    session.wait_for("Profiles", PATIENCE);
+    session.type_until("P", "Profiles", PATIENCE);
     session.send("j\r");
     session.wait_for_start(" TESTING ", PATIENCE);
     session.send("q");
@@ -106,8 +99,7 @@ fn a_hanging_request_counts_seconds_and_can_be_left() {
     let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = silent.local_addr().expect("an address").to_string();
     let mut session = console(&place, &held, &address, &address);
-    session.send("\r");
-    session.wait_for("s  Esc cancels", PATIENCE);
+    session.type_until("\r", "s  Esc cancels", PATIENCE);
     let seconds = 5;
     let written = session.output_during(Duration::from_secs(seconds)).len();
     let most = BYTES_A_SECOND * seconds as usize;
@@ -115,12 +107,10 @@ fn a_hanging_request_counts_seconds_and_can_be_left() {
     assert!((1..=most).contains(&written), "{written} bytes");
     let screen = session.screen();
     assert!(screen.contains("s of 30s  Esc cancels"), "{screen}");
-    session.send("\x1b");
-    let screen = session.wait_for("Cancelled: read acme-eu", PATIENCE);
+    let screen = session.type_until("\x1b", "Cancelled: read acme-eu", PATIENCE);
     assert!(!screen.contains("of 30s"), "{screen}");
     // From the start away from the hanging service, in four keys with the one above.
-    session.send("P");
-    session.wait_for("Profiles", PATIENCE);
+    session.type_until("P", "Profiles", PATIENCE);
     session.send("\x1b[A\r");
     session.wait_for_start(" PRODUCTION ", PATIENCE);
     session.send("q");

@@ -23,14 +23,10 @@ fn console(place: &Place, held: &Held) -> Session {
 
 /// Types a name, a cell and half of some JSON.
 fn type_into_the_form(session: &mut Session) {
-    session.send("/acme-eu\r");
-    session.wait_for("1 of ", PATIENCE);
-    session.send("e");
-    session.wait_for("Edit acme-eu", PATIENCE);
-    session.send("\x15Half a name\tl\r\x15999\r");
-    session.wait_for("was ", PATIENCE);
-    session.send("\t{\"oops\": ");
-    session.wait_for("{\"oops\": ", PATIENCE);
+    session.type_until("/acme-eu\r", "1 of ", PATIENCE);
+    session.type_until("e", "Edit acme-eu", PATIENCE);
+    session.type_until("\x15Half a name\tl\r\x15999\r", "was ", PATIENCE);
+    session.type_until("\t{\"oops\": ", "{\"oops\": ", PATIENCE);
 }
 
 pub(super) fn kept(held: &Held) -> Option<(String, String)> {
@@ -48,8 +44,7 @@ pub(super) fn assert_offered(place: &Place, held: &Held) -> Session {
     // The filter of the first console is restored.
     let screen = session.wait_for("> d ", PATIENCE);
     assert!(screen.contains("acme-eu"), "{screen}");
-    session.send("e");
-    session.wait_for("your unsent draft (", PATIENCE);
+    session.type_until("e", "your unsent draft (", PATIENCE);
     let screen = session.wait_for("Half a name", PATIENCE);
     assert!(screen.contains("999"), "{screen}");
     assert!(screen.contains("{\"oops\": "), "{screen}");
@@ -59,13 +54,10 @@ pub(super) fn assert_offered(place: &Place, held: &Held) -> Session {
 /// The draft is offered, and can be discarded.
 fn assert_discardable(place: &Place, held: &Held) {
     let mut session = assert_offered(place, held);
-    session.send("\x18");
-    session.wait_for("Ctrl-X again discards them", PATIENCE);
-    session.send("\x18");
-    session.wait_for("discarded; nothing was sent", PATIENCE);
+    session.type_until("\x18", "Ctrl-X again discards them", PATIENCE);
+    session.type_until("\x18", "discarded; nothing was sent", PATIENCE);
     wait_until("it is forgotten", || kept(held).is_none());
-    session.send("e");
-    session.wait_for("nothing changed", PATIENCE);
+    session.type_until("e", "nothing changed", PATIENCE);
 }
 
 /// Types into the form, and kills the console once all of it is saved.
@@ -117,8 +109,7 @@ fn q_says_that_the_draft_is_saved() {
     let held = place.hold();
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);
-    session.send("\x1b");
-    session.wait_for("Draft of acme-eu saved", PATIENCE);
+    session.type_until("\x1b", "Draft of acme-eu saved", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert!(session.screen().contains("1 unsent draft is kept"));

@@ -80,8 +80,7 @@ impl Home {
         };
         let mut session = program.size(30, 100).start();
         session.wait_for(FIRST, PATIENCE);
-        session.send("e");
-        session.wait_for("nothing changed", PATIENCE);
+        session.type_until("e", "nothing changed", PATIENCE);
         session
     }
 
@@ -114,8 +113,11 @@ fn properties_edited_wrongly_are_refused_and_then_taken_over() {
     let mut session = home.form();
     session.send("\t\t");
     home.next("echo '{\"tier\": }' >\"$file\"");
-    session.send("\x05");
-    session.wait_for("Properties: line 1, column 10: expected value", PATIENCE);
+    session.type_until(
+        "\x05",
+        "Properties: line 1, column 10: expected value",
+        PATIENCE,
+    );
     assert_taken(&mut session);
     assert_eq!(home.noted("modes"), "600\n700\n");
     assert!(home.noted("given").starts_with("{\n"));
@@ -123,8 +125,7 @@ fn properties_edited_wrongly_are_refused_and_then_taken_over() {
     assert!(env.contains("TERM=") && !env.contains(CANARY), "{env}");
     home.assert_gone();
     home.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
-    session.send("\x05");
-    session.wait_for("Loaded from the editor", PATIENCE);
+    session.type_until("\x05", "Loaded from the editor", PATIENCE);
     assert_eq!(home.noted("given"), "{\"tier\": }\n", "the text was kept");
     session.wait_for("\"mended\"", PATIENCE);
     home.assert_gone();
@@ -137,16 +138,14 @@ fn the_whole_group_is_edited_and_reviewed() {
     session.send("\x1b");
     session.wait_for_no("Edit acme-eu", PATIENCE);
     home.next("echo 'half' >>\"$file\"");
-    session.send("E");
-    let screen = session.wait_for("kept: F4 opens it again", PATIENCE);
+    let screen = session.type_until("E", "kept: F4 opens it again", PATIENCE);
     assert!(screen.contains("line "), "{screen}");
     assert!(
         home.noted("given")
             .contains("\"user_group_id\": \"acme-eu\"")
     );
     home.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
-    session.send("\x1bOS");
-    session.wait_for("Loaded from the editor", PATIENCE);
+    session.type_until("\x1bOS", "Loaded from the editor", PATIENCE);
     assert!(home.noted("given").ends_with("half\n"), "the same text");
     let screen = session.wait_for("1 change", PATIENCE);
     assert!(screen.contains("From outside"), "{screen}");
@@ -158,22 +157,21 @@ fn the_editor_has_the_keyboard_alone() {
     let home = Home::new();
     let mut session = home.form();
     home.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
-    session.send("\x05");
-    session.wait_for("the editor reads", PATIENCE);
+    session.type_until("\x05", "the editor reads", PATIENCE);
     assert!(session.is_cooked());
     assert!(!session.terminal_state().alternate_screen());
-    session.send("every letter of it, q and \\x1b\n");
-    session.wait_for("Loaded from the editor", PATIENCE);
+    session.type_until(
+        "every letter of it, q and \\x1b\n",
+        "Loaded from the editor",
+        PATIENCE,
+    );
     session.wait_for("every letter of it, q and", PATIENCE);
     assert_taken(&mut session);
-    session.send("!");
-    session.wait_for("x1b!", PATIENCE);
+    session.type_until("!", "x1b!", PATIENCE);
     // Ctrl-C goes to the editor; the console takes nothing over, and stays.
     home.next("echo the editor waits; read line");
-    session.send("\x05");
-    session.wait_for("the editor waits", PATIENCE);
-    session.send("\x03");
-    session.wait_for("not applied", PATIENCE);
+    session.type_until("\x05", "the editor waits", PATIENCE);
+    session.type_until("\x03", "not applied", PATIENCE);
     session.wait_for("x1b!", PATIENCE);
     home.assert_gone();
 }
@@ -192,8 +190,7 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
         ("printf '\\377' >\"$file\"", "not UTF-8"),
     ] {
         home.next(next);
-        session.send("\x05");
-        let screen = session.wait_for(said, PATIENCE);
+        let screen = session.type_until("\x05", said, PATIENCE);
         assert!(screen.contains("nothing changed"), "{screen}");
         home.assert_gone();
     }
@@ -205,8 +202,7 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
         (None, "no editor is set"),
     ] {
         let mut session = home.form_with(editor);
-        session.send("\x05");
-        session.wait_for(said, PATIENCE);
+        session.type_until("\x05", said, PATIENCE);
         assert_taken(&mut session);
         home.assert_gone();
     }
@@ -216,11 +212,9 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
 fn on_sigterm_the_console_ends_its_editor_and_leaves_no_file() {
     let home = Home::new();
     let mut session = home.form();
-    session.send("x");
-    session.wait_for("1 change", PATIENCE);
+    session.type_until("x", "1 change", PATIENCE);
     home.next("echo the editor waits; exec sleep 1000");
-    session.send("\x05");
-    session.wait_for("the editor waits", PATIENCE);
+    session.type_until("\x05", "the editor waits", PATIENCE);
     session.signal(Signal::TERM);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     super::assert_given_back(&mut session);

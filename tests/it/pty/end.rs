@@ -20,8 +20,7 @@ fn a_signal_ends_the_demo_and_removes_its_folder() {
         let place = Place::new();
         let mut session = place.demo();
         for (keys, there) in steps {
-            session.send(keys);
-            session.wait_for(there, PATIENCE);
+            session.type_until(keys, there, PATIENCE);
         }
         session.signal(signal);
         let code = session.exit_status(PATIENCE).code();
@@ -35,8 +34,7 @@ fn a_signal_ends_the_demo_and_removes_its_folder() {
 fn ctrl_c_twice_quits() {
     let place = Place::new();
     let mut session = place.demo();
-    session.send("\x03");
-    session.wait_for("Ctrl-C again quits", PATIENCE);
+    session.type_until("\x03", "Ctrl-C again quits", PATIENCE);
     session.send("\x03");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
@@ -47,8 +45,7 @@ fn a_hangup_ends_the_console_even_while_typing() {
     for typed in [0, 4_000] {
         let place = Place::new();
         let mut session = place.demo();
-        session.send("e");
-        session.wait_for("Edit acme-eu", PATIENCE);
+        session.type_until("e", "Edit acme-eu", PATIENCE);
         session.send("x".repeat(typed));
         session.hang_up();
         assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
@@ -95,8 +92,7 @@ fn the_service_in_a_terminal_ends_with_ctrl_c() {
         .groupdesk(&["serve", "--listen", "127.0.0.1:0"])
         .start();
     session.wait_for("listening on http://127.0.0.1:", PATIENCE);
-    session.send("\x03");
-    session.wait_for("finishing running requests", PATIENCE);
+    session.type_until("\x03", "finishing running requests", PATIENCE);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
 }

@@ -25,15 +25,12 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     let place = Place::new();
     let mut session = place.groupdesk(&[]).start();
     session.wait_for("No profile is configured yet", PATIENCE);
-    session.send("d");
-    let screen = session.wait_for(FIRST, PATIENCE);
+    let screen = session.type_until("d", FIRST, PATIENCE);
     assert!(screen.contains("Demo on this machine"), "{screen}");
     assert_taken(&mut session);
-    session.send("jj\r");
-    session.wait_for("Groups › Brasserie", PATIENCE);
+    session.type_until("jj\r", "Groups › Brasserie", PATIENCE);
     session.wait_for("read at", PATIENCE);
-    session.send("q");
-    session.wait_for("10 groups", PATIENCE);
+    session.type_until("q", "10 groups", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
@@ -88,17 +85,14 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
 
     let mut session = place.groupdesk(&[]).env("EU_KEY", key.as_str()).start();
     session.wait_for("connect to a service", PATIENCE);
-    session.send("\r");
-    session.wait_for("profile name", PATIENCE);
+    session.type_until("\r", "profile name", PATIENCE);
     session.send("eu-live\t");
     session.paste(url);
     session.wait_for(url, PATIENCE);
     // Customer is one to the right of "not said".
-    session.send("\t\t \t\tEU_KEY");
-    session.wait_for("EU_KEY", PATIENCE);
+    session.type_until("\t\t \t\tEU_KEY", "EU_KEY", PATIENCE);
     session.wait_for("[Customer]", PATIENCE);
-    session.send("\x13");
-    let screen = session.wait_for("w writes it", PATIENCE);
+    let screen = session.type_until("\x13", "w writes it", PATIENCE);
     assert!(screen.contains("the API key is accepted"), "{screen}");
     session.send("w");
     session.wait_for_start(" PRODUCTION ", PATIENCE);

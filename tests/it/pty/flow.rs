@@ -14,8 +14,7 @@ fn token(text: &str) -> Option<&str> {
 
 /// Filters the list down to one group.
 fn filter(session: &mut Session, id: &str) {
-    session.send(format!("/{id}\r"));
-    session.wait_for("1 of ", PATIENCE);
+    session.type_until(format!("/{id}\r"), "1 of ", PATIENCE);
 }
 
 #[test]
@@ -30,8 +29,7 @@ fn a_group_is_edited_and_another_rotated() {
     edit(&mut session);
     let (before, after) = rotate(&mut session);
 
-    session.send("\x1b");
-    session.wait_for("1 of ", PATIENCE);
+    session.type_until("\x1b", "1 of ", PATIENCE);
     session.send("2");
     let arrow = format!("{before} → {after}");
     let history = session.wait_for(&arrow, PATIENCE);
@@ -49,51 +47,42 @@ fn a_group_is_edited_and_another_rotated() {
 /// Changes one row of the mapping and one of the properties.
 fn edit(session: &mut Session) {
     filter(session, "acme-eu");
-    session.send("\r");
-    session.wait_for("read at", PATIENCE);
-    session.send("e");
-    session.wait_for("nothing changed", PATIENCE);
-    session.send("\tl\r\x15999\r");
-    session.wait_for("was 213", PATIENCE);
-    session.send("\t\x1b[B\x1b[B\x1b[B\x1b[B\x1b[F\x7f\x7f\x7f\x7f121,");
-    session.wait_for("\"seats\": 121,", PATIENCE);
+    session.type_until("\r", "read at", PATIENCE);
+    session.type_until("e", "nothing changed", PATIENCE);
+    session.type_until("\tl\r\x15999\r", "was 213", PATIENCE);
+    session.type_until(
+        "\t\x1b[B\x1b[B\x1b[B\x1b[B\x1b[F\x7f\x7f\x7f\x7f121,",
+        "\"seats\": 121,",
+        PATIENCE,
+    );
     session.wait_for("2 changes", PATIENCE);
-    session.send("\x13");
-    let review = session.wait_for(": unchanged since you started", PATIENCE);
+    let review = session.type_until("\x13", ": unchanged since you started", PATIENCE);
     assert!(review.contains("213 → 999"), "{review}");
-    session.send("\t\r");
-    let result = session.wait_for("UPDATED", PATIENCE);
+    let result = session.type_until("\t\r", "UPDATED", PATIENCE);
     for returned in ["40 → 999", "seats: 121", "Testing", "••••••••"] {
         assert!(result.contains(returned), "{returned} is not in\n{result}");
     }
     assert_eq!(token(&result), None);
-    session.send("\r");
-    session.wait_for("1 of ", PATIENCE);
+    session.type_until("\r", "1 of ", PATIENCE);
 }
 
 /// Rotates in production. Returns both fingerprints.
 fn rotate(session: &mut Session) -> (String, String) {
-    session.send("P");
-    session.wait_for("Profiles", PATIENCE);
+    session.type_until("P", "Profiles", PATIENCE);
     session.send("k\r");
     let list = session.wait_for_start(" PRODUCTION ", PATIENCE);
     assert!(list.starts_with(" PRODUCTION "), "{list}");
     filter(session, "acme-eu");
-    session.send("t");
-    session.wait_for("T rotates it", PATIENCE);
-    session.send("T");
-    let check = session.wait_for("nothing is sent yet", PATIENCE);
+    session.type_until("t", "T rotates it", PATIENCE);
+    let check = session.type_until("T", "nothing is sent yet", PATIENCE);
     assert!(check.contains("type the id"), "{check}");
-    session.send("acme-e\r");
-    session.wait_for("that is not the id", PATIENCE);
-    session.send("u\r");
-    let masked = session.wait_for("confirmation   confirmed", PATIENCE);
+    session.type_until("acme-e\r", "that is not the id", PATIENCE);
+    let masked = session.type_until("u\r", "confirmation   confirmed", PATIENCE);
     assert!(masked.contains("••••••••"), "{masked}");
     assert!(masked.contains("Customer"), "{masked}");
     assert_eq!(token(&masked), None);
 
-    session.send("v");
-    let revealed = session.wait_for("hidden again in", PATIENCE);
+    let revealed = session.type_until("v", "hidden again in", PATIENCE);
     let token = token(&revealed).expect("a token").to_owned();
     let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
     assert_eq!(raw.matches(&token).count(), 1, "shown once, when asked");

@@ -33,13 +33,11 @@ const KEYS: [(&str, &str); 11] = [
 /// Presses the keys while the read hangs. Returns how long each took, in milliseconds.
 fn press_all(session: &mut Session) -> Vec<u128> {
     session.wait_for("1 group", PATIENCE);
-    session.send("\r");
-    session.wait_for("Esc cancels", PATIENCE);
+    session.type_until("\r", "Esc cancels", PATIENCE);
     KEYS.iter()
         .map(|(key, shown)| {
             let begun = Instant::now();
-            session.send(key);
-            session.wait_for(shown, PATIENCE);
+            session.type_until(key, shown, PATIENCE);
             begun.elapsed().as_millis()
         })
         .collect()

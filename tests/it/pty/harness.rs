@@ -14,8 +14,7 @@ fn shell(script: &str) -> Program {
 #[test]
 fn the_harness_shows_what_is_typed_and_how_it_ended() {
     let mut session = shell("read line; printf '\\033[2Jgot %s' \"$line\"; exit 3").start();
-    session.send("hello\n");
-    session.wait_for("got hello", PATIENCE);
+    session.type_until("hello\n", "got hello", PATIENCE);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
     assert!(session.raw_output().ends_with(b"got hello"));
     assert_eq!(session.screen().trim(), "got hello");
@@ -72,8 +71,7 @@ fn the_harness_pastes_and_sees_the_modes_of_the_terminal() {
     assert!(session.terminal_state().alternate_screen());
     assert!(session.terminal_state().bracketed_paste());
     session.paste("two");
-    session.send("\n");
-    session.wait_for("033[200~two033[201~", PATIENCE);
+    session.type_until("\n", "033[200~two033[201~", PATIENCE);
     assert!(session.output_during(Duration::from_millis(20)).is_empty());
     session.send("\n");
     session.wait_for_no("ready", PATIENCE);

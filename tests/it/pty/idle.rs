@@ -90,8 +90,7 @@ fn an_idle_console_writes_nothing_and_does_nothing() {
     let place = Place::new();
     let mut session = place.demo();
     assert_idle(&mut session, "the list of the demo");
-    session.send("\r");
-    session.wait_for("read at", PATIENCE);
+    session.type_until("\r", "read at", PATIENCE);
     assert_idle(&mut session, "a group that was read");
 
     let held = place.hold();
@@ -123,8 +122,7 @@ fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
     assert!(other.exit_status(PATIENCE).success());
     let unseen = console.output_during(Duration::from_millis(500));
     assert!(unseen.is_empty(), "{unseen:?}");
-    console.send("\x1b[I");
-    console.wait_for("1 group changed by ", PATIENCE);
+    console.type_until("\x1b[I", "1 group changed by ", PATIENCE);
     console.send("q");
     assert!(console.exit_status(PATIENCE).success());
     let output = String::from_utf8_lossy(console.raw_output()).into_owned();

@@ -40,10 +40,8 @@ async fn rotating(world: &World, place: &Place, gate: &Gate, proxy: &FaultyProxy
         )
         .start();
     session.wait_for("1 group", PATIENCE);
-    session.send("t");
-    session.wait_for("T rotates it", PATIENCE);
-    session.send("Ty");
-    session.wait_for("Rotating: one request sent", PATIENCE);
+    session.type_until("t", "T rotates it", PATIENCE);
+    session.type_until("Ty", "Rotating: one request sent", PATIENCE);
     gate.reached().await;
     session
 }

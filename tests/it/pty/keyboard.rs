@@ -26,17 +26,13 @@ fn ten_thousand_keys_in_one_burst() {
     let place = Place::new();
     let mut session = place.demo();
     let before = memory(&session);
-    session.send("jk".repeat(5_000) + "?");
-    session.wait_for("Keys: Groups", PATIENCE);
+    session.type_until("jk".repeat(5_000) + "?", "Keys: Groups", PATIENCE);
     // And into a field that takes them all.
     session.send("\x1b");
     session.wait_for_no("Keys: Groups", PATIENCE);
-    session.send("e");
-    session.wait_for("Edit acme-eu", PATIENCE);
-    session.send("\t\t");
-    session.wait_for("━━ Properties", PATIENCE);
-    session.send("x".repeat(10_000) + "!");
-    session.wait_for("x!", PATIENCE);
+    session.type_until("e", "Edit acme-eu", PATIENCE);
+    session.type_until("\t\t", "━━ Properties", PATIENCE);
+    session.type_until("x".repeat(10_000) + "!", "x!", PATIENCE);
     let grown = memory(&session) - before;
     println!("20,000 keys, {grown} MiB more");
     assert!(grown < 64, "{grown} MiB");
@@ -53,17 +49,14 @@ fn a_paste_of_10_mb_is_accepted_and_freed() {
     // Without a field, into a short field, and into the longest one.
     session.paste(&text);
     session.wait_for("Not pasted: there is no field here", PATIENCE);
-    session.send("e");
-    session.wait_for("Edit acme-eu", PATIENCE);
+    session.type_until("e", "Edit acme-eu", PATIENCE);
     session.paste(&text);
     session.wait_for("did not fit", PATIENCE);
     let small = memory(&session) - before;
-    session.send("\t\t");
-    session.wait_for("━━ Properties", PATIENCE);
+    session.type_until("\t\t", "━━ Properties", PATIENCE);
     session.paste(&text);
     session.wait_for("not pasted: that is more than the service takes", PATIENCE);
-    session.send("typed after it");
-    session.wait_for("typed after it{", PATIENCE);
+    session.type_until("typed after it", "typed after it{", PATIENCE);
     let large = memory(&session) - before;
     println!("10 MiB into a short field: {small} MiB more, into the editor: {large}");
     assert!(small < 96 && large < 96, "{small} and {large} MiB");
@@ -75,8 +68,7 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
     let place = Place::new();
     let mut session = place.demo();
     let before = memory(&session);
-    session.send("/");
-    session.wait_for("filter", PATIENCE);
+    session.type_until("/", "filter", PATIENCE);
     session.send("\x1b[200~acme");
     // More than anybody pastes, without the end marker.
     let piece = "x".repeat(1 << 20);
@@ -87,12 +79,10 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
     let grown = memory(&session) - before;
     println!("an endless paste: {grown} MiB more");
     assert!(grown < 96, "{grown} MiB");
-    session.send("\x03");
-    session.wait_for("the pasted text was too long", PATIENCE);
+    session.type_until("\x03", "the pasted text was too long", PATIENCE);
     session.send("\x1b");
     session.wait_for_no("\n filter", PATIENCE);
-    session.send("j");
-    session.wait_for(">   Acme US", PATIENCE);
+    session.type_until("j", ">   Acme US", PATIENCE);
     assert_quits(session);
 }
 
@@ -100,14 +90,10 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
 fn a_short_paste_without_an_end_is_completed_by_ctrl_c() {
     let place = Place::new();
     let mut session = place.demo();
-    session.send("/");
-    session.wait_for("filter", PATIENCE);
-    session.send("\x1b[200~acme");
-    session.wait_for("Ctrl-C ends it", PATIENCE);
-    session.send("\x03");
-    session.wait_for("2 of 10", PATIENCE);
-    session.send("\x1b");
-    session.wait_for("10 groups", PATIENCE);
+    session.type_until("/", "filter", PATIENCE);
+    session.type_until("\x1b[200~acme", "Ctrl-C ends it", PATIENCE);
+    session.type_until("\x03", "2 of 10", PATIENCE);
+    session.type_until("\x1b", "10 groups", PATIENCE);
     assert_quits(session);
 }
 

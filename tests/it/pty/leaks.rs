@@ -69,8 +69,7 @@ impl Scene {
 
     /// Opens a place and goes back.
     fn visit(&self, session: &mut Session, keys: &str, words: &str) {
-        session.send(keys);
-        session.wait_for(words, PATIENCE);
+        session.type_until(keys, words, PATIENCE);
         self.assert_clean(words, session);
         session.send(ESC);
         session.wait_for_no(words, PATIENCE);
@@ -116,8 +115,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     }
     // A pasted token, known and unknown.
     for pasted in [TOKEN, NEW_TOKEN] {
-        session.send("W");
-        session.wait_for("› Whose token", PATIENCE);
+        session.type_until("W", "› Whose token", PATIENCE);
         session.paste(pasted);
         session.send("\r");
         session.wait_until("an answer", PATIENCE, |screen| {
@@ -131,20 +129,15 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     }
     // The group, its form, the editor, the review and the request in all its forms.
     scene.visit(&mut session, "\r", "Groups › Acme");
-    session.send("e");
-    session.wait_for("› Edit acme", PATIENCE);
-    session.send("x");
-    session.wait_for("1 change", PATIENCE);
+    session.type_until("e", "› Edit acme", PATIENCE);
+    session.type_until("x", "1 change", PATIENCE);
     session.send("\u{5}");
     wait_until("the editor", || scene.home.times_seen("editor") > 0);
     session.wait_for("› Edit acme", PATIENCE);
     session.wait_for("editor", PATIENCE);
-    session.send("\u{13}");
-    session.wait_for("› Review", PATIENCE);
-    session.send("v");
-    session.wait_for("\"user_group_id\"", PATIENCE);
-    session.send("v");
-    session.wait_for("curl", PATIENCE);
+    session.type_until("\u{13}", "› Review", PATIENCE);
+    session.type_until("v", "\"user_group_id\"", PATIENCE);
+    session.type_until("v", "curl", PATIENCE);
     scene.assert_clean("the request", &mut session);
     session.send(ESC);
     session.wait_for_no("› Review", PATIENCE);
@@ -153,12 +146,10 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     session.wait_for_no("› Edit", PATIENCE);
     places += 4;
     // The page of the token, and a rotation that returns the old one.
-    session.send("t");
-    session.wait_for("› Token of acme", PATIENCE);
+    session.type_until("t", "› Token of acme", PATIENCE);
     session.wait_for("T rotates it", PATIENCE);
     scene.assert_clean("the token's place", &mut session);
-    session.send("T");
-    session.wait_for("› Rotate acme", PATIENCE);
+    session.type_until("T", "› Rotate acme", PATIENCE);
     session.wait_for("ROTATE NOW", PATIENCE);
     session.send("y");
     wait_until("the rotation", || {
@@ -174,8 +165,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     session.wait_for_no("› Token", PATIENCE);
     // All messages and requests about it, in full.
     for (keys, words) in [("4", "› Requests"), ("m", "› Messages")] {
-        session.send(keys);
-        session.wait_for(words, PATIENCE);
+        session.type_until(keys, words, PATIENCE);
         session.send("\r");
         scene.assert_clean(words, &mut session);
         back(&mut session);
@@ -204,8 +194,7 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
         let (mut session, service) = scene.console(always(fault)).await;
         // The read for a group, for a form and for a token fails in different ways.
         let requests = || service.connections().max(service.requests().len());
-        session.send("\r");
-        session.wait_for("› Acme", PATIENCE);
+        session.type_until("\r", "› Acme", PATIENCE);
         wait_until(name, || requests() > 0);
         scene.assert_clean(name, &mut session);
         session.send(ESC);
@@ -214,8 +203,7 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
             scene.visit(&mut session, keys, words);
         }
         for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "› History")] {
-            session.send(keys);
-            session.wait_for(words, PATIENCE);
+            session.type_until(keys, words, PATIENCE);
             scene.assert_clean(&format!("{name}: {words}"), &mut session);
             session.send("\r");
             back(&mut session);
@@ -231,14 +219,11 @@ async fn a_revealed_token_is_not_in_the_scrollback() {
     let scene = Scene::new().await;
     for end in [None, Some(Signal::TERM), Some(Signal::HUP)] {
         let (mut session, _service) = scene.console(always(good(TOKEN, KEY))).await;
-        session.send("t");
-        session.wait_for("T rotates it", PATIENCE);
-        session.send("v");
-        session.wait_for(TOKEN, PATIENCE);
+        session.type_until("t", "T rotates it", PATIENCE);
+        session.type_until("v", TOKEN, PATIENCE);
         session.send("v");
         session.wait_for_no(TOKEN, PATIENCE);
-        session.send("v");
-        session.wait_for(TOKEN, PATIENCE);
+        session.type_until("v", TOKEN, PATIENCE);
         let arguments = std::fs::read(format!("/proc/{}/cmdline", session.pid()));
         scene
             .needles

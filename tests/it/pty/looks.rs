@@ -21,24 +21,15 @@ fn styles(raw: &[u8]) -> Vec<String> {
 /// Opens lists, forms, a review and messages.
 fn walk(session: &mut Session) {
     session.wait_for("10 groups", PATIENCE);
-    session.send("e\tl\r\x15999\r");
-    session.wait_for("was 213", PATIENCE);
-    session.send("\x13");
-    session.wait_for("saved values   read at", PATIENCE);
-    session.send("\t\r");
-    session.wait_for("UPDATED", PATIENCE);
-    session.send("\r");
-    session.wait_for("10 groups", PATIENCE);
-    session.send("2");
-    session.wait_for(" History ", PATIENCE);
-    session.send("qt");
-    session.wait_for("T rotates it", PATIENCE);
-    session.send("Ty");
-    session.wait_for("confirmation   confirmed", PATIENCE);
-    session.send("v");
-    session.wait_for("hidden again in", PATIENCE);
-    session.send("q?");
-    session.wait_for("Keys: Groups", PATIENCE);
+    session.type_until("e\tl\r\x15999\r", "was 213", PATIENCE);
+    session.type_until("\x13", "saved values   read at", PATIENCE);
+    session.type_until("\t\r", "UPDATED", PATIENCE);
+    session.type_until("\r", "10 groups", PATIENCE);
+    session.type_until("2", " History ", PATIENCE);
+    session.type_until("qt", "T rotates it", PATIENCE);
+    session.type_until("Ty", "confirmation   confirmed", PATIENCE);
+    session.type_until("v", "hidden again in", PATIENCE);
+    session.type_until("q?", "Keys: Groups", PATIENCE);
 }
 
 #[test]

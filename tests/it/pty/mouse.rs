@@ -94,17 +94,14 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     session.send("\x1b");
     wait_for_cursor(&mut session, 5);
     // In a review a click presses nothing.
-    session.send("e\x1b[Fx\x13");
-    session.wait_for("saved values   read at", PATIENCE);
+    session.type_until("e\x1b[Fx\x13", "saved values   read at", PATIENCE);
     for row in 1..=24 {
         for column in [3, 12, 20] {
             press(&mut session, 0, column, row);
         }
     }
-    session.send("?");
-    session.wait_for("Keys: Review", PATIENCE);
-    session.send("\x1b");
-    session.wait_for("nothing is sent yet", PATIENCE);
+    session.type_until("?", "Keys: Review", PATIENCE);
+    session.type_until("\x1b", "nothing is sent yet", PATIENCE);
     session.signal(Signal::TERM);
     session.exit_status(PATIENCE);
     assert_eq!(times(&mut session, OFF), 1);

@@ -11,10 +11,8 @@ const HARMFUL: &str = "q\nTy\r\n\u{3}T\tacme-eu\ny\r\u{1b}q";
 
 /// Opens the editor of the first group, with the cursor in its properties.
 fn in_properties(session: &mut Session) {
-    session.send("e");
-    session.wait_for("Edit acme-eu", PATIENCE);
-    session.send("\t\t");
-    session.wait_for("━━ Properties", PATIENCE);
+    session.type_until("e", "Edit acme-eu", PATIENCE);
+    session.type_until("\t\t", "━━ Properties", PATIENCE);
 }
 
 #[test]
@@ -32,15 +30,11 @@ fn without_a_field_a_paste_does_nothing() {
     let history = session.wait_until("the history", PATIENCE, has_rows);
     let newest = history.lines().find(|line| line.starts_with('>'));
     let before = newest.expect("a past").to_owned();
-    session.send("q");
-    session.wait_for("10 groups", PATIENCE);
-    session.send("t");
-    session.wait_for("T rotates it", PATIENCE);
-    session.send("T");
-    session.wait_for("Press y to rotate now", PATIENCE);
+    session.type_until("q", "10 groups", PATIENCE);
+    session.type_until("t", "T rotates it", PATIENCE);
+    session.type_until("T", "Press y to rotate now", PATIENCE);
     session.paste("y\ny\r");
-    session.send("\x1b");
-    session.wait_for("Nothing was sent", PATIENCE);
+    session.type_until("\x1b", "Nothing was sent", PATIENCE);
     session.send("2");
     let history = session.wait_until("the history", PATIENCE, has_rows);
     // Reading the group for its token is the only new entry.
@@ -60,17 +54,14 @@ fn without_a_field_a_paste_does_nothing() {
 fn the_filter_takes_a_paste_as_text() {
     let place = Place::new();
     let mut session = place.demo();
-    session.send("/");
-    session.wait_for("filter", PATIENCE);
+    session.type_until("/", "filter", PATIENCE);
     session.paste("q\nTy");
     session.wait_for("  0 of 10", PATIENCE);
-    session.send("\x1b");
-    session.wait_for("10 groups", PATIENCE);
+    session.type_until("\x1b", "10 groups", PATIENCE);
     session.send("/");
     session.paste("acme\n");
     session.wait_for("2 of 10", PATIENCE);
-    session.send("\r");
-    session.wait_for("Enter open", PATIENCE);
+    session.type_until("\r", "Enter open", PATIENCE);
 }
 
 #[test]
@@ -83,8 +74,7 @@ fn the_json_editor_takes_every_line_of_a_paste() {
     for line in ["1 {\"q\": [", "2 \"T\",", "3 \"y\"]}"] {
         assert!(screen.contains(line), "{line} is not in\n{screen}");
     }
-    session.send("x");
-    session.wait_for("  4 x{", PATIENCE);
+    session.type_until("x", "  4 x{", PATIENCE);
 }
 
 #[test]
@@ -96,10 +86,8 @@ fn a_paste_of_a_megabyte_does_not_block_the_editor() {
     let rows = 1024 * 1024 / row.len();
     session.paste(&row.repeat(rows));
     session.wait_for(&format!("{} {{", rows + 1), PATIENCE);
-    session.send("typed after it");
-    session.wait_for("typed after it{", PATIENCE);
-    session.send("\x1b");
-    session.wait_for("Draft of acme-eu saved", PATIENCE);
+    session.type_until("typed after it", "typed after it{", PATIENCE);
+    session.type_until("\x1b", "Draft of acme-eu saved", PATIENCE);
     let screen = session.wait_for(FIRST, PATIENCE);
     assert!(screen.contains("10 groups"), "{screen}");
 }

@@ -45,8 +45,7 @@ fn every_size_is_drawn_completely() {
     session.wait_for("too small", PATIENCE);
     session.resize(24, 80);
     wait_for_whole(&mut session);
-    session.send("?");
-    session.wait_for("Help", PATIENCE);
+    session.type_until("?", "Help", PATIENCE);
 }
 
 #[test]

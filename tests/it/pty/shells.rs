@@ -48,9 +48,15 @@ fn tab_completes_half_an_id_in_every_shell() {
             screen.contents().contains("installed\n")
         });
         // A suggestion that was not inserted would not be run.
-        session.send("groupdesk show acme-e\t--json\r");
-        session.wait_for("\"user_group_id\": \"acme-eu\"", PATIENCE);
-        session.send("groupdesk doc\t--help\r");
-        session.wait_for("Usage: groupdesk doctor", PATIENCE);
+        session.type_until(
+            "groupdesk show acme-e\t--json\r",
+            "\"user_group_id\": \"acme-eu\"",
+            PATIENCE,
+        );
+        session.type_until(
+            "groupdesk doc\t--help\r",
+            "Usage: groupdesk doctor",
+            PATIENCE,
+        );
     }
 }

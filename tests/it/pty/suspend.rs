@@ -20,8 +20,7 @@ fn stop_and_continue(stop: impl Fn(&mut Session)) {
     let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
-    session.send("jj");
-    session.wait_for(">   Brass", PATIENCE);
+    session.type_until("jj", ">   Brass", PATIENCE);
     let before = session.wait_for("brasserie-zoe   ", PATIENCE);
     stop(&mut session);
     // 128 and the number of SIGTTOU, by which it stops.
@@ -38,10 +37,8 @@ fn stop_and_continue(stop: impl Fn(&mut Session)) {
         rows(&lines.join("\n")) == rows(&before) && contents.contains("? help")
     });
     assert_taken(&mut session);
-    session.send("j");
-    session.wait_for(">   Globex", PATIENCE);
-    session.send("q");
-    session.wait_for("over 0", PATIENCE);
+    session.type_until("j", ">   Globex", PATIENCE);
+    session.type_until("q", "over 0", PATIENCE);
     session.exit_status(PATIENCE);
     assert_given_back(&mut session);
     assert!(!place.has_demo_folder());
@@ -89,8 +86,7 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
     super::place::wait_until("the screen is taken again", || taken(&mut session) == 2);
     session.wait_for(FIRST, PATIENCE);
     assert_taken(&mut session);
-    session.send("j");
-    session.wait_for(">   Acme US", PATIENCE);
+    session.type_until("j", ">   Acme US", PATIENCE);
 }
 
 /// Without a shell to continue it, it would stay stopped for ever.
@@ -98,8 +94,7 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
 fn ctrl_z_without_job_control_only_redraws() {
     let place = Place::new();
     let mut session = place.demo();
-    session.send("\x1aj");
-    session.wait_for(">   Acme US", PATIENCE);
+    session.type_until("\x1aj", ">   Acme US", PATIENCE);
     assert_taken(&mut session);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));

@@ -82,8 +82,7 @@ impl Scene {
 
 /// Filters the list down to one group.
 fn find(session: &mut Session, group: &str) {
-    session.send(format!("/{group}\r"));
-    session.wait_for("1 of 3", PATIENCE);
+    session.type_until(format!("/{group}\r"), "1 of 3", PATIENCE);
 }
 
 /// Every screen of a task in production names it.
@@ -102,8 +101,7 @@ async fn one_row_of_a_production_mapping_is_changed() {
     assert_production(&session.wait_for("nothing changed", PATIENCE));
     session.send("\tl\r\x15999\r");
     assert_production(&session.wait_for("was 213", PATIENCE));
-    session.send("\x13");
-    let review = session.wait_for(": unchanged since you started", PATIENCE);
+    let review = session.type_until("\x13", ": unchanged since you started", PATIENCE);
     assert_production(&review);
     assert!(review.contains("~ 40  213 → 999"), "{review}");
     assert!(review.contains("nothing is sent yet"), "{review}");
@@ -111,8 +109,7 @@ async fn one_row_of_a_production_mapping_is_changed() {
 
     session.send("y");
     assert_production(&session.wait_for("Type this to send it", PATIENCE));
-    session.send("acme-eu\r");
-    let result = session.wait_for("UPDATED", PATIENCE);
+    let result = session.type_until("acme-eu\r", "UPDATED", PATIENCE);
     assert_production(&result);
     assert!(result.contains("40 → 999"), "{result}");
     let after = scene.world.stored(Side::Production, "acme-eu");
@@ -131,18 +128,18 @@ async fn a_leaked_token_is_found_and_rotated() {
     let scene = Scene::new().await;
     let leaked = scene.world.stored(Side::Production, "initech").token;
     let mut session = scene.on(Side::Production);
-    session.send("W");
-    session.wait_for("Whose token is this?", PATIENCE);
+    session.type_until("W", "Whose token is this?", PATIENCE);
     session.paste(&leaked);
-    session.send("\r");
-    let found = session.wait_for("current  token of initech in production", PATIENCE);
+    let found = session.type_until("\r", "current  token of initech in production", PATIENCE);
     assert_production(&found);
-    session.send("t");
-    session.wait_for("T rotates it", PATIENCE);
+    session.type_until("t", "T rotates it", PATIENCE);
     session.send("T");
     assert_production(&session.wait_for("nothing is sent yet", PATIENCE));
-    session.send("\x1b[Zleaked in a ticket\tinitec\r");
-    session.wait_for("that is not the id", PATIENCE);
+    session.type_until(
+        "\x1b[Zleaked in a ticket\tinitec\r",
+        "that is not the id",
+        PATIENCE,
+    );
     let now = || scene.world.stored(Side::Production, "initech").token;
     assert_eq!(now(), leaked, "Nothing was sent");
     session.send("h\r");
@@ -157,11 +154,9 @@ async fn a_leaked_token_is_found_and_rotated() {
         "the old one is dead"
     );
 
-    session.send("W");
-    session.wait_for("Whose token is this?", PATIENCE);
+    session.type_until("W", "Whose token is this?", PATIENCE);
     session.paste(&leaked);
-    session.send("\r");
-    session.wait_for("former   token of initech in production", PATIENCE);
+    session.type_until("\r", "former   token of initech in production", PATIENCE);
     let written = String::from_utf8_lossy(session.raw_output()).into_owned();
     for token in [leaked, now()] {
         assert!(!written.contains(&token), "a token came to the screen");
@@ -173,8 +168,7 @@ async fn a_look_alike_id_is_named_and_can_be_left() {
     let scene = Scene::new().await;
     let groups = scene.groups();
     let mut session = scene.on(Side::Production);
-    session.send("o");
-    session.wait_for("Open or create a group", PATIENCE);
+    session.type_until("o", "Open or create a group", PATIENCE);
     session.paste("\u{430}cme-eu");
     let warned = session.wait_for("looks like \"a\"", PATIENCE);
     assert_production(&warned);
@@ -182,19 +176,15 @@ async fn a_look_alike_id_is_named_and_can_be_left() {
     assert!(warned.contains("Did you mean?"), "{warned}");
     assert!(warned.contains("  acme-eu"), "{warned}");
     // As far as the last key before sending.
-    session.send("\r");
-    session.wait_for("Create", PATIENCE);
-    session.send("Acme\x13");
-    let review = session.wait_for("new group", PATIENCE);
+    session.type_until("\r", "Create", PATIENCE);
+    let review = session.type_until("Acme\x13", "new group", PATIENCE);
     assert_production(&review);
     assert!(review.contains("looks like \"a\""), "{review}");
     session.send("\x1b");
     session.wait_for_no("new group", PATIENCE);
-    session.send("\x1b");
-    session.wait_for("3 groups", PATIENCE);
+    session.type_until("\x1b", "3 groups", PATIENCE);
 
-    session.send("o");
-    session.wait_for("Open or create a group", PATIENCE);
+    session.type_until("o", "Open or create a group", PATIENCE);
     session.paste("acme-eu\u{200b}");
     session.wait_for("invisible", PATIENCE);
     session.send("\x1b");
@@ -216,26 +206,20 @@ async fn a_dead_service_does_not_block_the_other_profile() {
     scene.world.at(&silent);
     let config = format!("{production}[profiles.testing]{testing}");
     let mut session = scene.console(Side::Testing, &config);
-    session.send("\r");
-    session.wait_for("reading it from the service", PATIENCE);
-    session.send("P");
-    let choice = session.wait_for(" Profiles ", PATIENCE);
+    session.type_until("\r", "reading it from the service", PATIENCE);
+    let choice = session.type_until("P", " Profiles ", PATIENCE);
     assert!(choice.starts_with(" TESTING "), "{choice}");
     session.send("k\r");
     assert_production(&session.wait_for_start(" PRODUCTION ", PATIENCE));
     session.wait_for("3 groups", PATIENCE);
     find(&mut session, "globex");
-    session.send("\r");
-    session.wait_for("Groups › Globex", PATIENCE);
+    session.type_until("\r", "Groups › Globex", PATIENCE);
     let read = session.wait_for(" 200 ", PATIENCE);
     assert_production(&read);
     // And one can work in it.
-    session.send("e");
-    session.wait_for("nothing changed", PATIENCE);
-    session.send(" plc\x13");
-    session.wait_for(": unchanged since you started", PATIENCE);
-    session.send("y");
-    session.wait_for("UPDATED", PATIENCE);
+    session.type_until("e", "nothing changed", PATIENCE);
+    session.type_until(" plc\x13", ": unchanged since you started", PATIENCE);
+    session.type_until("y", "UPDATED", PATIENCE);
     let stored = scene.world.stored(Side::Production, "globex");
     assert_eq!(stored.name, "Globex plc");
 }
@@ -249,12 +233,10 @@ fn a_draft_is_resumed_after_a_kill_and_sent() {
     // Completes the half of the JSON.
     session.send("\t\t\x1b[1;5F}");
     session.wait_for_no("1 problem", PATIENCE);
-    session.send("\x13");
-    let review = session.wait_for(": unchanged since you started", PATIENCE);
+    let review = session.type_until("\x13", ": unchanged since you started", PATIENCE);
     assert_production(&review);
     assert!(review.contains("Half a name"), "{review}");
-    session.send("y");
-    let result = session.wait_for("UPDATED", PATIENCE);
+    let result = session.type_until("y", "UPDATED", PATIENCE);
     for sent in ["Half a name", "→ 999", "oops"] {
         assert!(result.contains(sent), "{sent} is not in\n{result}");
     }

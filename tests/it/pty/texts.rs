@@ -80,8 +80,7 @@ async fn the_terminal_gets_no_raw_byte_of_any_text() {
             ("\x1b", "read at"),
             ("\x1b", "35 groups"),
         ] {
-            session.send(keys);
-            session.wait_for(there, PATIENCE);
+            session.type_until(keys, there, PATIENCE);
             session.wait_for(&name, PATIENCE);
             count += 1;
         }

@@ -40,6 +40,11 @@ pub(crate) fn bare_after(line: &str, program: impl AsRef<OsStr>, home: &Path) ->
     command
 }
 
+/// The arguments of a command line without quotes.
+pub(crate) fn args(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 /// Standard output and standard error.
 pub(crate) fn all_output(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();

@@ -279,6 +279,18 @@ impl Session {
         })
     }
 
+    /// Types, then waits until the screen contains a text and returns the screen.
+    #[track_caller]
+    pub(crate) fn type_until(
+        &mut self,
+        keys: impl AsRef<[u8]>,
+        text: &str,
+        deadline: Duration,
+    ) -> String {
+        self.send(keys);
+        self.wait_for(text, deadline)
+    }
+
     /// Waits until the screen no longer contains a text and returns the screen.
     #[track_caller]
     pub(crate) fn wait_for_no(&mut self, text: &str, deadline: Duration) -> String {

@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{Contract, pin};
+use crate::support::bare::args;
 use crate::{
     cli::{
         guards::{group, knowing_acme},
@@ -121,14 +122,7 @@ async fn groups(c: &mut Contract, home: &Home) {
         .await;
     let token = got[0]["token"].as_str().expect("a token").to_owned();
     c.case_with(home, 0, "whose", &["whose"], &token).await;
-    let change = [
-        "--name",
-        "New",
-        "--map",
-        "40=213",
-        "--property",
-        "tier=\"gold\"",
-    ];
+    let change = args("--name New --map 40=213 --property tier=\"gold\"");
     let create = [&["create", "new-1"][..], &change].concat();
     let dry = [&create[..], &["--dry-run"]].concat();
     c.case(home, 0, "create ID --dry-run", &dry).await;
@@ -169,15 +163,7 @@ async fn groups(c: &mut Contract, home: &Home) {
     }
     let mark = ["favourite", "new-1", "--add"];
     c.case(home, 0, "favourite ID", &mark).await;
-    let save = [
-        "view",
-        "save",
-        "old",
-        "--filter",
-        "age>90d",
-        "--columns",
-        "id",
-    ];
+    let save = args("view save old --filter age>90d --columns id");
     c.case(home, 0, "view save NAME", &save).await;
     c.case(home, 0, "view list", &["view", "list"]).await;
     let remove = ["view", "remove", "old"];
@@ -355,14 +341,7 @@ async fn profiles(c: &mut Contract) {
     .concat();
     let made = c.case(&home, 0, "serve keys create", &make).await;
     let key = made[0]["key"].as_str().expect("a key").to_owned();
-    let second = [
-        "create",
-        "--environment",
-        "trial",
-        "--read-only",
-        "--expires",
-        "2126-01-31",
-    ];
+    let second = args("create --environment trial --read-only --expires 2126-01-31");
     c.case(
         &home,
         0,
@@ -462,14 +441,7 @@ async fn profiles(c: &mut Contract) {
     c.case(&home, 0, "place list", &["place", "list"]).await;
     c.case(&home, 0, "place show NAME", &["place", "show", "second"])
         .await;
-    let looked = [
-        "place",
-        "acknowledge",
-        "second",
-        "--reason",
-        "seen",
-        "--yes",
-    ];
+    let looked = args("place acknowledge second --reason seen --yes");
     c.case(&home, 0, "place acknowledge NAME", &looked).await;
     let rename = ["place", "rename", "second", "third"];
     c.case(&home, 0, "place rename NAME TO", &rename).await;

@@ -9,12 +9,9 @@ fn a_file_at_its_limit_does_not_end_the_console() {
     let mut session = scene.shell(script).start();
     session.wait_for("acme-eu", PATIENCE);
     // The token is read again, and the answer cannot be recorded.
-    session.send("t");
-    session.wait_for("the disk failed", PATIENCE);
-    session.send("\r");
-    session.wait_for("Enter open", PATIENCE);
-    session.send("q");
-    session.wait_for("status 0.", PATIENCE);
+    session.type_until("t", "the disk failed", PATIENCE);
+    session.type_until("\r", "Enter open", PATIENCE);
+    session.type_until("q", "status 0.", PATIENCE);
     session.exit_status(PATIENCE);
     assert_restored(&mut session, "a file at its limit");
 }

@@ -187,15 +187,12 @@ fn a_panic_of_the_console_restores_the_terminal_in_every_place() {
 fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     let mut session = play("job", "");
     let before = session.raw_output().len();
-    session.send("\r");
-    session.wait_for("no answer for", PATIENCE);
+    session.type_until("\r", "no answer for", PATIENCE);
     assert_taken(&mut session);
     let since = String::from_utf8_lossy(&session.raw_output()[before..]).into_owned();
     assert!(!since.contains("[?1049"), "the screen was left: {since:?}");
-    session.send("\x1b");
-    session.wait_for("7 groups", PATIENCE);
-    session.send("j");
-    session.wait_for(">   Acme US", PATIENCE);
+    session.type_until("\x1b", "7 groups", PATIENCE);
+    session.type_until("j", ">   Acme US", PATIENCE);
     session.signal(rustix::process::Signal::TERM);
     let (status, time) = wait_for_end(&mut session, "after a panic in a job");
     assert_eq!(status.code(), Some(0));

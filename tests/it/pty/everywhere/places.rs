@@ -55,8 +55,7 @@ pub(super) fn at(program: Program, steps: Steps) -> Session {
     let mut session = program.start();
     session.wait_for("10 groups", PATIENCE);
     for (keys, there) in steps {
-        session.send(keys);
-        session.wait_for(there, PATIENCE);
+        session.type_until(keys, there, PATIENCE);
     }
     session
 }
