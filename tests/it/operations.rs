@@ -40,9 +40,11 @@ use groupdesk::{
     operations::{Done, Failure, Operations, UnknownIdPolicy, Warning},
 };
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::support::{
-    proxy::FaultyProxy,
+    fields,
+    proxy::{FaultyProxy, Gate, ProxyFault},
     world::{Installation, Side, World, id},
 };
 
@@ -164,6 +166,21 @@ async fn rotate(operations: &Operations) -> Result<Done, Failure> {
         .await
 }
 
+/// Rotates until the answer of the service waits at the gate.
+async fn rotate_up_to_answer(scene: &Scene) -> (Gate, JoinHandle<Result<Done, Failure>>) {
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let here = scene.ana.clone();
+    let rotating = tokio::spawn(async move { rotate(&here).await });
+    gate.reached().await;
+    (gate, rotating)
+}
+
+#[track_caller]
+fn assert_unknown(result: Result<Done, Failure>) {
+    assert!(matches!(result, Err(Failure::Unknown { .. })), "{result:?}");
+}
+
 async fn journal(operations: &Operations) -> Vec<RotationRow> {
     let filter = RotationFilter {
         place: Some(operations.place().await.expect("readable")),
@@ -190,16 +207,7 @@ fn text(value: &Value) -> String {
 }
 
 fn wanted(name: &str, mapping: &[(&str, &str)], properties: &Value) -> DesiredFields {
-    DesiredFields {
-        name: Some(name.into()),
-        mapping: Some(
-            mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-        ),
-        properties: Some(properties.as_object().expect("an object").clone()),
-    }
+    fields::wanted(name, mapping, &properties.to_string())
 }
 
 fn exposed(done: &Done) -> &str {

@@ -60,3 +60,11 @@ pub(crate) fn assert_taken(session: &mut Session) {
     assert!(state.alternate_screen(), "not the alternate screen");
     assert!(state.bracketed_paste(), "no bracketed paste");
 }
+
+/// Quits from the list.
+#[track_caller]
+pub(crate) fn quit(session: &mut Session) {
+    session.send("q");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(session);
+}

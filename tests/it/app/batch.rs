@@ -20,7 +20,7 @@ use groupdesk::{
 use jiff::Timestamp;
 
 use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
-use crate::support::world::id;
+use crate::support::{snapshots::assert_snapshot, world::id};
 
 pub(super) const BATCH: BatchId = BatchId(7);
 
@@ -486,13 +486,7 @@ fn an_unfinished_batch_is_announced_at_the_start() {
 #[test]
 fn marks_check_run_and_background_look_as_in_the_snapshots() {
     let look = |name: &str, scene: &Scene| {
-        insta::with_settings!({
-            snapshot_path => "snapshots",
-            prepend_module_to_snapshot => false,
-            omit_expression => true,
-        }, {
-            insta::assert_snapshot!(name, scene.screen());
-        });
+        assert_snapshot("app/snapshots", name, scene.screen());
     };
     let mut scene = Scene::on(TESTING);
     scene.walk("*j");

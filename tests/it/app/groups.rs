@@ -13,18 +13,7 @@ use groupdesk::{
 use super::scene::BEGIN;
 use crate::support::world::id;
 
-pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
-    DesiredFields {
-        name: Some(name.into()),
-        mapping: Some(
-            mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-        ),
-        properties: Some(serde_json::from_str(properties).expect("an object")),
-    }
-}
+pub(super) use crate::support::fields::wanted;
 
 /// The values of every group before any change.
 pub(super) fn base(id: &str) -> DesiredFields {

@@ -262,9 +262,7 @@ async fn unfinished_batches_are_listed_with_a_command_for_their_own_profile() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
     let scene = Scene::new(2).await;
-    let (code, lines, said) = scene
-        .rotate(&["--filter", "nobody", "--yes", "--json"])
-        .await;
+    let (code, lines, said) = scene.rotate(&args("--filter nobody --yes --json")).await;
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("nothing to rotate"), "{said}");
     let [sum] = &lines[..] else {
@@ -272,9 +270,7 @@ async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
     };
     assert_eq!(sum["planned"], 0);
     assert_eq!(sum["batch"], Value::Null);
-    let (code, _, said) = scene
-        .rotate(&["nobody-a", "nobody-b", "--yes", "--json"])
-        .await;
+    let (code, _, said) = scene.rotate(&args("nobody-a nobody-b --yes --json")).await;
     assert_eq!(code, 3, "{said}");
 }
 
@@ -421,7 +417,7 @@ async fn without_a_terminal_every_group_is_a_plain_line() {
     scene.proxy.next("POST", ProxyFault::passed());
     scene.proxy.next("POST", refused);
     let (code, out, err) = scene
-        .rotate(&["--filter", "g", "--yes", "--concurrency", "1"])
+        .rotate(&args("--filter g --yes --concurrency 1"))
         .await;
     assert_eq!((code, out.len()), (6, 0), "{err}");
     for words in ["g000 confirmed ", "g001 refused ", "g002 confirmed "] {

@@ -208,13 +208,11 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
     scene.proxy.next("POST", ProxyFault::passed());
     scene.proxy.next("POST", refused);
     let (code, lines, err) = scene
-        .rotate(&["--filter", "g", "--yes", "--json", "--concurrency", "1"])
+        .rotate(&args("--filter g --yes --json --concurrency 1"))
         .await;
     assert_eq!(code, 6, "{err}");
     assert_eq!(lines.last().expect("a summary")["not_applied"], 1);
-    let (code, lines, err) = scene
-        .rotate(&["--retry-failed", "1", "--yes", "--json"])
-        .await;
+    let (code, lines, err) = scene.rotate(&args("--retry-failed 1 --yes --json")).await;
     assert_eq!(code, 0, "{err}");
     let [item, summary] = lines.as_slice() else {
         panic!("{lines:?}");
@@ -235,9 +233,7 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
 async fn no_more_rotations_start_than_the_rate_allows() {
     let scene = Scene::new(4).await;
     let begun = Instant::now();
-    let (code, _, err) = scene
-        .rotate(&["--filter", "g", "--yes", "--rate", "10/s"])
-        .await;
+    let (code, _, err) = scene.rotate(&args("--filter g --yes --rate 10/s")).await;
     assert_eq!(code, 0, "{err}");
     assert!(begun.elapsed() >= Duration::from_millis(300), "{err}");
     assert_eq!(scene.proxy.count("POST"), 4);
@@ -250,7 +246,7 @@ async fn a_conflict_stops_the_run_with_exit_7() {
     let other = |answer: &mut Value| answer["user_group"]["provided_id"] = "another".into();
     scene.proxy.next("POST", ProxyFault::change(other));
     let (code, lines, err) = scene
-        .rotate(&["--filter", "g", "--yes", "--json", "--concurrency", "1"])
+        .rotate(&args("--filter g --yes --json --concurrency 1"))
         .await;
     assert_eq!(code, 7, "{err}");
     let summary = lines.last().expect("a summary");

@@ -14,6 +14,7 @@ use super::{
     binary::{read, wait},
 };
 use crate::support::{
+    bare::args,
     proxy::{FaultyProxy, ProxyFault},
     world::{LI, Side, World, id},
 };
@@ -254,7 +255,7 @@ async fn continuing_past_vanished_groups_must_be_confirmed() {
     scene.proxy.next("GET", ProxyFault::passed());
     scene.vanished();
     let (code, _, sum, err) = scene
-        .refresh(&["--keep-going", "--yes", "--concurrency", "1"])
+        .refresh(&args("--keep-going --yes --concurrency 1"))
         .await;
     assert_eq!(code, 3, "{err}");
     assert_sum(&sum, &[("unchanged", 2), ("created_again", 2)]);

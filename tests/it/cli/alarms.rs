@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::guards::{group, knowing_acme, methods};
-use crate::support::faults::Fault;
+use crate::support::{bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_guard_refuses_on_the_command_line_and_says_why() {
@@ -44,9 +44,7 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
     let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
     let right = || group("token-0", &Value::Null);
     let (home, service) = knowing_acme(vec![right(), right(), wrong("token-0")]).await;
-    let updated = home
-        .json(3, &["update", "acme", "--name", "x", "--yes"])
-        .await;
+    let updated = home.json(3, &args("update acme --name x --yes")).await;
     assert_eq!(
         updated["outcome"], "updated",
         "it was done, in the wrong place"

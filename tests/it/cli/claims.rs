@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home, Ran};
+use crate::support::bare::args;
 
 const GROUP: &str = "w02";
 const FACTS: [&str; 3] = ["profile", "facts", "live"];
@@ -13,7 +14,7 @@ async fn home(states_facts: bool) -> (Home, Background) {
     let mut home = Home::new();
     let database = home.database();
     let key = home
-        .key(&["--environment", "production", "--tag", "Customer"])
+        .key(&args("--environment production --tag Customer"))
         .await;
     let mut serve = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
     if !states_facts {

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::json;
 
 use super::{guards::knowing_acme, program::Home, promote};
+use crate::support::bare::args;
 
 /// An editor that changes the text with sed.
 fn editor(home: &mut Home, sed: &str) {
@@ -145,9 +146,7 @@ async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
     let dry = ["profile", "rename", "live", "eu-live", "--dry-run"];
     assert_eq!(home.json(0, &dry).await["dry_run"], true);
     assert!(text(&home).contains("[profiles.live]"));
-    let renamed = home
-        .json(0, &["profile", "rename", "live", "eu-live"])
-        .await;
+    let renamed = home.json(0, &args("profile rename live eu-live")).await;
     assert_eq!(
         (&renamed["profile"], &renamed["was"]),
         (&json!("eu-live"), &json!("live"))

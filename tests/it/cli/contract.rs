@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::program::{Home, Ran};
+use crate::support::snapshots::assert_snapshot;
 
 /// A field of a shape, as `help json --json` describes it.
 struct Field {
@@ -228,13 +229,7 @@ fn parsed(typed: &str, text: &str) -> Value {
 
 fn pin(name: &str, contract: &mut Contract) {
     let story = std::mem::take(&mut contract.story);
-    insta::with_settings!({
-        snapshot_path => "snapshots",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!(name, story);
-    });
+    assert_snapshot("cli/snapshots", name, story);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use rusqlite::Connection;
 
 use super::program::{Home, files};
+use crate::support::bare::args;
 
 #[tokio::test]
 async fn export_import_export_is_byte_identical() {
@@ -101,7 +102,7 @@ async fn a_file_of_tokens_that_was_not_written_is_reported_so() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
     let ran = home
-        .run(&["export", "--reveal-tokens", "--token-out", "none.jsonl"])
+        .run(&args("export --reveal-tokens --token-out none.jsonl"))
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("none.jsonl was not made"), "{}", ran.err);

@@ -6,7 +6,10 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::Home,
 };
-use crate::support::faults::{Fault, Faults, json as answer};
+use crate::support::{
+    bare::args,
+    faults::{Fault, Faults, json as answer},
+};
 
 #[tokio::test]
 async fn a_missing_or_wrong_key_ends_with_four() {
@@ -43,9 +46,7 @@ async fn a_refusal_ends_with_one_and_shows_the_words_of_the_service() {
     let refuse = || answer("422 Unprocessable Entity", &words);
     let old = || group("token-0", &Value::Null);
     let (home, _service) = knowing_acme(vec![old(), old(), refuse()]).await;
-    let failure = home
-        .json(1, &["update", "acme", "--name", "x", "--yes"])
-        .await;
+    let failure = home.json(1, &args("update acme --name x --yes")).await;
     assert_eq!(failure["outcome"], "refused");
     assert!(
         failure["error"]

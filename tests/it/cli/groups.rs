@@ -51,7 +51,7 @@ async fn list_and_show_print_what_is_known() {
     );
 
     let globex = home
-        .json(0, &["show", "globex-retail", "--profile", "production"])
+        .json(0, &args("show globex-retail --profile production"))
         .await;
     assert_eq!(globex["environment_tag"], "Customer");
     assert_eq!(globex["mapping"]["40"], "501");
@@ -139,7 +139,7 @@ async fn a_group_is_created_once_and_then_exists() {
     );
 
     let again = home
-        .json(0, &["create", "umbra-labs", "--name", "Other", "--yes"])
+        .json(0, &args("create umbra-labs --name Other --yes"))
         .await;
     assert_eq!(
         (&again["outcome"], &again["name"]),
@@ -209,9 +209,7 @@ async fn an_update_sends_the_whole_group_and_reads_it_back() {
     assert!(got["properties"].get("sso").is_none());
 
     let before = home.json(0, &["history"]).await;
-    let same = home
-        .run(&["update", "acme-eu", "--map", "40=999", "--yes"])
-        .await;
+    let same = home.run(&args("update acme-eu --map 40=999 --yes")).await;
     assert_eq!(same.code, 0);
     assert!(same.err.contains("no update was sent"), "{}", same.err);
     assert_eq!(home.json(0, &["history"]).await, before);
@@ -232,9 +230,7 @@ async fn unknown_fields_are_left_out_not_replaced() {
         .run(&["update", "initech", "--name", "Initech 2", "--yes"])
         .await;
     assert!(human.err.contains("left out"), "{}", human.err);
-    let guarded = home
-        .run(&["update", "initech", "--map", "40=1", "--yes"])
-        .await;
+    let guarded = home.run(&args("update initech --map 40=1 --yes")).await;
     assert_eq!(guarded.code, 3);
     assert!(guarded.err.contains("--mapping FILE"), "{}", guarded.err);
     let whole = home.write("m.json", r#"{"40": "1"}"#);
@@ -260,9 +256,7 @@ async fn a_rotation_is_confirmed_and_reported() {
     assert_ne!(rotated["fingerprint"], before["fingerprint"]);
     assert_eq!(rotated["environment_tag"], "Customer");
 
-    let history = home
-        .json(0, &["history", "acme-us", "-P", "production"])
-        .await;
+    let history = home.json(0, &args("history acme-us -P production")).await;
     let newest = &history[0];
     assert_eq!(
         keys(newest),
@@ -303,9 +297,7 @@ async fn a_rotation_is_confirmed_and_reported() {
         .map(|line| line["number"].as_i64())
         .collect();
     assert!(numbers.is_sorted_by(|a, b| a > b), "{numbers:?}");
-    let one = home
-        .json(0, &["history", "--limit", "1", "-P", "production"])
-        .await;
+    let one = home.json(0, &args("history --limit 1 -P production")).await;
     assert_eq!(one.as_array().map(Vec::len), Some(1));
     let human = home.run(&["history", "-P", "production"]).await;
     assert!(

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
-use crate::support::faults::{Fault, Faults, json as answer};
+use crate::support::{
+    bare::args,
+    faults::{Fault, Faults, json as answer},
+};
 
 /// A good answer for `acme` with this token.
 pub(super) fn group(token: &str, more: &Value) -> Fault {
@@ -158,7 +161,7 @@ async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
 async fn a_dry_run_changes_nothing() {
     let (home, service) = knowing_acme(vec![group("token-0", &Value::Null)]).await;
     let create = home
-        .run(&["create", "acme-3", "--name", "x\u{202e}y", "--dry-run"])
+        .run(&args("create acme-3 --name x\u{202e}y --dry-run"))
         .await;
     assert_eq!(create.code, 0);
     assert!(

@@ -3,14 +3,12 @@
 use rustix::process::Signal;
 
 use super::program::{Background, Home};
-use crate::support::wait::eventually;
+use crate::support::{bare::args, wait::eventually};
 
 /// An installation with a service, a group `acme`, and a profile that hands off to a script.
 pub(super) async fn scene(script: &str) -> (Home, Background) {
     let mut home = Home::new();
-    let key = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
+    let key = home.key(&args("--environment live --tag Customer")).await;
     let (serving, url) = home.serve().await;
     home.connect(&url, &key);
     set_script(&home, script);
@@ -156,7 +154,7 @@ async fn no_token_file_is_made_inside_a_git_work_tree() {
     std::fs::create_dir(home.path(".git")).expect("made");
     let before = token(&home).await;
     let ran = home
-        .run(&["rotate", "acme", "--yes", "--token-out", "acme.token"])
+        .run(&args("rotate acme --yes --token-out acme.token"))
         .await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("git work tree"), "{}", ran.err);

@@ -93,9 +93,7 @@ async fn an_operation_is_one_line_with_its_steps() {
     assert_eq!(told, lines(&plain).len(), "no line is lost");
     assert!(lines(&deeds).len() < lines(&plain).len());
 
-    let ran = home
-        .run(&["history", "--deeds", "-o", "jsonl", "--limit", "1"])
-        .await;
+    let ran = home.run(&args("history --deeds -o jsonl --limit 1")).await;
     assert_eq!(ran.out.lines().count(), 1);
     assert_eq!(
         serde_json::from_str::<Value>(&ran.out).expect("JSON"),
@@ -107,16 +105,14 @@ async fn an_operation_is_one_line_with_its_steps() {
         head.starts_with("number,at,by,") && head.ends_with("ended_at,handoff,steps"),
         "{head}"
     );
-    let human = home
-        .run(&["history", "acme-eu", "--deeds", "--limit", "1"])
-        .await;
+    let human = home.run(&args("history acme-eu --deeds --limit 1")).await;
     assert!(
         human.out.contains("confirmed") && human.out.contains("leaked"),
         "{}",
         human.out
     );
     let back = home
-        .json(0, &["history", "--deeds", "--reverse", "--limit", "3"])
+        .json(0, &args("history --deeds --reverse --limit 3"))
         .await;
     assert_eq!(lines(&back)[2], *deed);
 }
@@ -149,9 +145,7 @@ async fn the_change_of_a_line_is_shown_and_undone() {
         .json(0, &["history", "restore", &number, "--dry-run"])
         .await;
     assert_eq!(dry["changes"]["name"], json!(["Acme 2", before["name"]]));
-    let back = home
-        .json(0, &["history", "restore", "acme-eu", "--yes"])
-        .await;
+    let back = home.json(0, &args("history restore acme-eu --yes")).await;
     assert_eq!(back["outcome"], "updated");
     assert_eq!(
         (&back["name"], &back["properties"]),
@@ -161,7 +155,7 @@ async fn the_change_of_a_line_is_shown_and_undone() {
     assert_eq!(now["changes"]["name"], json!(["Acme 2", before["name"]]));
 
     let read = home
-        .json(0, &["history", "--operation", "rotate", "--limit", "1"])
+        .json(0, &args("history --operation rotate --limit 1"))
         .await;
     let rotated = read[0]["number"].to_string();
     for (command, code, words) in [
@@ -220,9 +214,7 @@ async fn views_and_favourites_are_stored_and_found_by_the_filter() {
     );
     assert_eq!(home.run(&["view", "remove", "gold"]).await.code, 3);
 
-    let fav = home
-        .json(0, &["favourite", "acme-eu", "acme-us", "--add"])
-        .await;
+    let fav = home.json(0, &args("favourite acme-eu acme-us --add")).await;
     assert!(lines(&fav).iter().all(|one| one["favourite"] == true));
     assert_eq!(
         lines(&home.json(0, &["list", "--filter", "fav acme"]).await).len(),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::program::{Background, Home};
 use crate::support::{
+    bare::args,
     clock::TestClock,
     faults::{Fault, Faults, json as answer},
 };
@@ -266,7 +267,7 @@ async fn a_killed_import_resumes_and_sends_no_row_twice() {
     home.set(name, value);
     let (_serving, url) = home.serve().await;
     let key = home
-        .key(&["--environment", "production", "--tag", "Customer"])
+        .key(&args("--environment production --tag Customer"))
         .await;
     home.connect(&url, &key);
     let mut text = String::from("user_group_id,name\n");

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::program::{Background, Home};
-use crate::support::wait::eventually;
+use crate::support::{bare::args, wait::eventually};
 
 #[tokio::test]
 async fn a_list_is_passed_as_a_whole_or_line_by_line() {
@@ -88,7 +88,7 @@ async fn a_wrong_expression_is_reported_before_anything_is_done_and_no_result_is
 
     // Other errors are not passed through the expression.
     let ran = home
-        .run(&["show", "nobody-here", "--jq", ".user_group_id"])
+        .run(&args("show nobody-here --jq .user_group_id"))
         .await;
     assert!(
         ran.code != 0 && ran.out.is_empty(),

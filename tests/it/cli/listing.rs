@@ -165,9 +165,7 @@ async fn every_bulk_command_takes_the_same_filter() {
     let found = ids(&found);
     assert!(found.len() > 1);
 
-    let exported = home
-        .json(0, &["export", "--filter", "acme", "--reverse"])
-        .await;
+    let exported = home.json(0, &args("export --filter acme --reverse")).await;
     let mut backwards = found.clone();
     backwards.reverse();
     assert_eq!(ids(&exported), backwards);

@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::program::Home;
-use crate::support::bare::args;
 use crate::support::world::{ANA, Side, World, id};
+use crate::support::{bare::args, snapshots::assert_snapshot};
 
 /// How many days ago everything happened, so that ages are the same in each run.
 const AGO: i64 = 30;
@@ -192,13 +192,7 @@ fn on_terminals(home: &Home, name: &str, arguments: &[&str]) -> String {
 }
 
 fn picture(name: &str, text: &str) {
-    insta::with_settings!({
-        snapshot_path => "snapshots",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!(name.to_owned(), text);
-    });
+    assert_snapshot("cli/snapshots", name.to_owned(), text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::program::{Home, Ran};
+use crate::support::bare::args;
 
 /// More than a pipe holds of each result, so that writing really meets a closed pipe.
 const GROUPS: &str = "3000";
@@ -46,9 +47,7 @@ async fn a_reader_that_closes_early_ends_every_command_quietly() {
         "new.csv",
         &format!("user_group_id\n{}", new.collect::<String>()),
     );
-    let made = home
-        .run(&["import", "new.csv", "--create", "--yes", "-q"])
-        .await;
+    let made = home.run(&args("import new.csv --create --yes -q")).await;
     assert_eq!(made.code, 0, "{}", made.err);
     for command in [
         "list",

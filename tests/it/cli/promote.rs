@@ -11,12 +11,8 @@ use crate::support::bare::args;
 pub(super) async fn two() -> (Home, Background) {
     let mut home = Home::new();
     let (serving, url) = home.serve().await;
-    let live = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
-    let testing = home
-        .key(&["--environment", "testing", "--tag", "Testing"])
-        .await;
+    let live = home.key(&args("--environment live --tag Customer")).await;
+    let testing = home.key(&args("--environment testing --tag Testing")).await;
     let profile = |name: &str, tag: &str| {
         format!(
             "[profiles.{name}]\nbase_url = \"{url}\"\napi_key = {{ env = \"{}_KEY\" }}\nenvironment = \"{tag}\"\n",

@@ -8,7 +8,7 @@ use super::{
     program::Home,
     prompts::{answer_with_line, unasked},
 };
-use crate::support::faults::Fault;
+use crate::support::{bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_quiet_success_prints_only_the_result() {
@@ -125,9 +125,7 @@ async fn errors_and_alarms_are_printed_even_if_quiet() {
         ran.err
     );
     home.json(0, &["create", "other", "--yes"]).await;
-    let ran = home
-        .run(&["rotate", "other", "nobody", "--yes", "-q"])
-        .await;
+    let ran = home.run(&args("rotate other nobody --yes -q")).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(ran.err.contains("not been handed off"), "{}", ran.err);
     let wrong = home.write("wrong.csv", "user_group_id\n\"\"\n");

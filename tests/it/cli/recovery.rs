@@ -11,6 +11,7 @@ use super::{
     prompts::answer_with_line,
 };
 use crate::support::{
+    bare::args,
     clock::TestClock,
     proxy::{FaultyProxy, Gate, ProxyFault, Then},
 };
@@ -25,9 +26,7 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let mut home = Home::new();
-        let key = home
-            .key(&["--environment", "live", "--tag", "Customer"])
-            .await;
+        let key = home.key(&args("--environment live --tag Customer")).await;
         let (serving, url) = home.serve().await;
         let address = url.strip_prefix("http://").expect("an address");
         let proxy = FaultyProxy::before(address.parse().expect("an address")).await;

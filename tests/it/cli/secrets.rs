@@ -8,7 +8,7 @@ use super::{
     guards::{group, knowing_acme},
     program::{Home, files},
 };
-use crate::support::faults::Fault;
+use crate::support::{bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
@@ -106,9 +106,7 @@ async fn an_empty_token_file_is_removed() {
 #[tokio::test]
 async fn keys_and_tokens_are_in_no_output_argument_or_file() {
     let mut home = Home::new();
-    let key = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
+    let key = home.key(&args("--environment live --tag Customer")).await;
     let (serving, url) = home.serve().await;
     home.connect(&url, &key);
     let mut said = String::new();

@@ -134,9 +134,7 @@ async fn a_group_that_had_vanished_stops_a_read_of_several() {
     let (home, service) = knowing_acme(vec![made]).await;
     let import = home.write("more.csv", "user_group_id\nbeta\n");
     assert_eq!(home.run(&["import", &import]).await.code, 0);
-    let ran = home
-        .run(&["get", "acme", "beta", "--exists", "--yes"])
-        .await;
+    let ran = home.run(&args("get acme beta --exists --yes")).await;
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     assert!(ran.err.contains("CREATED by reading"), "{}", ran.err);
     assert_eq!(methods(&service), ["GET", "GET"], "the second was not read");

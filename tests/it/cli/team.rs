@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
-use crate::support::postgres::{self, Server};
+use crate::support::{
+    bare::args,
+    postgres::{self, Server},
+};
 
 mod connections;
 mod unfit;
@@ -27,7 +30,7 @@ fn by_socket(server: &Server, who: &str, schema: &str) -> String {
 async fn service(home: &Home) -> (Background, String, String) {
     let database = home.database();
     let key = home
-        .key(&["--environment", "production", "--tag", "Customer"])
+        .key(&args("--environment production --tag Customer"))
         .await;
     let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
     let mut serving = Background::start(home.command(&serve));
@@ -101,9 +104,7 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
     assert_eq!(created.code, 0, "{}", created.err);
     let seen = ben.json(0, &["list"]).await;
     assert_eq!(seen[0]["user_group_id"], json!("acme"));
-    let rotated = ben
-        .run(&["rotate", "acme", "--yes", "--reason", "leaked"])
-        .await;
+    let rotated = ben.run(&args("rotate acme --yes --reason leaked")).await;
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     let history = ana.json(0, &["history", "acme"]).await;
     let text = history.to_string();
@@ -392,13 +393,9 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     assert!(!dump.contains(&secret), "the key is in the database");
 
     let olaf = person("olaf", Some(&secret));
-    let rotated = olaf
-        .run(&["rotate", "acme", "--yes", "--reason", "leaked"])
-        .await;
+    let rotated = olaf.run(&args("rotate acme --yes --reason leaked")).await;
     assert_eq!(rotated.code, 0, "{}", rotated.err);
-    let audited = olaf
-        .json(0, &["audit", "acme", "--by", "olaf", "--since", "1h"])
-        .await;
+    let audited = olaf.json(0, &args("audit acme --by olaf --since 1h")).await;
     assert!(
         audited.as_array().is_some_and(|lines| lines.len() >= 3),
         "{audited}"

@@ -12,7 +12,7 @@ async fn one() -> (Home, Background) {
     let mut home = Home::new();
     let (serving, url) = home.serve().await;
     let key = home
-        .key(&["--environment", "production", "--tag", "Customer"])
+        .key(&args("--environment production --tag Customer"))
         .await;
     home.connect(&url, &key);
     create(&home, "acme").await;

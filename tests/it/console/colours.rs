@@ -10,7 +10,9 @@ use ratatui::{
 };
 
 use super::scene::{USUAL, a_world, open};
-use crate::support::{console::text_of, normalized::steady, world::Side};
+use crate::support::{
+    console::text_of, normalized::steady, snapshots::assert_snapshot, world::Side,
+};
 
 const SIZES: [(u16, u16); 4] = [(40, 10), (60, 15), (80, 24), (160, 50)];
 
@@ -97,13 +99,11 @@ async fn looks(name: &str, side: Side, script: &str) {
             console.on(theme);
             let screen = steady(console.buffer());
             let drawn = format!("{}\n{}", text_of(&screen), runs(&screen));
-            insta::with_settings!({
-                snapshot_path => "snapshots/looks",
-                prepend_module_to_snapshot => false,
-                omit_expression => true,
-            }, {
-                insta::assert_snapshot!(format!("{name}_{}x{}_{kind}", size.0, size.1), drawn);
-            });
+            assert_snapshot(
+                "console/snapshots/looks",
+                format!("{name}_{}x{}_{kind}", size.0, size.1),
+                drawn,
+            );
         }
     }
 }

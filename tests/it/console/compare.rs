@@ -3,7 +3,7 @@
 use groupdesk::operations::UnknownIdPolicy;
 use serde_json::json;
 
-use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
+use super::scene::{NOW, USUAL, a_world, li, open, open_with, wanted};
 use crate::support::{
     proxy::FaultyProxy,
     world::{LI, Side, id},
@@ -12,11 +12,7 @@ use crate::support::{
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_is_copied_from_testing_to_production() {
     let world = a_world().await;
-    let li = world
-        .installation(Side::Testing)
-        .by(LI)
-        .at(NOW)
-        .operations();
+    let li = li(&world);
     let mut tried = wanted("Acme Europe", &[("40", "555"), ("9", "1")], "{}");
     tried.properties = None;
     li.update(&id("acme-eu"), &tried, &tried, UnknownIdPolicy::KnownOnly)

@@ -15,6 +15,7 @@ use super::{
 use crate::support::{
     console::{Console, text_of},
     proxy::FaultyProxy,
+    snapshots::assert_snapshot,
     world::{Side, World},
 };
 
@@ -278,13 +279,11 @@ async fn the_form_is_usable_in_every_window() {
         .await;
     for size in [USUAL, (40, 10)] {
         console.resize(size);
-        insta::with_settings!({
-            snapshot_path => "snapshots",
-            prepend_module_to_snapshot => false,
-            omit_expression => true,
-        }, {
-            insta::assert_snapshot!(format!("connect_{}x{}", size.0, size.1), text_of(console.buffer()));
-        });
+        assert_snapshot(
+            "console/snapshots",
+            format!("connect_{}x{}", size.0, size.1),
+            text_of(console.buffer()),
+        );
     }
     // The focused row is visible however low the window is.
     for size in SIZES.into_iter().filter(|size| size.1 >= 8) {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use rusqlite::Connection;
 
-use super::scene::{NOW, USUAL, a_world, open, open_with};
+use super::scene::{NOW, USUAL, a_world, li, open, open_with};
 use crate::support::{
     console::Console,
     world::{LI, Side, World, id},
@@ -83,13 +83,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
 async fn of_two_consoles_the_newer_save_wins_and_says_so() {
     let world = a_world().await;
     let mut ana = open(&world, Side::Testing, USUAL).await;
-    let li = || {
-        world
-            .installation(Side::Testing)
-            .by(LI)
-            .at(NOW)
-            .operations()
-    };
+    let li = || li(&world);
     let mut other = open_with(vec![li()]).await;
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
     other.runner.app.context.operator = LI.into();

@@ -4,11 +4,11 @@
 use groupdesk::{domain::change::DesiredFields, operations::UnknownIdPolicy};
 use serde_json::{Value, json};
 
-use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy, wanted};
+use super::scene::{NOW, USUAL, a_world, li, open, open_with, through_a_proxy, wanted};
 use crate::support::{
     console::Console,
     proxy::FaultyProxy,
-    world::{LI, Side, World, id},
+    world::{Side, World, id},
 };
 
 /// The console on the testing profile alone, and a proxy that records what it sends.
@@ -19,11 +19,7 @@ async fn watched(world: &World) -> (Console, FaultyProxy) {
 
 /// Li changes the group, using the same directory.
 async fn li_sends(world: &World, theirs: &DesiredFields) {
-    let li = world
-        .installation(Side::Testing)
-        .by(LI)
-        .at(NOW)
-        .operations();
+    let li = li(&world);
     li.update(&id("acme-eu"), theirs, theirs, UnknownIdPolicy::KnownOnly)
         .await
         .expect("updated");

@@ -1,7 +1,6 @@
 //! The world of these tests: a dozen groups with a history, and a clock that stands still.
 
 use groupdesk::{
-    domain::change::DesiredFields,
     operations::{Clock, Operations, UnknownIdPolicy},
     tui::theme::Theme,
 };
@@ -12,6 +11,8 @@ use crate::support::{
     proxy::FaultyProxy,
     world::{LI, Side, World, id},
 };
+
+pub(crate) use crate::support::fields::wanted;
 
 /// The time of every test: 2026-11-20 09:00 UTC.
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_795_165_200, 0);
@@ -73,19 +74,6 @@ const GROUPS: [Row; 7] = [
     ),
 ];
 
-pub(crate) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> DesiredFields {
-    DesiredFields {
-        name: Some(name.into()),
-        mapping: Some(
-            mapping
-                .iter()
-                .map(|(schema, source)| ((*schema).to_owned(), (*source).to_owned()))
-                .collect(),
-        ),
-        properties: Some(serde_json::from_str(properties).expect("an object")),
-    }
-}
-
 fn ago(hours: i64) -> Timestamp {
     NOW - SignedDuration::from_hours(hours)
 }
@@ -145,6 +133,15 @@ pub(crate) async fn open(world: &World, side: Side, size: (u16, u16)) -> Console
         Clock::Fixed(NOW),
     )
     .await
+}
+
+/// Li, another operator of the testing environment.
+pub(crate) fn li(world: &World) -> Operations {
+    world
+        .installation(Side::Testing)
+        .by(LI)
+        .at(NOW)
+        .operations()
 }
 
 /// The console with these operations alone.

@@ -3,11 +3,12 @@
 
 use groupdesk::operations::UnknownIdPolicy;
 
-use super::scene::{NOW, USUAL, a_world, open, wanted};
+use super::scene::{USUAL, a_world, li, open, wanted};
 use crate::support::{
     console::{Console, text_of},
     normalized::steady,
-    world::{LI, Side, id},
+    snapshots::assert_snapshot,
+    world::{Side, id},
 };
 
 const WIDE: (u16, u16) = (160, 50);
@@ -25,13 +26,7 @@ async fn look(name: &str, side: Side, size: (u16, u16), script: &str) {
 fn picture(name: &str, console: &Console, size: (u16, u16)) {
     let name = format!("{name}_{}x{}", size.0, size.1);
     let screen = text_of(&steady(console.buffer()));
-    insta::with_settings!({
-        snapshot_path => "snapshots",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!(name, screen);
-    });
+    assert_snapshot("console/snapshots", name, screen);
 }
 
 /// Li changes the group while it is edited here.
@@ -41,11 +36,7 @@ async fn review_disputed() {
         let world = a_world().await;
         let mut console = open(&world, Side::Testing, size).await;
         console.keys("e<end> plc").await;
-        let li = world
-            .installation(Side::Testing)
-            .by(LI)
-            .at(NOW)
-            .operations();
+        let li = li(&world);
         let mut theirs = wanted("Acme EMEA", &[("40", "999"), ("134", "386")], "{}");
         theirs.properties = None;
         li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
@@ -60,11 +51,7 @@ async fn review_disputed() {
 async fn compare() {
     for size in [USUAL, WIDE] {
         let world = a_world().await;
-        let li = world
-            .installation(Side::Testing)
-            .by(LI)
-            .at(NOW)
-            .operations();
+        let li = li(&world);
         let theirs = wanted(
             "Acme EMEA",
             &[("40", "999"), ("7", "1")],

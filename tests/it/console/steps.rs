@@ -4,13 +4,13 @@ use groupdesk::operations::UnknownIdPolicy;
 use jiff::SignedDuration;
 
 use super::{
-    scene::{NOW, a_world, open, open_with, wanted},
-    trouble::through_proxy,
+    scene::{NOW, a_world, li, open, wanted},
+    trouble::open_behind_proxy,
 };
 use crate::support::{
     console::Console,
     proxy::{Gate, ProxyFault, Then},
-    world::{LI, Side, id},
+    world::{Side, id},
 };
 
 fn later(console: &mut Console, seconds: i64) -> &Console {
@@ -30,9 +30,7 @@ fn line(console: &Console, text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_step_of_a_rotation_shows_its_progress() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     console.keys("tT").await;
     console.shows("·  2  Send one rotate request; the old token stops working at once");
     let (read, sent, back) = (Gate::new(), Gate::new(), Gate::new());
@@ -67,9 +65,7 @@ async fn each_step_of_a_rotation_shows_its_progress() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_whose_answer_is_lost_shows_the_step_that_is_unknown() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Drop));
     for _ in 0..8 {
@@ -91,9 +87,7 @@ async fn a_rotation_whose_answer_is_lost_shows_the_step_that_is_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_rows_of_a_batch_show_their_requests_in_flight() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     console.keys("j<space>T").await;
     let (read, sent) = (Gate::new(), Gate::new());
     proxy.next("GET", ProxyFault::passed().behind(&read));
@@ -112,9 +106,7 @@ async fn the_rows_of_a_batch_show_their_requests_in_flight() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiting_comparison_says_for_what() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     console.keys("x").await;
     let gate = Gate::new();
     proxy.next("GET", ProxyFault::passed().behind(&gate));
@@ -136,11 +128,7 @@ async fn a_waiting_comparison_says_for_what() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_form_names_the_last_updates_beside_the_changes() {
     let world = a_world().await;
-    let li = world
-        .installation(Side::Testing)
-        .by(LI)
-        .at(NOW)
-        .operations();
+    let li = li(&world);
     let known = li
         .show(&id("acme-eu"))
         .await

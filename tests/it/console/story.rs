@@ -6,7 +6,7 @@ use groupdesk::operations::UnknownIdPolicy;
 use jiff::SignedDuration;
 use serde_json::json;
 
-use super::scene::{NOW, USUAL, a_world, open, wanted};
+use super::scene::{NOW, USUAL, a_world, li, open, wanted};
 use crate::support::world::{LI, Side, id};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -223,11 +223,7 @@ async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("e<end> plc").await;
-    let li = world
-        .installation(Side::Testing)
-        .by(LI)
-        .at(NOW)
-        .operations();
+    let li = li(&world);
     let mut theirs = wanted("Acme Europe", &[("40", "999")], "{}");
     theirs.properties = None;
     li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)

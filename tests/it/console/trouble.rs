@@ -28,6 +28,14 @@ pub(super) async fn through_proxy(world: &World) -> (FaultyProxy, Vec<Operations
     (proxy, vec![through.operations(), direct.operations()])
 }
 
+/// A console on both profiles, the testing one through a proxy.
+pub(super) async fn open_behind_proxy() -> (World, FaultyProxy, Console) {
+    let world = a_world().await;
+    let (proxy, operations) = through_proxy(&world).await;
+    let console = open_with(operations).await;
+    (world, proxy, console)
+}
+
 /// The colour of the first cell of a text.
 fn colour_of(console: &Console, text: &str) -> Option<Color> {
     let screen = console.screen();
@@ -41,9 +49,7 @@ fn colour_of(console: &Console, text: &str) -> Option<Color> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (world, proxy, mut console) = open_behind_proxy().await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
     proxy.next("PUT", ProxyFault::applied(Then::Drop));
     console.keys("<enter>").await;
@@ -104,9 +110,7 @@ async fn a_wait_for_another_writer_names_the_writer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (world, proxy, mut console) = open_behind_proxy().await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Reset));
     proxy.next("GET", ProxyFault::passed());
@@ -128,9 +132,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_settled_by_a_read_is_recovered() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (world, proxy, mut console) = open_behind_proxy().await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Half));
     console.keys("y").await;
@@ -143,9 +145,7 @@ async fn a_lost_answer_settled_by_a_read_is_recovered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_service_hangs_every_key_works() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>").draw();
     console.shows("reading it from the service");
@@ -163,10 +163,8 @@ async fn while_the_service_hangs_every_key_works() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hanging_write_can_be_left_and_reports_its_end() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     let gate = Gate::new();
-    let mut console = open_with(operations).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
@@ -193,10 +191,8 @@ async fn a_hanging_write_can_be_left_and_reports_its_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_does_not_wait_and_the_journal_has_the_rotation() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
+    let (world, proxy, mut console) = open_behind_proxy().await;
     let gate = Gate::new();
-    let mut console = open_with(operations).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
@@ -212,9 +208,7 @@ async fn ctrl_c_does_not_wait_and_the_journal_has_the_rotation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vanished_group_stops_the_review() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (world, proxy, mut console) = open_behind_proxy().await;
     console.keys("e<end> plc").await;
     world.vanish(Side::Testing, "acme-eu");
     console.keys("<ctrl-s>").await;
@@ -226,9 +220,7 @@ async fn a_vanished_group_stops_the_review() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_from_the_other_environment_stops_everything() {
-    let world = a_world().await;
-    let (proxy, operations) = through_proxy(&world).await;
-    let mut console = open_with(operations).await;
+    let (_world, proxy, mut console) = open_behind_proxy().await;
     console.keys("t").await;
     proxy.next(
         "POST",

@@ -11,7 +11,7 @@ use groupdesk::{
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, history, look_up, rotate, update, wanted};
+use super::{ACME, Scene, assert_unknown, exposed, history, look_up, rotate, update, wanted};
 use crate::support::{
     faults::{Fault, Faults, json as answer},
     proxy::{ProxyFault, Then},
@@ -227,11 +227,7 @@ async fn an_unreachable_service_and_a_wrong_key_are_told_apart() {
     let busy = json!({"success": 0, "error": {"message": "try later"}});
     let busy = Faults::always(answer("503 Service Unavailable", &busy)).await;
     let failure = scene.installation().through(busy.base_url()).operations();
-    let failure = failure.create(&id(NEW), &globex()).await;
-    assert!(
-        matches!(failure, Err(Failure::Unknown { .. })),
-        "{failure:?}"
-    );
+    assert_unknown(failure.create(&id(NEW), &globex()).await);
     let endings: Vec<_> = scene
         .history()
         .await

@@ -15,7 +15,9 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
+use super::{
+    ACME, Scene, exposed, has, history, look_up, rotate, rotate_up_to_answer, update, wanted,
+};
 use crate::support::{
     proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
@@ -31,11 +33,7 @@ fn renamed(name: &'static str) -> ProxyFault {
 #[tokio::test]
 async fn a_late_answer_of_a_rotation_does_not_bring_back_a_dead_token() {
     let scene = Scene::new().await;
-    let gate = Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    let here = scene.ana.clone();
-    let rotating = tokio::spawn(async move { rotate(&here).await });
-    gate.reached().await;
+    let (gate, rotating) = rotate_up_to_answer(&scene).await;
     let ours = scene.token();
     // Somebody rotates again, and this directory records it before the answer arrives.
     let elsewhere = scene.world.other_directory(LI);

@@ -10,10 +10,10 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, look_up, rotate};
+use super::{ACME, Scene, exposed, has, history, look_up, rotate, rotate_up_to_answer};
 use crate::support::{
     faults::{Fault, Faults},
-    proxy::{Gate, ProxyFault},
+    proxy::ProxyFault,
     world::{LI, Side, id},
 };
 
@@ -77,11 +77,7 @@ async fn a_rotation_is_sent_recorded_and_confirmed() {
 #[tokio::test]
 async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_answer() {
     let scene = Scene::new().await;
-    let gate = Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    let here = scene.ana.clone();
-    let rotating = tokio::spawn(async move { rotate(&here).await });
-    gate.reached().await;
+    let (gate, rotating) = rotate_up_to_answer(&scene).await;
     // The view of another process while the answer is on its way.
     let file = scene.world.directory_file();
     let other = groupdesk::directory::Directory::open(&file).expect("a second opening");

@@ -13,7 +13,7 @@ use groupdesk::{
 };
 use jiff::Timestamp;
 
-use super::{ACME, Scene, exposed, history, look_up, rotate};
+use super::{ACME, Scene, assert_unknown, exposed, history, look_up, rotate, rotate_up_to_answer};
 use crate::support::{
     proxy::{Gate, ProxyFault, Then},
     world::{LI, Side, id, place},
@@ -40,11 +40,7 @@ fn settled(ending: Ending) -> Vec<Warning> {
 async fn unknown_at_noon() -> Scene {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    let failure = rotate(&scene.ana).await;
-    assert!(
-        matches!(failure, Err(Failure::Unknown { .. })),
-        "{failure:?}"
-    );
+    assert_unknown(rotate(&scene.ana).await);
     assert_eq!(scene.states().await, [State::Unknown]);
     scene
 }
@@ -287,11 +283,7 @@ async fn an_open_rotation_of_a_dead_process_is_settled_after_the_horizon() {
 #[tokio::test]
 async fn a_rotation_under_way_is_left_to_its_own_process() {
     let scene = Scene::new().await;
-    let gate = crate::support::proxy::Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    let here = scene.ana.clone();
-    let rotating = tokio::spawn(async move { rotate(&here).await });
-    gate.reached().await;
+    let (gate, rotating) = rotate_up_to_answer(&scene).await;
     // The service has rotated, and the answer is on its way.
     let other = scene.installation().by(LI).operations();
     let seen = look_up(&other).await.expect("found");
@@ -308,11 +300,7 @@ async fn a_rotation_under_way_is_left_to_its_own_process() {
 #[tokio::test]
 async fn a_rotation_abandoned_meanwhile_shows_no_token_but_loses_none() {
     let scene = Scene::new().await;
-    let gate = crate::support::proxy::Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    let here = scene.ana.clone();
-    let rotating = tokio::spawn(async move { rotate(&here).await });
-    gate.reached().await;
+    let (gate, rotating) = rotate_up_to_answer(&scene).await;
     // Another installation, an hour ahead, takes its process for dead.
     let ahead = Timestamp::now() + Duration::from_hours(1);
     let other = scene.installation().by(LI).at(ahead).operations();
@@ -336,11 +324,7 @@ async fn a_rotation_abandoned_meanwhile_shows_no_token_but_loses_none() {
 async fn the_sending_process_measures_the_horizon_by_its_monotonic_clock() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    let failure = rotate(&scene.ana).await;
-    assert!(
-        matches!(failure, Err(Failure::Unknown { .. })),
-        "{failure:?}"
-    );
+    assert_unknown(rotate(&scene.ana).await);
     let raw = rusqlite::Connection::open(scene.world.directory_file()).expect("opened");
     let jump = "UPDATE rotations SET sent_at = sent_at - 7200000000, \
                 started_at = started_at - 7200000000, boot_clock = NULL";

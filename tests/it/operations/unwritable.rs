@@ -11,10 +11,10 @@ use groupdesk::{
 };
 use rusqlite::Connection;
 
-use super::{Scene, exposed, look_up, rotate};
+use super::{Scene, exposed, look_up, rotate, rotate_up_to_answer};
 use crate::support::{
     postgres,
-    proxy::{Gate, ProxyFault, Then},
+    proxy::{ProxyFault, Then},
 };
 
 /// Makes one kind of write fail, as a full disk would; `None` allows it again.
@@ -98,11 +98,7 @@ async fn a_directory_that_is_gone_before_the_preflight_sends_nothing() {
 async fn a_good_answer_that_cannot_be_recorded_shows_no_token() {
     for gone in [true, false] {
         let scene = Scene::new().await;
-        let gate = Gate::new();
-        scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-        let here = scene.ana.clone();
-        let rotating = tokio::spawn(async move { rotate(&here).await });
-        gate.reached().await;
+        let (gate, rotating) = rotate_up_to_answer(&scene).await;
         let away = gone.then(|| Away::take(&scene));
         if !gone {
             fail_writes(&scene, Some("rotation_events"));

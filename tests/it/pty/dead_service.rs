@@ -5,8 +5,9 @@ use std::{fs, net::TcpListener, time::Duration};
 use tokio::net::TcpSocket;
 
 use super::{
-    PATIENCE, assert_given_back,
+    PATIENCE,
     place::{FIRST, Held, Place},
+    quit,
 };
 use crate::support::pty::Session;
 
@@ -84,9 +85,7 @@ fn the_console_works_with_a_closed_port_and_a_silent_service() {
     session.type_until("P", "Profiles", PATIENCE);
     session.send("j\r");
     session.wait_for_start(" TESTING ", PATIENCE);
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
 }
 
 /// How many bytes a console may write per second while it waits.
@@ -113,7 +112,5 @@ fn a_hanging_request_counts_seconds_and_can_be_left() {
     session.type_until("P", "Profiles", PATIENCE);
     session.send("\x1b[A\r");
     session.wait_for_start(" PRODUCTION ", PATIENCE);
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
 }

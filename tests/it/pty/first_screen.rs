@@ -3,8 +3,9 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::{
-    PATIENCE, assert_given_back, assert_taken,
+    PATIENCE, assert_taken,
     place::{FIRST, Place},
+    quit,
 };
 
 #[test]
@@ -15,9 +16,7 @@ fn the_first_screen_says_how_to_connect_and_quits() {
     let file = place.below("config/groupdesk/config.toml");
     assert!(screen.contains(&*file.to_string_lossy()), "{screen}");
     assert!(screen.contains("GROUPDESK_BASE_URL"), "{screen}");
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
 }
 
 #[test]
@@ -31,9 +30,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     session.type_until("jj\r", "Groups › Brasserie", PATIENCE);
     session.wait_for("read at", PATIENCE);
     session.type_until("q", "10 groups", PATIENCE);
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
     assert!(!place.has_demo_folder());
 }
 
@@ -115,9 +112,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
             .windows(key.len())
             .any(|part| part == key.as_bytes())
     );
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
     // The next start opens the profile at once.
     let mut again = place.groupdesk(&[]).env("EU_KEY", key.as_str()).start();
     again.wait_for_start(" PRODUCTION ", PATIENCE);

@@ -1,8 +1,9 @@
 //! The main task from end to end: edit a group in testing, rotate one in production, find both in the history, quit.
 
 use super::{
-    PATIENCE, assert_given_back, assert_taken,
+    PATIENCE, assert_taken,
     place::{FIRST, Place, processes_of_session},
+    quit,
 };
 use crate::support::pty::Session;
 
@@ -37,9 +38,7 @@ fn a_group_is_edited_and_another_rotated() {
 
     session.send("q");
     session.wait_for_no("History", PATIENCE);
-    session.send("q");
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
-    assert_given_back(&mut session);
+    quit(&mut session);
     assert!(!place.has_demo_folder(), "the demo's folder was left");
     assert_eq!(processes_of_session(session.pid()), [""; 0]);
 }

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
+use crate::support::bare::args;
 use crate::{
     cli::program::{DEADLINE, Home},
     support::service::{Caller, Reply, plain_client},
@@ -31,14 +32,10 @@ fn time(value: &Value) -> Timestamp {
 #[tokio::test]
 async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     let home = Home::new();
-    let long = home
-        .key(&["--environment", "live", "--expires", "90d"])
-        .await;
-    let short = home
-        .key(&["--environment", "live", "--expires", "1s"])
-        .await;
+    let long = home.key(&args("--environment live --expires 90d")).await;
+    let short = home.key(&args("--environment live --expires 1s")).await;
     let dated = home
-        .key(&["--environment", "live", "--expires", "2126-01-31"])
+        .key(&args("--environment live --expires 2126-01-31"))
         .await;
     let listed = keys(&home).await;
     let ends = time(&listed[0]["expires_at"]);

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
+use crate::support::bare::args;
 use crate::{
     cli::program::{Background, Home},
     support::service::Caller,
@@ -35,9 +36,7 @@ fn wrong(found: &[(String, bool, String)]) -> Vec<&str> {
 #[tokio::test]
 async fn a_backup_of_a_running_service_serves_the_same_groups() {
     let home = Home::new();
-    let key = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
+    let key = home.key(&args("--environment live --tag Customer")).await;
     let (serving, url) = home.serve().await;
     let token = caller(&url, &key).token_of("acme").await;
     let copy = home.path("copy.db").display().to_string();
@@ -112,9 +111,7 @@ async fn other_files_are_neither_copied_nor_created() {
 async fn every_problem_is_named_and_nothing_is_changed() {
     let home = Home::new();
     let database = home.database();
-    let key = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
+    let key = home.key(&args("--environment live --tag Customer")).await;
     home.key(&["--environment", "trial"]).await;
     {
         let (_serving, url) = home.serve().await;

@@ -13,6 +13,7 @@ use tokio::{
     net::TcpStream,
 };
 
+use crate::support::bare::args;
 use crate::{
     cli::program::{Background, DEADLINE, Home},
     support::service::{Caller, plain_client},
@@ -90,9 +91,7 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     let mut home = Home::new();
     let (old, new) = (Signed::new("old"), Signed::new("new"));
     old.put(&home);
-    let key = home
-        .key(&["--environment", "live", "--tag", "Customer"])
-        .await;
+    let key = home.key(&args("--environment live --tag Customer")).await;
     let (mut serving, url) = serve(&home, &[]).await;
     assert!(old.is_trusted(&url).await);
     assert!(!new.is_trusted(&url).await);
