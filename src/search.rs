@@ -75,18 +75,18 @@ impl SearchRequest {
 }
 
 /// Returns a function that tells whether the request matches a group.
-pub fn finds(request: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
+pub fn matcher(request: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
     let mut matcher = QueryMatcher::of(&request.query, None);
     move |entry| matcher.fit(entry, request).is_some()
 }
 
-/// Like [`finds`], for groups that are in no index.
-pub fn finds_group(request: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
-    let mut finds = finds(request);
+/// Like [`matcher`], for groups that are in no index.
+pub fn group_matcher(request: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
+    let mut matcher = matcher(request);
     move |group| {
         let mut arena = Arena::default();
         arena.push(group);
-        arena.entry(0).is_some_and(&mut finds)
+        arena.entry(0).is_some_and(&mut matcher)
     }
 }
 

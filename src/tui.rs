@@ -154,7 +154,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         app.context.messages.announce_messages();
         let mut runner = Runner::new(app, screen, backends, Clock::System);
         runner.app.context.zone = time_zone();
-        let _watch = Watch::for_the_end(runner.stopper())?;
+        let _watch = Watch::for_the_end(runner.batch_stopper())?;
         // The plain mode has a fixed width, so resizing means nothing to it.
         let is_for_us = |came: &io::Result<InputEvent>| {
             ready(!matches!(came, Ok(InputEvent::Event(Event::Resize(..)))))
@@ -173,7 +173,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     runner.queries_background = asks;
     runner.app.context.zone = time_zone();
     // While the terminal does not read, the event loop blocks on it and sees no signal.
-    let _watch = Watch::for_the_end(runner.stopper())?;
+    let _watch = Watch::for_the_end(runner.batch_stopper())?;
     let reason = runner.run(input, Some(signals)).await;
     ended(reason, &runner.app)
 }

@@ -123,7 +123,7 @@ pub trait View {
     /// Receives an outcome that the pane waited for.
     fn answer(&mut self, _outcome: &Outcome, _context: &mut Context) {}
     /// The job that the pane waited for panicked.
-    fn lost(&mut self, _context: &mut Context) {}
+    fn job_panicked(&mut self, _context: &mut Context) {}
     /// Updates what is derived from the context; called after every message.
     fn sync(&mut self, _context: &mut Context) {}
     /// Others have changed something in this place; the context has been updated already.
@@ -240,7 +240,7 @@ impl Pane {
                 Self::Review(Box::new(review::Review::of(*proposal, context)))
             }
             PaneRequest::Typed(words) => {
-                Self::Typed(confirm_typed::ConfirmTyped::asking(words, context))
+                Self::Typed(confirm_typed::ConfirmTyped::new(words, context))
             }
             PaneRequest::Result(done, wanted) => {
                 Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))

@@ -14,7 +14,7 @@ use crate::{
         session::Session,
     },
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, finds_group, run_search},
+    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, run_search},
 };
 
 /// How many groups are loaded by id at a time.
@@ -79,7 +79,7 @@ impl Listing {
     /// Keeps only the groups that are selected.
     pub(crate) fn keep(&self, groups: &mut Vec<KnownGroup>) {
         if let Some(group_filter) = &self.group_filter {
-            let mut finds = finds_group(&group_filter.request);
+            let mut finds = group_matcher(&group_filter.request);
             groups.retain(|group| group_filter.admits(group) && finds(group));
         }
     }

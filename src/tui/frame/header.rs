@@ -76,7 +76,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .split_once("://")
         .map_or(profile.base_url.as_str(), |(_, host)| host);
     let is_viewer = context
-        .lost
+        .outage
         .is_some_and(|lost| lost.why == OutageReason::Viewer);
     let rights = match profile.read_only {
         true => "READ-ONLY",

@@ -63,20 +63,20 @@ impl AttentionPane {
     }
 
     fn shown<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
-        let mut meant = self.meant(context);
-        meant.retain(|concern| self.with_hidden || concern.hidden_until.is_none());
-        meant
+        let mut in_scope = self.in_scope(context);
+        in_scope.retain(|concern| self.with_hidden || concern.hidden_until.is_none());
+        in_scope
     }
 
     /// Number of hidden entries.
     fn hidden(&self, context: &Context) -> usize {
-        let meant = self.meant(context).into_iter();
-        meant
+        let in_scope = self.in_scope(context).into_iter();
+        in_scope
             .filter(|concern| concern.hidden_until.is_some())
             .count()
     }
 
-    fn meant<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
+    fn in_scope<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
         let here = Some(context.current.0);
         // The batch that is running here needs no attention.
         let running = context.bulk.as_ref().filter(|run| run.is_under_way());
@@ -136,7 +136,7 @@ impl AttentionPane {
         }
     }
 
-    fn work(&self, job: Job, profile: usize, context: &mut Context) {
+    fn start_work(&self, job: Job, profile: usize, context: &mut Context) {
         let ticket = context.start_in(ProfileIndex(profile), job);
         self.working.begin(ticket);
     }
@@ -147,12 +147,12 @@ impl AttentionPane {
             let profile = concern.profile.unwrap_or(context.current.0);
             let is_shown = concern.hidden_until.is_none();
             let job = Job::Hide(Box::new(concern), is_shown);
-            self.work(job, profile, context);
+            self.start_work(job, profile, context);
         }
     }
 
     /// The job that reads the row at the service, and its profile; `None` if reading would not help.
-    fn to_check(&self, context: &Context) -> Option<(Job, usize)> {
+    fn check_target(&self, context: &Context) -> Option<(Job, usize)> {
         let concern = self.selected(context)?;
         let job = match &concern.kind {
             ConcernKind::Rotation(..) => Job::Settle,
@@ -184,7 +184,7 @@ fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
         return;
     }
     let is_known = context.groups.contains(id);
-    if let Some(why) = context.not_all_read().filter(|_| !is_known) {
+    if let Some(why) = context.why_incomplete().filter(|_| !is_known) {
         context.say(Severity::Info, format!("Draft of {id} not opened: {why}"));
         return;
     }
@@ -203,7 +203,7 @@ pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
 }
 
 /// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
-fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
+fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<String> {
     let ConcernKind::HandOff { begun_in, .. } = &concern.kind else {
         return None;
     };
@@ -215,7 +215,7 @@ fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
     if profile.handoff.is_none() {
         return Some(format!("profile \"{}\" has no hand-off", profile.name));
     }
-    context.forbidden_in(ProfileIndex(at), Guarded::HandOff)
+    context.why_forbidden_in(ProfileIndex(at), Guarded::HandOff)
 }
 
 impl View for AttentionPane {
@@ -255,8 +255,8 @@ impl View for AttentionPane {
         let at = here.and_then(|concern| Some((concern.profile?, concern.kind)));
         match (action, at) {
             (Action::Enter, _) => self.open_selected(context),
-            (Action::Refresh, _) => match self.to_check(context) {
-                Some((job, profile)) => self.work(job, profile, context),
+            (Action::Refresh, _) => match self.check_target(context) {
+                Some((job, profile)) => self.start_work(job, profile, context),
                 None => self.reload(context),
             },
             (
@@ -270,7 +270,7 @@ impl View for AttentionPane {
                         ..
                     },
                 )),
-            ) => self.work(Job::HandOffAgain(rotation, id), profile, context),
+            ) => self.start_work(Job::HandOffAgain(rotation, id), profile, context),
             (Action::Resume, Some((profile, ConcernKind::Batch(batch)))) => {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
                 open_in(profile, opening, context);
@@ -298,7 +298,7 @@ impl View for AttentionPane {
         match action {
             Action::NextField if self.only_here => Some("all profiles"),
             Action::Hide if self.selected(context).is_some_and(is_hidden) => Some("show again"),
-            Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
+            Action::Refresh if self.check_target(context).is_none() => Some("refresh"),
             Action::ShowHidden if self.with_hidden => Some("without hidden"),
             _ => None,
         }
@@ -312,7 +312,7 @@ impl View for AttentionPane {
                 (false, "a row is being read")
             }
             Action::HandOff if matches!(kind, Some(ConcernKind::HandOff { .. })) => {
-                return concern.and_then(|concern| not_handed_off(concern, context));
+                return concern.and_then(|concern| why_not_hand_off(concern, context));
             }
             Action::Enter => (
                 concern.is_some_and(|concern| concern.profile.is_some()),
@@ -383,7 +383,7 @@ impl View for AttentionPane {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         let key = context.keys.key(Focus::Attention, Action::Refresh);
         let text = format!("Internal error, stopped; {key} reads again");
         context.say(Severity::Error, text);

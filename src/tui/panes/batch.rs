@@ -137,10 +137,10 @@ impl BatchPane {
 
     /// Shows a batch of the journal.
     pub fn of(id: BatchId, aim: BatchAim, context: &mut Context) -> Self {
-        Self::of_with(id, aim, false, context)
+        Self::open_with(id, aim, false, context)
     }
 
-    fn of_with(id: BatchId, aim: BatchAim, include_old: bool, context: &mut Context) -> Self {
+    fn open_with(id: BatchId, aim: BatchAim, include_old: bool, context: &mut Context) -> Self {
         let job = match aim {
             BatchAim::Resume => Job::PlanResumption(id, include_old),
             BatchAim::Look | BatchAim::Retry | BatchAim::Report => Job::Batch(id),
@@ -367,13 +367,13 @@ impl View for BatchPane {
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
-                Some(_) => context.forbidden(Guarded::Bulk),
+                Some(_) => context.why_forbidden(Guarded::Bulk),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Resume => match run {
                 Some(run) if run.is_under_way() => Some("the batch is running".into()),
                 Some(run) if run.counts().not_started == 0 => Some("none is left".into()),
-                Some(_) => Self::no_other(context),
+                Some(_) => Self::why_not_start(context),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Refresh => match run {
@@ -427,8 +427,8 @@ impl View for BatchPane {
         self.take(outcome, context);
     }
 
-    fn lost(&mut self, _context: &mut Context) {
-        if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
+    fn job_panicked(&mut self, _context: &mut Context) {
+        if !self.file.job_panicked() && matches!(self.stage, Stage::Planning(_)) {
             self.stage = Stage::Failed("Internal error, the check stopped".into());
         }
     }

@@ -140,13 +140,13 @@ impl Batches {
     }
 
     /// The batch of the row, if any of its outcomes is unknown.
-    fn to_check(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
+    fn check_target(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
         let here = self.selected(context);
         here.filter(|(_, batch)| batch.counts.unknown > 0)
     }
 
     fn check(&self, context: &mut Context) {
-        let Some((profile, batch)) = self.to_check(context) else {
+        let Some((profile, batch)) = self.check_target(context) else {
             self.reload(context);
             return;
         };
@@ -221,7 +221,7 @@ impl View for Batches {
             Action::NextField if self.all => Some("this profile"),
             Action::Resume if self.selected(context).is_some_and(is_run) => Some("JOIN"),
             Action::Resume if self.selected(context).is_some_and(has_nothing_left) => Some("CLOSE"),
-            Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
+            Action::Refresh if self.check_target(context).is_none() => Some("refresh"),
             _ => None,
         }
     }
@@ -240,7 +240,9 @@ impl View for Batches {
         };
         let forbidden = || {
             let is_here = *profile == context.current;
-            is_here.then(|| context.forbidden(Guarded::Bulk)).flatten()
+            is_here
+                .then(|| context.why_forbidden(Guarded::Bulk))
+                .flatten()
         };
         let is_busy = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
         match action {
@@ -284,7 +286,7 @@ impl View for Batches {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         let key = context.keys.key(Focus::Batches, Action::Refresh);
         let text = format!("Batches not read: internal error; {key} reads them");
         context.say(Severity::Error, text);

@@ -173,7 +173,7 @@ impl BulkEdit {
     }
 
     /// Why nothing can be sent now.
-    fn not_ready(&self, context: &Context) -> Option<String> {
+    fn why_not_ready(&self, context: &Context) -> Option<String> {
         if self.pending.is_waiting() {
             return Some("still checking".into());
         }
@@ -186,12 +186,12 @@ impl BulkEdit {
         if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
             return Some("another batch is running".into());
         }
-        let forbidden = context.forbidden(Guarded::Bulk);
-        forbidden.or_else(|| context.forbidden(Guarded::Update))
+        let forbidden = context.why_forbidden(Guarded::Bulk);
+        forbidden.or_else(|| context.why_forbidden(Guarded::Update))
     }
 
     fn send(&mut self, context: &mut Context) {
-        if let Some(why) = self.not_ready(context) {
+        if let Some(why) = self.why_not_ready(context) {
             self.typed.error = Some(why);
             return;
         }
@@ -308,7 +308,7 @@ impl View for BulkEdit {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Review | Action::Confirm => self.not_ready(context),
+            Action::Review | Action::Confirm => self.why_not_ready(context),
             Action::NextField | Action::PreviousField if !self.has_fields() => {
                 Some("the change is given".into())
             }
@@ -338,7 +338,7 @@ impl View for BulkEdit {
         }
     }
 
-    fn lost(&mut self, _context: &mut Context) {
+    fn job_panicked(&mut self, _context: &mut Context) {
         self.wrong = Some("internal error, stopped".into());
     }
 

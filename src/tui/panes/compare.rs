@@ -75,7 +75,7 @@ impl Compare {
     }
 
     /// Why nothing can be compared at all.
-    pub fn impossible(context: &Context) -> Option<String> {
+    pub fn why_not(context: &Context) -> Option<String> {
         (context.profiles.len() < 2).then(|| "there is no other profile".into())
     }
 
@@ -115,8 +115,8 @@ impl Compare {
     }
 
     /// Why the row under the cursor cannot be brought here.
-    fn cannot_bring(&self, context: &Context) -> Option<String> {
-        if let Some(why) = self.cannot_edit(context) {
+    fn why_not_bring(&self, context: &Context) -> Option<String> {
+        if let Some(why) = self.why_not_edit(context) {
             return Some(why);
         }
         let (here, there) = self.both(context)?;
@@ -135,7 +135,7 @@ impl Compare {
         }
     }
 
-    fn cannot_edit(&self, context: &Context) -> Option<String> {
+    fn why_not_edit(&self, context: &Context) -> Option<String> {
         if let Some(why) = context.read_only_reason() {
             return Some(why.to_owned());
         }
@@ -308,8 +308,8 @@ impl View for Compare {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Enter => self.cannot_bring(context),
-            Action::BringAll => self.cannot_edit(context),
+            Action::Enter => self.why_not_bring(context),
+            Action::BringAll => self.why_not_edit(context),
             Action::NextField if self.others.len() < 2 => Some("no further profile".into()),
             Action::Refresh if self.others.is_empty() => Some("no other profile knows it".into()),
             _ => None,
@@ -345,7 +345,7 @@ impl View for Compare {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         self.asking = None;
         self.reading = None;
         let key = context.keys.key(Focus::Compare, Action::Refresh);

@@ -28,7 +28,7 @@ pub struct ConfirmTyped {
 }
 
 impl ConfirmTyped {
-    pub fn asking(asked: ConfirmationWords, context: &Context) -> Self {
+    pub fn new(asked: ConfirmationWords, context: &Context) -> Self {
         let ConfirmationWords {
             words,
             what,

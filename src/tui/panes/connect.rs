@@ -203,7 +203,7 @@ impl View for Connect {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Writing(..)) {
             context.say(
                 Severity::Error,

@@ -57,7 +57,7 @@ impl GroupForm {
             context.mention("Nothing was sent");
         } else if self.is_changed() && !self.is_under_way(context) {
             context.drafts.leave(&key, self.clone());
-            let text = if self.is_not_kept(context) {
+            let text = if self.is_unsaved(context) {
                 format!(
                     "Draft of {} not kept yet: it stays here until the directory is back",
                     self.id
@@ -70,9 +70,9 @@ impl GroupForm {
     }
 
     /// Whether the directory cannot be written, so that the input is only in memory.
-    fn is_not_kept(&self, context: &Context) -> bool {
+    fn is_unsaved(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
-        context.lost.is_some() && context.drafts.is_unsaved(&key)
+        context.outage.is_some() && context.drafts.is_unsaved(&key)
     }
 
     /// Whether the content of the form is being sent to the service.
@@ -190,7 +190,7 @@ impl View for GroupForm {
                     1 => "1 change".to_owned(),
                     count => format!("{count} changes"),
                 };
-                if self.is_not_kept(context) {
+                if self.is_unsaved(context) {
                     format!("{changes}, not kept yet")
                 } else {
                     changes
@@ -226,8 +226,8 @@ impl View for GroupForm {
                 let problem = self.properties.why_no_rows();
                 problem.map(ToString::to_string)
             }
-            Action::Refresh => self.no_read_again(),
-            Action::Discard => self.nothing_to_discard(context),
+            Action::Refresh => self.why_not_read_again(),
+            Action::Discard => self.why_not_discard(context),
             _ => None,
         }
     }

@@ -115,8 +115,8 @@ impl View for Export {
         }
     }
 
-    fn lost(&mut self, _context: &mut Context) {
-        self.file.lost();
+    fn job_panicked(&mut self, _context: &mut Context) {
+        self.file.job_panicked();
     }
 
     fn is_overlay(&self) -> bool {

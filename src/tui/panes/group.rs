@@ -156,8 +156,8 @@ impl View for Group {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
-            Action::Compare => Compare::impossible(context),
+            Action::Edit | Action::EditWhole => context.why_forbidden(Guarded::Update),
+            Action::Compare => Compare::why_not(context),
             _ => None,
         }
     }
@@ -187,7 +187,7 @@ impl View for Group {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         let key = context.keys.key(Focus::Group, Action::Refresh);
         self.trouble = Some(format!(
             "Internal error, the read stopped; {key} reads again"

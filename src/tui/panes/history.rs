@@ -157,8 +157,8 @@ impl View for History {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::CopyCurl => self.cannot_copy(),
-            Action::ReverseEdit => self.cannot_reverse(context),
+            Action::CopyCurl => self.why_not_copy(),
+            Action::ReverseEdit => self.why_not_reverse(context),
             Action::Enter if self.list.is_filtering() => None,
             Action::Enter | Action::Detail if self.entry().is_err() => Some("none here".into()),
             _ => self.list.disabled(action),

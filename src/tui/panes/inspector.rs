@@ -118,7 +118,7 @@ pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
 }
 
 /// Why a request cannot be copied.
-pub(super) fn no_copy(exchange: Option<&Exchange>) -> Option<String> {
+pub(super) fn why_no_copy(exchange: Option<&Exchange>) -> Option<String> {
     match exchange.map(Exchange::curl) {
         Some(Ok(_)) => None,
         Some(Err(why)) => Some(why.into()),
@@ -219,7 +219,7 @@ impl View for Inspector {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::CopyMenu => no_copy(self.current(context)),
+            Action::CopyMenu => why_no_copy(self.current(context)),
             Action::Enter if !self.list.is_filtering() && self.current(context).is_none() => {
                 Some("none here".into())
             }

@@ -105,7 +105,7 @@ impl List {
     }
 
     /// Filter, order and columns, to be stored for the next time.
-    pub fn as_left(&self) -> ListView {
+    pub fn current_view(&self) -> ListView {
         ListView {
             filter: self.rows.filter().to_owned(),
             sort: self.finder.sort.clone(),
@@ -124,12 +124,13 @@ impl List {
     }
 
     /// The directory has been read: shows the view as it was last left, unless the person changed something before.
-    fn take_over(&mut self, view: Option<&ListView>, context: &mut Context) {
+    fn restore_view(&mut self, view: Option<&ListView>, context: &mut Context) {
         if self.kept.is_some() {
             return;
         }
         let view = view.cloned().unwrap_or_default();
-        if self.untouched && !self.rows.is_filtering() && self.as_left() == ListView::default() {
+        if self.untouched && !self.rows.is_filtering() && self.current_view() == ListView::default()
+        {
             self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
             self.columns.clone_from(&view.columns);
@@ -147,7 +148,7 @@ impl List {
 
     /// Stores the view once the filter is not being typed any more.
     fn keep(&mut self, context: &mut Context) {
-        let now = self.as_left();
+        let now = self.current_view();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
         if is_new && !self.rows.is_filtering() && !self.keeping.is_waiting() {
             context.ask(&self.keeping, Job::KeepView(now.clone()));
@@ -203,7 +204,7 @@ impl List {
         }
     }
 
-    fn no_flag(&self, context: &Context) -> Option<String> {
+    fn why_no_flag(&self, context: &Context) -> Option<String> {
         let flags = Flags::of(context);
         let has_flag = |number: &u32| {
             let entry = self.finder.entry(*number);
@@ -214,7 +215,7 @@ impl List {
     }
 
     /// For actions on the current row: why there is no row.
-    fn no_row(&self, action: Action, context: &Context) -> Option<String> {
+    fn why_no_row(&self, action: Action, context: &Context) -> Option<String> {
         let is_of_row = match action {
             Action::Enter => !self.rows.is_filtering(),
             Action::Edit
@@ -418,15 +419,15 @@ impl View for List {
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        if let Some(why) = self.no_row(action, context) {
+        if let Some(why) = self.why_no_row(action, context) {
             return Some(why);
         }
         match action {
-            Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
-            Action::Compare => Compare::impossible(context),
-            Action::RotateMarked => self.no_batch(context),
-            Action::EditMarked => self.no_bulk_edit(context),
-            Action::MarkAll | Action::WriteFile => self.no_marking(context),
+            Action::Edit | Action::EditWhole => context.why_forbidden(Guarded::Update),
+            Action::Compare => Compare::why_not(context),
+            Action::RotateMarked => self.why_no_batch(context),
+            Action::EditMarked => self.why_no_bulk_edit(context),
+            Action::MarkAll | Action::WriteFile => self.why_no_marking(context),
             Action::NextField
                 if self.rows.is_filtering()
                     && completions(self.rows.filter(), context).is_empty() =>
@@ -443,7 +444,7 @@ impl View for List {
                 Some("all are shown".into())
             }
             Action::ScrollLeft if self.skipped == 0 => Some("the first are shown".into()),
-            Action::NextFlag | Action::PreviousFlag => self.no_flag(context),
+            Action::NextFlag | Action::PreviousFlag => self.why_no_flag(context),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);
                 Some(format!(
@@ -472,11 +473,11 @@ impl View for List {
         match outcome {
             Outcome::Found(found) => self.show(found.clone()),
             Outcome::Listed(listing) => {
-                self.take_over(listing.view.as_ref(), context);
+                self.restore_view(listing.view.as_ref(), context);
                 self.finder.drop_ended(context);
             }
             Outcome::Failed(trouble) => {
-                let is_told = trouble.is_directory_outage && context.lost.is_some();
+                let is_told = trouble.is_directory_outage && context.outage.is_some();
                 if !is_told {
                     context.say(Severity::of(trouble), trouble.text.clone());
                 }
@@ -486,7 +487,7 @@ impl View for List {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         self.finder.drop_ended(context);
     }
 

@@ -9,7 +9,7 @@ use ratatui::{
 use super::{
     View,
     filtered_list::FilteredList,
-    inspector::{copy, no_copy, page::describe},
+    inspector::{copy, page::describe, why_no_copy},
 };
 use crate::{
     search::normalize::lowered,
@@ -284,7 +284,7 @@ impl View for MessagesPane {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match (action, &self.whole) {
             (Action::CopyMenu, Some(whole)) if whole.text_to_copy().is_none() => {
-                no_copy(whole.exchanges.last())
+                why_no_copy(whole.exchanges.last())
             }
             (Action::Refresh, _) => Some("nothing to read".into()),
             (Action::Enter, None)

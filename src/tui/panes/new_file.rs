@@ -80,7 +80,7 @@ impl NewFile {
     }
 
     /// Like [`NewFile::failed`], but it is unknown how far writing got.
-    pub(super) fn lost(&mut self) -> bool {
+    pub(super) fn job_panicked(&mut self) -> bool {
         self.failed("Write interrupted, check the file")
     }
 

@@ -112,9 +112,9 @@ impl Open {
         self.leave(context);
         if context.groups.contains(&id) {
             context.navigate(Navigation::Replace(PaneRequest::Group(id)));
-        } else if let Some(why) = context.not_all_read() {
+        } else if let Some(why) = context.why_incomplete() {
             self.typed.error = Some(format!("Not opened: {why}; try again"));
-        } else if context.forbidden(Guarded::Create).is_some() {
+        } else if context.why_forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("Unknown here, and it cannot be created: see below".into());
         } else {
             let source = match self.copy_of.chosen(context) {
@@ -298,7 +298,7 @@ impl Open {
         if self.is_known(context) {
             let text = format!("Known here. {enter} reads it from the service.");
             sheet.text(&text, theme.ok());
-        } else if let Some(why) = context.not_all_read() {
+        } else if let Some(why) = context.why_incomplete() {
             sheet.text(
                 &format!("Unknown whether it is known here: {why}."),
                 theme.unknown(),
@@ -309,7 +309,7 @@ impl Open {
             );
             sheet.text(&text, theme.warning());
             sheet.text(&place, theme.title());
-            if let Some(why) = context.forbidden(Guarded::Create) {
+            if let Some(why) = context.why_forbidden(Guarded::Create) {
                 sheet.text(&format!("It cannot be created: {why}."), theme.error());
             } else if !self.copy_of.field.is_empty() {
                 let text = format!(

@@ -307,7 +307,7 @@ impl View for PlacePane {
         }
     }
 
-    fn lost(&mut self, _context: &mut Context) {
+    fn job_panicked(&mut self, _context: &mut Context) {
         self.looking = None;
         self.working = None;
     }

@@ -181,8 +181,8 @@ impl Review {
     }
 
     /// Why nothing can be sent now.
-    fn blocked(&self, context: &Context) -> Option<String> {
-        if let Some(why) = context.forbidden(operation(self.creating)) {
+    fn why_blocked(&self, context: &Context) -> Option<String> {
+        if let Some(why) = context.why_forbidden(operation(self.creating)) {
             return Some(why);
         }
         match (&self.stage, &self.copy) {
@@ -270,13 +270,13 @@ impl View for Review {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Confirm => self.blocked(context),
+            Action::Confirm => self.why_blocked(context),
             // A get may have created the group, and another get would find it: that would be no all-clear.
             Action::Refresh if matches!(self.copy, RemoteCopy::Alarm(_)) => {
                 let key = context.keys.key(self.focus(), Action::Back);
                 Some(format!("stopped: read the alarm; {key} leaves"))
             }
-            Action::Enter if self.on_apply => self.blocked(context),
+            Action::Enter if self.on_apply => self.why_blocked(context),
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
                 RemoteCopy::Read(choices)
@@ -342,7 +342,7 @@ impl View for Review {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Sending(_)) {
             self.stage = Stage::Failed(JobError::unknown(
                 "UNKNOWN whether it took effect: internal error, stopped. Read the group to find out",

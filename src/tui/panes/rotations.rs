@@ -168,7 +168,7 @@ impl View for Rotations {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Abandon => match self.selected() {
-                Some(row) if can_be_abandoned(row) => context.forbidden(Guarded::Abandon),
+                Some(row) if can_be_abandoned(row) => context.why_forbidden(Guarded::Abandon),
                 _ => Some("only an open rotation, or a conflict, can be closed".into()),
             },
             Action::Enter if self.abandoning.is_none() && self.selected().is_none() => {
@@ -207,7 +207,7 @@ impl View for Rotations {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         self.failed("Internal error, stopped; try again", context);
     }
 

@@ -129,7 +129,7 @@ fn required_confirmation(context: &Context) -> ConfirmationLevel {
 }
 
 /// Who holds the group, so that no rotation may start: since when, and what helps.
-fn blocked(done: &Done) -> Option<String> {
+fn why_blocked(done: &Done) -> Option<String> {
     let time = |at: Timestamp| at.strftime("%H:%M:%S UTC").to_string();
     let open = done.warnings.iter().find_map(|warning| match warning {
         Warning::RotationOpen {
@@ -303,7 +303,7 @@ impl View for TokenPane {
                     Some("stopped: read the alarm".into())
                 }
                 Stage::Current(done) => {
-                    blocked(done).or_else(|| context.forbidden(Guarded::Rotate))
+                    why_blocked(done).or_else(|| context.why_forbidden(Guarded::Rotate))
                 }
                 _ => {
                     let key = context.keys.key(Focus::Token, Action::Refresh);
@@ -313,7 +313,7 @@ impl View for TokenPane {
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
                 Some("no token has been read".into())
             }
-            Action::HandOff => self.no_hand_off(context),
+            Action::HandOff => self.why_no_hand_off(context),
             _ => None,
         }
     }
@@ -392,9 +392,9 @@ impl View for TokenPane {
         }
     }
 
-    fn lost(&mut self, context: &mut Context) {
+    fn job_panicked(&mut self, context: &mut Context) {
         // What is known stays visible: a new token must not be lost because something else failed.
-        if self.file.lost() {
+        if self.file.job_panicked() {
             return;
         }
         if matches!(self.hand_off_progress, HandOffProgress::Running(_)) {

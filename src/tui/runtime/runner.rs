@@ -68,7 +68,7 @@ pub struct Runner<S: Screen> {
     background_asked_at: Option<Instant>,
 }
 
-/// Shared with `stopper`, which stops the runs while the event loop is blocked on a terminal that does not read.
+/// Shared with `batch_stopper`, which stops the runs while the event loop is blocked on a terminal that does not read.
 type RunControls = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
 
 /// Capacity of the queue of messages from jobs.
@@ -299,7 +299,7 @@ impl<S: Screen> Runner<S> {
 
     /// Returns a function that stops every running bulk rotation, so that nothing new is sent. It works outside of the
     /// event loop, which may be blocked on a terminal.
-    pub fn stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
+    pub fn batch_stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
         let run_controls = self.run_controls.clone();
         move |signal| {
             for command in lock(&run_controls).values() {
@@ -366,7 +366,7 @@ impl<S: Screen> Runner<S> {
                         .backends
                         .of(profile)
                         .map(|backends| backends.feed(since));
-                    let told = self.app.context.lost.map(|lost| lost.why);
+                    let told = self.app.context.outage.map(|lost| lost.why);
                     let is_told = feed.as_ref().is_none_or(Feed::has_events);
                     self.feed =
                         feed.map(|feed| feed::FeedTask::begin(profile, feed, told, &self.sender));

@@ -139,7 +139,7 @@ impl App {
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::FirstRows(ticket, listing) => self.first_rows(ticket, *listing),
             Msg::ReadProgress(ticket, read) => self.note_read(ticket, read),
-            Msg::JobPanicked(ticket) => self.lost(ticket),
+            Msg::JobPanicked(ticket) => self.job_panicked(ticket),
             Msg::BatchEvents(ticket, news) => self.news(ticket, news),
             Msg::Changed(profile, changes) => self.changed(profile, &changes),
             Msg::DirectoryState(profile, lost) => self.directory_state_changed(profile, lost),
@@ -360,7 +360,7 @@ impl App {
         if let Some(Pane::List(list)) = self.stack.first_mut() {
             self.context
                 .views
-                .insert(self.context.current, list.as_left());
+                .insert(self.context.current, list.current_view());
             list.leave(&mut self.context);
         }
         self.context.cancel_lists();
@@ -369,7 +369,7 @@ impl App {
         self.context.annotations.of = std::sync::Arc::default();
         self.context.groups = super::groups::Groups::default();
         self.context.live = super::live::Live::default();
-        self.context.lost = None;
+        self.context.outage = None;
         self.context.is_directory_back = false;
         self.context.last_answer = None;
         self.context.settle_again_at = None;

@@ -7,7 +7,7 @@ use super::{context::Context, message::Job, outage::OutageReason};
 impl Context {
     /// Describes the condition for its fixed place on every screen.
     pub fn directory_condition(&self) -> Option<String> {
-        let lost = self.lost.as_ref()?;
+        let lost = self.outage.as_ref()?;
         let since = self.second(lost.since);
         Some(match lost.why {
             OutageReason::Away => format!("directory lost, {since}; trying"),
@@ -22,7 +22,7 @@ impl Context {
 
     /// The reason for sending nothing that has to be written down first; `None` if the directory can be written.
     pub fn refused_by_the_directory(&self) -> Option<String> {
-        let lost = self.lost.as_ref()?;
+        let lost = self.outage.as_ref()?;
         let since = self.second(lost.since);
         Some(match lost.why {
             OutageReason::Away => {
@@ -53,7 +53,7 @@ impl Context {
 
     /// Whether a job is refused because of that.
     pub fn refuses(&self, job: &Job) -> bool {
-        self.lost.is_some_and(|lost| match job {
+        self.outage.is_some_and(|lost| match job {
             Job::List => !lost.why.can_be_read(),
             job => job.is_journaled_first(),
         })

@@ -135,7 +135,7 @@ pub struct Context {
     /// When to settle open rotations again, because waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Set while the directory cannot be used.
-    pub lost: Option<Outage>,
+    pub outage: Option<Outage>,
     /// The directory is available again, but the missed changes have not arrived yet.
     pub is_directory_back: bool,
     /// When another process's run of a batch counts as gone, unless it is heard of before.
@@ -191,7 +191,7 @@ impl Context {
             is_ephemeral: false,
             plain_mode: false,
             settle_again_at: None,
-            lost: None,
+            outage: None,
             is_directory_back: false,
             runner_gone_at: None,
             wrong_environment: BTreeSet::new(),
@@ -247,7 +247,7 @@ impl Context {
     }
 
     /// Why nothing can be said about groups that are not loaded yet; `None` if all are loaded.
-    pub fn not_all_read(&self) -> Option<&'static str> {
+    pub fn why_incomplete(&self) -> Option<&'static str> {
         (!self.groups.is_whole()).then_some("not all groups are read yet")
     }
 
@@ -278,7 +278,7 @@ impl Context {
 
     /// Saves the next draft, unless a save is running.
     pub fn save_drafts(&mut self) {
-        if self.lost.is_some() {
+        if self.outage.is_some() {
             // Drafts stay in memory until the directory is available again.
             return;
         }
@@ -394,19 +394,19 @@ impl Context {
     }
 
     /// Opens the group of a row if the directory knows it.
-    pub fn open_group(&mut self, id: Option<UserGroupId>, no_row: &str) {
+    pub fn open_group(&mut self, id: Option<UserGroupId>, why_no_row: &str) {
         match id {
             Some(id) if self.groups.contains(&id) => {
                 self.navigate(Navigation::Push(PaneRequest::Group(id)));
             }
             Some(id) => {
-                let text = self.not_all_read().map_or_else(
+                let text = self.why_incomplete().map_or_else(
                     || format!("\"{id}\" is not in the directory: reading it could create it"),
                     |why| format!("Not opened: {why}"),
                 );
                 self.say(Severity::Info, text);
             }
-            None => self.say(Severity::Info, no_row),
+            None => self.say(Severity::Info, why_no_row),
         }
     }
 
@@ -429,12 +429,12 @@ impl Context {
     }
 
     /// The reason for not allowing an operation in this profile: it is read-only, or a guard with its reason.
-    pub fn forbidden(&self, operation: Guarded) -> Option<String> {
-        self.forbidden_in(self.current, operation)
+    pub fn why_forbidden(&self, operation: Guarded) -> Option<String> {
+        self.why_forbidden_in(self.current, operation)
     }
 
-    /// Like [`Self::forbidden`] for another profile.
-    pub fn forbidden_in(&self, profile: ProfileIndex, operation: Guarded) -> Option<String> {
+    /// Like [`Self::why_forbidden`] for another profile.
+    pub fn why_forbidden_in(&self, profile: ProfileIndex, operation: Guarded) -> Option<String> {
         if let Some(why) = self.read_only_reason_in(profile) {
             return Some(why.into());
         }

@@ -9,7 +9,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{AttentionPane, not_handed_off};
+use super::{AttentionPane, why_not_hand_off};
 use crate::{
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, due_within},
@@ -194,7 +194,7 @@ fn step(concern: &Concern, context: &Context) -> String {
         ConcernKind::Change(..) => format!("{read} read it"),
         ConcernKind::HandOff { exit, .. } => {
             let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
-            match not_handed_off(concern, context) {
+            match why_not_hand_off(concern, context) {
                 Some(why) => why,
                 None => format!("{} run again{exit}", key(Action::HandOff)),
             }

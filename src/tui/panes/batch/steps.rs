@@ -36,7 +36,7 @@ impl BatchPane {
             self.typed.error = Some("Text differs; nothing was sent".into());
             return;
         }
-        if let Some(why) = Self::no_other(context) {
+        if let Some(why) = Self::why_not_start(context) {
             self.typed.error = Some(format!("{why}; nothing was sent"));
             return;
         }
@@ -48,10 +48,10 @@ impl BatchPane {
     }
 
     /// Why no run can be started: another one is running, or it is not allowed.
-    pub(super) fn no_other(context: &Context) -> Option<String> {
+    pub(super) fn why_not_start(context: &Context) -> Option<String> {
         let runs = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
         let runs = runs.then(|| "another batch is running".into());
-        runs.or_else(|| context.forbidden(Guarded::Bulk))
+        runs.or_else(|| context.why_forbidden(Guarded::Bulk))
     }
 
     /// Resumes the batch, if the required words were typed or the key was pressed.
@@ -63,7 +63,7 @@ impl BatchPane {
         let words = resumption.words(&profile.unwrap_or_default());
         let is_typed = resumption.level != Level::Words || self.typed.text() == words;
         let why = if is_typed {
-            Self::no_other(context)
+            Self::why_not_start(context)
         } else {
             Some("text differs".into())
         };
@@ -116,7 +116,7 @@ impl BatchPane {
 
     pub(super) fn check_again(&mut self, context: &mut Context) {
         if let Some(id) = self.number {
-            *self = Self::of_with(id, self.aim, self.include_recent, context);
+            *self = Self::open_with(id, self.aim, self.include_recent, context);
             return;
         }
         let ticket = context.start(Job::PlanBulk {

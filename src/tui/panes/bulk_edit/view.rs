@@ -356,7 +356,7 @@ fn draw_confirmation(
     context: &Context,
 ) -> Option<Position> {
     let theme = context.theme;
-    if let Some(wrong) = pane.not_ready(context) {
+    if let Some(wrong) = pane.why_not_ready(context) {
         paint::line(buffer, line, &wrong, theme.warning(), theme);
         return None;
     }

@@ -100,7 +100,7 @@ impl GroupForm {
     }
 
     /// Why there is nothing to discard.
-    pub(super) fn nothing_to_discard(&self, context: &Context) -> Option<String> {
+    pub(super) fn why_not_discard(&self, context: &Context) -> Option<String> {
         if self.is_under_way(context) {
             Some("it is being sent".into())
         } else {
@@ -115,7 +115,7 @@ impl GroupForm {
         }
     }
 
-    pub(super) fn no_read_again(&self) -> Option<String> {
+    pub(super) fn why_not_read_again(&self) -> Option<String> {
         if self.creating {
             Some("the group is yet to be created".into())
         } else {

@@ -47,7 +47,7 @@ pub(super) fn difference(
 
 fn why_not_known(context: &Context) -> &'static str {
     context
-        .not_all_read()
+        .why_incomplete()
         .unwrap_or("the group is not in the directory")
 }
 
@@ -57,7 +57,7 @@ impl History {
         shown.get(self.list.cursor.at).copied().ok_or(NO_ENTRY)
     }
 
-    pub(super) fn cannot_copy(&self) -> Option<String> {
+    pub(super) fn why_not_copy(&self) -> Option<String> {
         let wanted = self.entry().and_then(undo::created_with);
         wanted.err().map(str::to_owned)
     }
@@ -71,7 +71,7 @@ impl History {
         }
     }
 
-    pub(super) fn cannot_reverse(&self, context: &Context) -> Option<String> {
+    pub(super) fn why_not_reverse(&self, context: &Context) -> Option<String> {
         let read_only = context.read_only_reason();
         let why = read_only.or_else(|| self.reversal(context).err());
         why.map(str::to_owned)

@@ -36,7 +36,7 @@ impl List {
         context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
     }
 
-    pub(super) fn no_bulk_edit(&self, context: &Context) -> Option<String> {
+    pub(super) fn why_no_bulk_edit(&self, context: &Context) -> Option<String> {
         if self.marks.is_empty() {
             let edit = context.keys.key(Focus::List, Action::Edit);
             return Some(format!("nothing is marked; {edit}: this row"));
@@ -44,13 +44,13 @@ impl List {
         if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
             return Some("another batch is running".into());
         }
-        let forbidden = context.forbidden(Guarded::Bulk);
-        forbidden.or_else(|| context.forbidden(Guarded::Update))
+        let forbidden = context.why_forbidden(Guarded::Bulk);
+        forbidden.or_else(|| context.why_forbidden(Guarded::Update))
     }
 
-    pub(super) fn no_batch(&self, context: &Context) -> Option<String> {
+    pub(super) fn why_no_batch(&self, context: &Context) -> Option<String> {
         let is_watched = context.batch_here().is_some_and(BatchRun::is_under_way);
-        if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
+        if let Some(why) = context.why_forbidden(Guarded::Bulk).filter(|_| !is_watched) {
             return Some(why);
         }
         match &context.bulk {

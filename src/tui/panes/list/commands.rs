@@ -20,7 +20,7 @@ pub(super) struct Completion {
 
 impl List {
     /// The group under the cursor, or the marked ones if `several` and there are any.
-    pub fn meant(&self, several: bool) -> Vec<UserGroupId> {
+    pub fn targets(&self, several: bool) -> Vec<UserGroupId> {
         if several && !self.marks.is_empty() {
             return self.marks.ids();
         }
@@ -41,7 +41,7 @@ impl List {
             }
             Command::Columns(change) => self.columns = change.of(&self.columns),
             Command::Save(name) => {
-                context.start(Job::SaveView(name, self.as_left()));
+                context.start(Job::SaveView(name, self.current_view()));
             }
             Command::View(name) => self.apply(&name, context),
             Command::Mark(filter) => self.mark_found(&filter, context),
@@ -75,7 +75,7 @@ impl List {
                 };
                 let mut ids = self.marks.ids();
                 if ids.is_empty() {
-                    if let Some(why) = context.not_all_read() {
+                    if let Some(why) = context.why_incomplete() {
                         context.say(Severity::Warning, format!("Not exported: {why}"));
                         return;
                     }
@@ -132,7 +132,7 @@ impl List {
 
     /// Marks everything that a filter finds among all groups; its words must match literally.
     fn mark_found(&mut self, filter: &str, context: &mut Context) {
-        if let Some(why) = context.not_all_read() {
+        if let Some(why) = context.why_incomplete() {
             context.say(Severity::Warning, format!("Nothing marked: {why}"));
             return;
         }
@@ -168,7 +168,7 @@ impl List {
 
     /// Makes the group under the cursor a favourite, or removes it from the favourites.
     pub(super) fn toggle_favourite(&mut self, context: &mut Context) {
-        let ids = self.meant(false);
+        let ids = self.targets(false);
         let is_one = |id: &UserGroupId| {
             let annotation = context.annotations.get(id.as_str());
             annotation.is_some_and(|annotation| annotation.is_favourite)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{super::View, List};
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Index, SearchResults, finds},
+    search::{Entry, Index, SearchResults, matcher},
     tui::{
         keymap::Action,
         state::{context::Context, notices::Severity},
@@ -192,9 +192,10 @@ impl List {
                 None => self.marks.add(found),
                 // Rows that are only kept although they do not match any more are not marked.
                 Some(now) => {
-                    let mut finds = finds(&now);
-                    let is_meant =
-                        |entry: Entry<'_>| finds(context.groups.entry(entry.id()).unwrap_or(entry));
+                    let mut matches = matcher(&now);
+                    let is_meant = |entry: Entry<'_>| {
+                        matches(context.groups.entry(entry.id()).unwrap_or(entry))
+                    };
                     self.marks.add(&found.only(is_meant));
                 }
             }
@@ -209,8 +210,8 @@ impl List {
     }
 
     /// Why not everything that is shown can be marked: it is not what the person asked for.
-    pub(super) fn no_marking(&self, context: &Context) -> Option<String> {
-        if let Some(why) = context.not_all_read() {
+    pub(super) fn why_no_marking(&self, context: &Context) -> Option<String> {
+        if let Some(why) = context.why_incomplete() {
             return Some(why.into());
         }
         if let Some(wrong) = self.finder.remark() {

@@ -20,7 +20,7 @@ use crate::{
         annotation::Annotation,
         group::{EnvironmentTag, UserGroupId},
     },
-    search::{Entry, ListColumn, Marker, finds},
+    search::{Entry, ListColumn, Marker, matcher},
     tui::{
         keymap::{Action, Focus},
         state::{context::Context, live::ChangedField},
@@ -262,10 +262,10 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         marks.unwrap_or_default()
     };
     let now = finder.current_request(context);
-    let finds = RefCell::new(now.as_ref().map(finds));
+    let matches = RefCell::new(now.as_ref().map(matcher));
     let is_found = |entry: Entry<'_>| {
-        let mut finds = finds.borrow_mut();
-        finds.as_mut().is_none_or(|finds| finds(entry))
+        let mut matches = matches.borrow_mut();
+        matches.as_mut().is_none_or(|matches| matches(entry))
     };
     let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
     // The row is where it was when listed; its values are current.

@@ -40,7 +40,7 @@ impl Review {
     }
 
     pub(super) fn apply(&mut self, context: &mut Context) {
-        if let Some(why) = self.blocked(context) {
+        if let Some(why) = self.why_blocked(context) {
             context.say(Severity::Warning, format!("Not sent: {why}"));
             return;
         }

@@ -312,21 +312,21 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Cont
     put(gutter(!review.on_apply), Style::new());
     put("[ Back ]", style(!review.on_apply));
     let word = review.apply_word();
-    let blocked = review.disabled(Action::Confirm, context);
+    let why_blocked = review.disabled(Action::Confirm, context);
     let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
     let apply = match review.confirmation.level {
         Level::Button => format!("[ {word} ]"),
         Level::Key => format!("[ {word}: press {key} ]"),
         Level::Typed | Level::Words => format!("[ {word}: press {key}, then type ]"),
     };
-    let apply_style = match (&blocked, review.on_apply) {
+    let apply_style = match (&why_blocked, review.on_apply) {
         (Some(_), false) => theme.dim(),
         (_, on) => style(on),
     };
     put("  ", Style::new());
     put(gutter(review.on_apply), Style::new());
     let x = put(&apply, apply_style);
-    let note = match blocked {
+    let note = match why_blocked {
         Some(_) if sending => waiting.unwrap_or_else(|| "sending; leaving does not stop it".into()),
         Some(why) => why,
         None => String::new(),

@@ -60,7 +60,7 @@ impl TokenPane {
         }
     }
 
-    pub(super) fn no_hand_off(&self, context: &Context) -> Option<String> {
+    pub(super) fn why_no_hand_off(&self, context: &Context) -> Option<String> {
         if context.hands_off_to().is_none() {
             return Some("the profile has no handoff".into());
         }
@@ -70,7 +70,7 @@ impl TokenPane {
         if self.to_hand_off(context).is_none() {
             return Some("no new token waits to be handed off".into());
         }
-        context.forbidden(Guarded::HandOff)
+        context.why_forbidden(Guarded::HandOff)
     }
 
     pub(super) fn hand_off_again(&mut self, context: &mut Context) {

@@ -53,7 +53,7 @@ pub(super) async fn run(
     reason: Option<String>,
     context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &context).await?;
+    check_ready(operations, &context).await?;
     let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
     drive(operations, batch, &[], context).await
 }
@@ -64,7 +64,7 @@ pub(super) async fn edit(
     plan: &EditPlan,
     context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &context).await?;
+    check_ready(operations, &context).await?;
     let batch = operations.begin_edit(plan, None).await.map_err(failed)?;
     drive(operations, batch, &[], context).await
 }
@@ -85,10 +85,10 @@ pub(super) async fn plan_edit(
     Ok(Outcome::EditPlanned(plan.map(Box::new)))
 }
 
-async fn ready(operations: &Operations, context: &JobContext) -> Result<(), JobError> {
+async fn check_ready(operations: &Operations, context: &JobContext) -> Result<(), JobError> {
     operations.ready().await.map_err(failed)?;
     if context.command.borrow().is_stop() {
-        return Err(broke("stopped before anything was sent"));
+        return Err(job_error("stopped before anything was sent"));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ pub(super) async fn resume(
     left_out: &[UserGroupId],
     context: JobContext,
 ) -> Result<Outcome, JobError> {
-    ready(operations, &context).await?;
+    check_ready(operations, &context).await?;
     drive(operations, batch, left_out, context).await
 }
 
@@ -118,7 +118,7 @@ async fn drive(
     let report = follow(&mut run.progress, &run.control, &mut context).await;
     report
         .map(Outcome::BulkEnded)
-        .ok_or_else(|| broke("Internal error, stopped"))
+        .ok_or_else(|| job_error("Internal error, stopped"))
 }
 
 async fn follow(
@@ -163,6 +163,6 @@ fn failed(failure: Failure) -> JobError {
     failure.into()
 }
 
-fn broke(text: &str) -> JobError {
+fn job_error(text: &str) -> JobError {
     JobError::of(text)
 }

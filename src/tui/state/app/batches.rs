@@ -106,7 +106,7 @@ impl App {
     }
 
     /// Reports batches that an earlier session or another process did not finish; does not resume them.
-    pub(super) fn found_batches(&mut self, batches: &[Batch]) {
+    pub(super) fn report_unfinished_batches(&mut self, batches: &[Batch]) {
         let running = self.context.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches

@@ -44,7 +44,7 @@ impl App {
             }
             Command::Profile(name) => self.switch_to_named(&name),
             Command::Note(text) => {
-                let seen = self.meant(false).into_iter().next();
+                let seen = self.targets(false).into_iter().next();
                 let seen = seen.and_then(|id| self.context.annotations.of.get(&id));
                 let change = AnnotationChange {
                     note: Some(text),
@@ -79,7 +79,7 @@ impl App {
     }
 
     fn annotate(&mut self, change: AnnotationChange, several: bool) {
-        match self.meant(several) {
+        match self.targets(several) {
             ids if ids.is_empty() => {
                 self.refuse("Not available here: it acts on a group; open one, or the list".into());
             }
@@ -88,10 +88,10 @@ impl App {
     }
 
     /// The group that the page shows; on the list, the group under the cursor, or the marked ones if `several`.
-    fn meant(&self, several: bool) -> Vec<UserGroupId> {
+    fn targets(&self, several: bool) -> Vec<UserGroupId> {
         let page = self.stack.iter().rfind(|pane| !pane.view().is_overlay());
         match page {
-            Some(Pane::List(list)) => list.meant(several),
+            Some(Pane::List(list)) => list.targets(several),
             Some(Pane::Group(group)) => vec![group.id().clone()],
             Some(Pane::Edit(form)) => vec![form.id.clone()],
             Some(Pane::Token(token)) => vec![token.id().clone()],

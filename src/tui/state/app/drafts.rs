@@ -56,12 +56,12 @@ impl App {
             };
             let ended = self.context.drafts.ended(ticket, Some(kept));
             if let (Some((_, id)), Some(other)) = (ended, other) {
-                self.say_met(&id, other, kept == *at);
+                self.report_draft_conflict(&id, other, kept == *at);
             }
-            self.saves_again();
+            self.report_saving_works();
         } else if let Outcome::DraftForgotten = outcome {
             self.context.drafts.ended(ticket, Some(self.context.now));
-            self.saves_again();
+            self.report_saving_works();
         } else if let Outcome::Failed(trouble) = outcome {
             return self.draft_failed(ticket, &trouble.text);
         } else {
@@ -82,7 +82,7 @@ impl App {
             return false;
         };
         // While the directory is unavailable, each form says so itself.
-        let is_told = self.context.lost.is_some();
+        let is_told = self.context.outage.is_some();
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
             let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
             self.context.say(Severity::Error, text);
@@ -90,7 +90,7 @@ impl App {
         true
     }
 
-    fn saves_again(&mut self) {
+    fn report_saving_works(&mut self) {
         if std::mem::replace(&mut self.context.drafts.is_failing, false) {
             self.context.say(Severity::Done, "Drafts are saved again");
         }
@@ -98,7 +98,7 @@ impl App {
     }
 
     /// Two consoles have a draft of the same group: says that the newer one is kept.
-    fn say_met(&mut self, id: &UserGroupId, other: &OtherDraft, is_ours: bool) {
+    fn report_draft_conflict(&mut self, id: &UserGroupId, other: &OtherDraft, is_ours: bool) {
         let age = self.context.age(other.at);
         let by = visible(&other.by);
         let text = if is_ours {
@@ -131,7 +131,7 @@ impl App {
             }
         }
         if is_first && !changed.is_empty() {
-            let text = self.offer();
+            let text = self.unsent_drafts_text();
             self.context.say(Severity::Info, text);
         }
     }
@@ -160,7 +160,7 @@ impl App {
     }
 
     /// Returns for example "1 unsent draft: acme-eu (2h ago); e on it opens it".
-    fn offer(&self) -> String {
+    fn unsent_drafts_text(&self) -> String {
         let context = &self.context;
         let drafts = context.drafts.of(context.current);
         let named = drafts.iter().take(NAMED).map(|unsent| {
@@ -206,7 +206,7 @@ impl App {
         let drafts = &self.context.drafts;
         if self.context.is_ephemeral {
             drafts.len()
-        } else if drafts.is_failing || self.context.lost.is_some() {
+        } else if drafts.is_failing || self.context.outage.is_some() {
             drafts.unsaved()
         } else {
             0

@@ -49,7 +49,7 @@ impl App {
     }
 
     /// Reports new tokens that have been waiting since an earlier session.
-    pub(super) fn found_waiting(&mut self, rows: &[RotationRow]) {
+    pub(super) fn report_pending_hand_offs(&mut self, rows: &[RotationRow]) {
         let here = self.context.profile().map(|profile| profile.name.clone());
         let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
             .iter()

@@ -89,7 +89,7 @@ impl App {
     /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only the
     /// latter is used.
     pub(super) fn first_rows(&mut self, ticket: Ticket, mut listing: Listing) {
-        if self.is_of_another(ticket) {
+        if self.is_of_other_profile(ticket) {
             return;
         }
         self.first_rows = Some(ticket);
@@ -118,13 +118,13 @@ impl App {
     }
 
     pub(super) fn note_read(&mut self, ticket: Ticket, read: usize) {
-        if !self.is_of_another(ticket) {
+        if !self.is_of_other_profile(ticket) {
             self.context.groups.note_read(read);
         }
     }
 
     /// Whether the job belongs to another profile, or was cancelled.
-    fn is_of_another(&self, ticket: Ticket) -> bool {
+    fn is_of_other_profile(&self, ticket: Ticket) -> bool {
         let running = self.context.running.get(&ticket);
         running.is_none_or(|running| running.profile != self.context.current)
     }
@@ -153,7 +153,7 @@ impl App {
         match outcome {
             Outcome::Done(done) => {
                 let id = &done.group.id;
-                let tells_how_it_ended = tells_how_changes_ended(done);
+                let tells_how_it_ended = settles_all_changes(done);
                 let verb = running.job.verb();
                 self.context
                     .messages
@@ -276,7 +276,7 @@ impl App {
             Outcome::SavedViews(saved, _) => self.context.annotations.take_views(saved.clone()),
             Outcome::OpenRotations(rows) if is_here => {
                 self.context.note_open(states(rows));
-                self.found_open(rows);
+                self.report_open_rotations(rows);
             }
             Outcome::Rotations(rows) if is_here => self.context.note_open(states(rows)),
             Outcome::Recovered(all) if is_here => {
@@ -289,10 +289,10 @@ impl App {
                 self.context.note_rotation(row);
                 self.abandoned();
             }
-            Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
+            Outcome::PendingHandOffs(rows) if is_here => self.report_pending_hand_offs(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
-            Outcome::Batches(batches) if is_here => self.found_batches(batches),
+            Outcome::Batches(batches) if is_here => self.report_unfinished_batches(batches),
             Outcome::Attention(found) => self.context.note_attention(found),
             Outcome::Batch(stands) if is_here => self.batch_read(&stands.0, &stands.1),
             // Always applied: the indexes of the profiles must match those of the backends.
@@ -419,7 +419,7 @@ impl App {
         }
     }
 
-    pub(super) fn lost(&mut self, ticket: Ticket) {
+    pub(super) fn job_panicked(&mut self, ticket: Ticket) {
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
@@ -451,13 +451,13 @@ impl App {
             .find(|pane| pane.view().waits_for(ticket));
         if let Some(pane) = waiting {
             has_ended(pane, ticket);
-            pane.view_mut().lost(&mut self.context);
+            pane.view_mut().job_panicked(&mut self.context);
         }
     }
 }
 
 /// Whether this was a read after which no earlier change of the group is open.
-fn tells_how_changes_ended(done: &Done) -> bool {
+fn settles_all_changes(done: &Done) -> bool {
     let is_reading = matches!(done.ending, Ending::Found | Ending::CreatedByGet);
     let is_open = |warning: &Warning| matches!(warning, Warning::RotationOpen { .. });
     is_reading && done.open.is_empty() && !done.warnings.iter().any(is_open)

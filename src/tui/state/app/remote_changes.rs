@@ -37,7 +37,7 @@ impl App {
         if profile != self.context.current {
             return;
         }
-        let before = self.context.lost.take();
+        let before = self.context.outage.take();
         let was_unread = before.is_some_and(|before| !before.why.can_be_read());
         self.context.is_directory_back |=
             was_unread && lost.is_none_or(|(_, why)| why.can_be_read());
@@ -50,7 +50,7 @@ impl App {
             return;
         };
         let since = self.context.now - ago;
-        self.context.lost = Some(Outage { since, why });
+        self.context.outage = Some(Outage { since, why });
         if let Some(condition) = self.context.directory_condition() {
             let mut letters = condition.chars();
             let first = letters.next().map(|c| c.to_uppercase().to_string());

@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 
 impl App {
     /// Reports what is open, and starts to settle it.
-    pub(super) fn found_open(&mut self, rows: &[RotationRow]) {
+    pub(super) fn report_open_rotations(&mut self, rows: &[RotationRow]) {
         if rows.is_empty() {
             return;
         }
