@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A night on call, done with commands alone: on the service of the demo, so nothing real is touched.
+# A night on call, done with commands alone. It uses the service of the demo, so nothing real is touched.
 #   tests/tasks.sh [PROGRAM]      PROGRAM is groupdesk, or for example target/debug/groupdesk
-# Every step checks what it did; the first thing that is not as it should be ends the script with 1.
+# Every step checks its result; the first wrong one ends the script with 1.
 set -euo pipefail
 
 program=$(command -v "${1:-groupdesk}") || { echo "there is no program ${1:-groupdesk}" >&2; exit 1; }
@@ -29,7 +29,7 @@ code() {
 # count PATTERN FILE: how many lines have it
 count() { grep -c -- "$1" "$2" || true; }
 
-# one_a_line: the objects of a JSON array, one a line (where jq is at hand: jq -c '.[]')
+# one_a_line: the objects of a JSON array, one per line (with jq: jq -c '.[]')
 one_a_line() { tr -d '\n' | sed -e 's/}, *{/}\n{/g' -e 's/$/\n/' | tr -s ' '; }
 
 folder=$(mktemp -d)
@@ -65,10 +65,10 @@ say 'A profile with a hand-off: a command that takes each new token'
 mkdir -m 700 vault
 cat >put-token <<'END'
 #!/bin/sh
-# One JSON object on standard input, into a new 0600 file of the folder $1.
+# Writes one JSON object from standard input to a new 0600 file in the folder $1.
 cat >"$(mktemp "$1/XXXXXXXX")"
 END
-# [profiles.testing] is the last table of the demo's file; its keys lie beside it.
+# [profiles.testing] is the last table of the demo's file; its keys are in the same folder.
 {
     sed "s|{ file = \"|{ file = \"${GROUPDESK_CONFIG%/*}/|" "$GROUPDESK_CONFIG"
     echo "handoff = { command = [\"/bin/sh\", \"$folder/put-token\", \"$folder/vault\"], timeout = \"10s\" }"
@@ -103,7 +103,7 @@ is 'not handed off' 0 "$(sed 's/.*"not_handed_off":\([0-9]*\).*/\1/' sum)"
 is 'tokens in the vault' 6 "$(find vault -type f -perm 600 | wc -l | tr -d ' ')"
 is 'younger ones that were left alone' 0 "$(cat vault/* | count '"user_group_id":"acme-eu"' -)"
 is 'rotations still to be found out' 0 "$(groupdesk rotations --open --json | count '"rotation"' -)"
-# Nothing is left that is so old, so nothing was sent.
+# No token is that old any more, so nothing was sent.
 is 'exit code of the same again' 0 "$(code groupdesk rotate --older-than 90d --yes --json)"
 is 'tokens in the vault after it' 6 "$(find vault -type f | wc -l | tr -d ' ')"
 
@@ -136,7 +136,7 @@ is 'handed off' 207 "$(count '"outcome": "handed_off"' history)"
 groupdesk history night-77 --json | one_a_line >history
 is 'lines about night-77' 7 "$(wc -l <history | tr -d ' ')"
 is 'the last of them' handed_off "$(sed -n '1s/.*"outcome": "\([a-z_]*\)".*/\1/p' history)"
-# No token stands in anything that was printed or remembered.
+# No token is in anything that was printed or stored.
 is 'leaked tokens in it' 0 "$(cat history out err sum "$GROUPDESK_DIRECTORY"* | grep -c -a -F -f leaked.token || true)"
 
 say 'What is known here now, and the check of the installation itself'

@@ -30,11 +30,11 @@ const CANARY: &str = "canary";
 
 /// Collects every returned value in all its textual forms.
 #[derive(Default)]
-struct Witness {
+struct Collector {
     seen: AtomicUsize,
 }
 
-impl Witness {
+impl Collector {
     fn collect(&self, secrets: &[String], what: &str, result: &Result<Done, Failure>) {
         self.seen.fetch_add(1, Ordering::Relaxed);
         let mut said = vec![format!("{result:?} {result:#?}")];
@@ -128,7 +128,7 @@ fn scan(world: &World, secrets: &[String]) {
 async fn with_the_real_service_no_key_and_no_token_is_anywhere() {
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
-    let witness = Witness::default();
+    let witness = Collector::default();
     let installation = world.installation(Side::Testing).through(proxy.base_url());
     let operations = installation.operations();
     let mut secrets = world.secrets();
@@ -184,7 +184,7 @@ const FOREIGN: &str = "c0ffee00c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c
 /// The first token, a bad answer to the rotation, and then the answer to the get.
 #[tokio::test]
 async fn secrets_repeated_by_a_service_appear_nowhere() {
-    let witness = Witness::default();
+    let witness = Collector::default();
     let world = World::new().await;
     let secrets = vec![KEY.to_owned(), FOREIGN.to_owned()];
     let rounds = parrots(KEY, FOREIGN, FOREIGN).len();

@@ -23,9 +23,9 @@ use std::{collections::BTreeMap, pin::pin, time::Instant};
 use futures_util::{Stream, StreamExt, stream};
 use jiff::Timestamp;
 
-use case::{Case, Way};
+use case::{Case, RecoveryKind};
 use mistakes::Variant;
-use run::{Played, play};
+use run::{RunResult, play};
 use stage::Stage;
 
 /// Parallel runs; each mostly waits for a disk, a process or a timeout.
@@ -41,14 +41,14 @@ fn play_cases(
     stage: &Stage,
     cases: Vec<Case>,
     variant: Variant,
-) -> impl Stream<Item = (Case, Played)> {
+) -> impl Stream<Item = (Case, RunResult)> {
     stream::iter(cases)
         .map(move |case| async move { (case, play(stage, case, variant).await) })
         .buffer_unordered(AT_ONCE)
 }
 
 #[track_caller]
-fn assert_nothing_wrong(played: &[(Case, Played)]) {
+fn assert_nothing_wrong(played: &[(Case, RunResult)]) {
     let wrong: Vec<_> = played
         .iter()
         .filter(|(_, played)| !played.wrong.is_empty())
@@ -65,7 +65,7 @@ fn assert_nothing_wrong(played: &[(Case, Played)]) {
 
 /// The points were really passed and the faults really happened: a run that proves nothing is noticed.
 #[track_caller]
-fn assert_meaningful(played: &[(Case, Played)]) {
+fn assert_meaningful(played: &[(Case, RunResult)]) {
     let mut requests = BTreeMap::new();
     let mut kills = BTreeMap::new();
     let mut again = BTreeMap::new();
@@ -80,14 +80,14 @@ fn assert_meaningful(played: &[(Case, Played)]) {
     let mut places = again.iter().map(|((_, kill), count)| (kill, count));
     assert!(places.all(kills_only_there), "{again:?}");
     assert_eq!(kills.len(), Case::KILLS.len());
-    assert_eq!(again.len(), Way::ALL.len() * Case::AGAIN.len());
+    assert_eq!(again.len(), RecoveryKind::ALL.len() * Case::AGAIN.len());
 }
 
 /// All cases when asked for, otherwise these.
 fn cases(else_these: impl FnOnce() -> Vec<Case>) -> Vec<Case> {
     match std::env::var("GROUPDESK_CRASH") {
         Ok(how) => {
-            assert_eq!(how, "all", "GROUPDESK_CRASH knows no other word");
+            assert_eq!(how, "all", "the only value of GROUPDESK_CRASH is all");
             Case::all().collect()
         }
         Err(_) => else_these(),
@@ -100,11 +100,11 @@ async fn after_any_death_the_journal_agrees_with_the_service() {
     assert_meaningful(&played);
 }
 
-async fn play_and_check(cases: Vec<Case>) -> Vec<(Case, Played)> {
+async fn play_and_check(cases: Vec<Case>) -> Vec<(Case, RunResult)> {
     let begun = Instant::now();
     let stage = Stage::new().await;
     let played: Vec<_> = play_cases(&stage, cases, Variant::Shipped).collect().await;
-    let killed = |played: &Played| usize::from(played.died) + played.died_again;
+    let killed = |played: &RunResult| usize::from(played.died) + played.died_again;
     let kills: usize = played.iter().map(|(_, played)| killed(played)).sum();
     let requests: usize = played.iter().map(|(_, played)| played.requests).sum();
     println!(
@@ -125,7 +125,7 @@ async fn every_mistake_is_caught_and_the_same_code_without_one_is_not() {
         // A mistake in the rotation shows however it is recovered.
         cases
             .map(|case| Case {
-                way: Way::LookUp,
+                way: RecoveryKind::LookUp,
                 ..case
             })
             .collect::<Vec<_>>()

@@ -16,7 +16,7 @@ use super::house::citations::below;
 use crate::support::postgres;
 
 /// Blocks that need more than a test has, by file and first line.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const MANUAL: [(&str, &str, &str); 10] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),

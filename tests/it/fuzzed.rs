@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 #[path = "../../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, reason = "a library of its own where it is fuzzed")]
+#[allow(unreachable_pub, reason = "also a library of its own, for fuzzing")]
 mod targets;
 
 /// Runs every file of a target's corpus; `at_least` guards against a corpus that is not found.

@@ -74,7 +74,7 @@ fn no_files_use_each_other_in_a_circle() {
 
 #[test]
 fn a_forbidden_arrow_is_found_however_it_is_written() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("src/domain/group.rs", "use crate::config::Profile;"),
         ("src/domain/group.rs", "use super::super::api::wire;"),
@@ -134,7 +134,7 @@ fn a_crate_in_the_wrong_room_is_found() {
 
 #[test]
 fn a_time_that_tests_cannot_choose_is_found() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("src/cli/commands/whose.rs", "let now = jiff::Timestamp::now();", "must ask a Clock"),
         ("src/tui.rs", "let now = SystemTime::now();", "must ask a Clock"),
@@ -148,7 +148,7 @@ fn a_time_that_tests_cannot_choose_is_found() {
 
 #[test]
 fn what_is_allowed_passes() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("src/main.rs", "fn main() { groupdesk::cli::main() }"),
         ("src/cli.rs", "use crate::{api, config::Settings, directory, domain, operations, service, tui};"),

@@ -157,6 +157,6 @@ fn the_changelog_of_debian_names_this_version() {
     let changelog = fs::read_to_string(root().join("CHANGELOG.md")).expect("there");
     assert!(
         changelog.contains(env!("CARGO_PKG_VERSION")),
-        "CHANGELOG.md knows this version"
+        "CHANGELOG.md has this version"
     );
 }

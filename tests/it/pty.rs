@@ -35,7 +35,7 @@ use std::time::Duration;
 pub(crate) use idle::{FEW_TICKS, ticks};
 use suspend::children;
 
-pub(crate) use place::{Held, Place, processes_of_session, wait_until};
+pub(crate) use place::{BackgroundDemo, TempHome, processes_of_session, wait_until};
 
 use crate::support::pty::Session;
 

@@ -232,7 +232,7 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     let first = screen.lines().next().expect("line 1").to_owned();
     assert!(
         first.contains("!1") && !first.contains("+1"),
-        "what is unclear counts: {first}"
+        "unknown outcomes count: {first}"
     );
     scene.keys("f");
     scene

@@ -500,7 +500,7 @@ fn marks_check_run_and_background_look_as_in_the_snapshots() {
 }
 
 #[test]
-fn the_footer_says_no_longer_that_a_run_goes_on_once_it_has_ended() {
+fn the_footer_no_longer_shows_a_run_that_has_ended() {
     let (mut scene, _) = half_way();
     scene.app.context.size = (120, 36);
     for words in ["leave (continues)", "pause", "STOP"] {

@@ -141,7 +141,7 @@ fn why_a_batch_stopped_is_shown_in_the_list_on_its_page_and_in_attention() {
         (batch, left.items)
     };
     let halt = |cause| LastRun::Stopped(Halt::Asked(cause));
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (halt(StopCause::TerminalLost), "stopped: connection lost", "Stopped: connection lost: 1 of 2"),
         (LastRun::Stopped(Halt::Failures(3)), "stopped after 3 failures in a row", "Stopped after 3"),
@@ -226,7 +226,7 @@ fn run_by_bob(state: RunnerState) -> Batch {
 
 #[test]
 fn running_paused_killed_and_silent_runners_are_told_apart_in_every_view() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (RunnerState::Running, "running: bob@desk7, since", "/ batch running", false, "Running: bob@desk7, since"),
         (RunnerState::Paused, "paused: bob@desk7, since", "! batch paused", true, "Paused: bob@desk7, since"),

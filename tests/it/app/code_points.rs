@@ -126,7 +126,7 @@ fn properties(text: &str) -> Properties {
 type Widget = (&'static str, fn(&str) -> Buffer, usize);
 
 /// The widgets, and how often each shows the text.
-#[rustfmt::skip] // A table: one widget a line.
+#[rustfmt::skip] // A table: one widget per line.
 const WIDGETS: [Widget; 11] = [
     ("a line of text", |text| drawn(|on, area| line(on, area, text)), 1),
     ("a text field with the keys", |text| drawn(|on, area| TextField::new("label", text).draw(on, area, THEME, true)), 1),

@@ -14,7 +14,7 @@ fn drafts(scene: &Scene) -> usize {
 }
 
 #[test]
-fn a_draft_survives_esc_and_comes_back() {
+fn a_draft_survives_esc_and_is_restored() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<esc>").says("Draft of acme-eu saved");
     scene.walk("<down>e<esc>");

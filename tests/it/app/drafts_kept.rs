@@ -46,7 +46,7 @@ fn one_save_at_a_time_and_the_newest_wins() {
     assert_eq!(
         name(&mut scene),
         "Name of acme-eu1234",
-        "what came meanwhile"
+        "the job started meanwhile"
     );
     scene.answer();
     scene.keys("<left><right>");

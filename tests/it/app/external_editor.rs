@@ -166,7 +166,7 @@ fn a_group_to_be_created_begins_with_a_template() {
 }
 
 #[test]
-fn a_token_in_the_text_of_a_group_is_no_draft() {
+fn a_group_text_with_a_token_is_not_kept_as_a_draft() {
     let mut scene = Scene::on(TESTING);
     let (ticket, ..) = open_editor(&mut scene, "E");
     let answer = r#"{"user_group_id": "acme-eu", "token": "canary-token"}"#;

@@ -314,7 +314,7 @@ fn filter_and_order_are_stored_per_profile() {
     let mut scene = Scene::on(TESTING);
     scene.walk("s");
     scene.keys("/acm");
-    assert_eq!(scene.pending, [], "nothing is kept while it is typed");
+    assert_eq!(scene.pending, [], "nothing is stored while typing");
     scene.keys("<enter>");
     let kept = ListView {
         filter: "acm".into(),

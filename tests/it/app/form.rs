@@ -199,7 +199,7 @@ fn properties_too_large_for_an_answer_get_no_review() {
         scene.walk("<tab>").shows("! properties: ").shows(words);
         scene.walk("<ctrl-s>");
         scene.says("No review yet: properties: ").says(words);
-        assert_eq!(scene.focus(), "EditRows", "it goes there");
+        assert_eq!(scene.focus(), "EditRows", "the focus goes there");
         assert_eq!(scene.writes(), Vec::<&Job>::new());
         // The text is not lost.
         scene.walk("<esc>e<tab><tab>").shows(words);

@@ -149,7 +149,7 @@ fn a_rotation_whose_page_was_left_is_still_handed_off() {
         assert_eq!(scene.pending[0].1, ProfileIndex(TESTING));
         scene.answer_with(handed_off("acme-eu", HandOffState::Failed, Some(1), None));
         scene.says("HAND-OFF FAILED");
-        assert!(scene.pending.is_empty(), "no read begins anew");
+        assert!(scene.pending.is_empty(), "no new read");
     }
 }
 

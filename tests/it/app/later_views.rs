@@ -88,7 +88,7 @@ pub(super) fn attention(rows: Vec<Concern>) -> Scene {
 }
 
 /// Batches in each state, with what tells them apart.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     let edit = BulkChange::mapping("40", Some("214"), None).expect("a change");
     let counted = |counts| Batch {

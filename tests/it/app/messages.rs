@@ -156,7 +156,7 @@ fn the_cursor_stays_on_its_message_while_others_arrive_and_repeat() {
 }
 
 #[test]
-fn a_command_in_a_message_is_copied_whole_however_the_message_wraps() {
+fn a_command_in_a_message_is_copied_completely_however_it_wraps() {
     let mut scene = Scene::on(TESTING);
     let command = format!(
         "export GROUPDESK_CONFIG=/tmp/{}/config.toml",

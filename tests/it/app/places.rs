@@ -141,7 +141,7 @@ fn the_token_is_hidden_after_its_time_even_below_a_box() {
     scene.walk("v").shows(TOKEN);
     assert!(scene.app.wake_at().is_some());
     scene.later(5).walk("?");
-    assert!(scene.app.wake_at().is_some(), "time goes on below the help");
+    assert!(scene.app.wake_at().is_some(), "time passes below the help");
     scene.walk("<esc>");
     scene.later(14).msg(Msg::Tick);
     scene.shows(TOKEN);

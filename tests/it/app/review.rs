@@ -45,7 +45,7 @@ fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
         .shows("( ) mine    (not there)");
     scene.keys("<tab><enter>");
     let (base, wanted) = sent(&scene);
-    assert_eq!(base, theirs(), "the history tells what is replaced");
+    assert_eq!(base, theirs(), "the history has the replaced value");
     let mut expected = theirs();
     expected.name = Some("Name of acme-eu 2".into());
     assert_eq!(wanted, expected);

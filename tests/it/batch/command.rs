@@ -149,7 +149,7 @@ async fn a_scheduled_run_that_was_taken_over_starts_nothing_more() {
         .at(Timestamp::now() + Duration::from_hours(1))
         .operations();
     let taken = li.begin_scheduled_run().await.expect("asked");
-    assert!(taken.is_ok(), "nobody is heard of");
+    assert!(taken.is_ok(), "no heartbeat");
     gate.open();
     let (code, lines, err) = read(wait(running).await);
     assert_eq!(code, 130, "{err}");

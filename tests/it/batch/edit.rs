@@ -146,7 +146,7 @@ async fn a_group_that_changed_since_the_review_is_skipped() {
         ItemStatus::Confirmed,
     ];
     assert_eq!(scene.statuses(batch).await, expected);
-    assert_eq!(report.halt, None, "it says nothing about the service");
+    assert_eq!(report.halt, None, "this says nothing about the service");
     let note = ended[0].note.as_deref().expect("why");
     assert!(
         note.starts_with("skipped: ") && note.contains("name"),

@@ -197,7 +197,7 @@ async fn a_pause_lets_requests_in_flight_end_and_starts_nothing() {
     };
     assert_eq!(first.status, ItemStatus::Confirmed);
     let quiet = tokio::time::timeout(std::time::Duration::from_millis(100), run.progress.recv());
-    assert!(quiet.await.is_err(), "nothing is begun");
+    assert!(quiet.await.is_err(), "nothing is started");
     assert_eq!(scene.proxy.count("POST"), 1);
     run.control.resume();
     let (ended, report) = watch(run).await;

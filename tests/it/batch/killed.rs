@@ -55,7 +55,7 @@ fn fault_of(number: usize) -> ProxyFault {
 fn size() -> usize {
     match std::env::var("GROUPDESK_CRASH") {
         Ok(how) => {
-            assert_eq!(how, "all", "GROUPDESK_CRASH knows no other word");
+            assert_eq!(how, "all", "the only value of GROUPDESK_CRASH is all");
             500
         }
         Err(_) => 100,
@@ -118,10 +118,10 @@ async fn a_batch_with_faults_is_killed_five_times_and_resumed() {
             Some(LastRun::Begun),
             "its end was not written"
         );
-        let runner = left.runner.expect("it was told of");
+        let runner = left.runner.expect("the operator was told");
         assert!(
             !runner.is_alive() || cfg!(not(target_os = "linux")),
-            "its machine sees that it is gone: {runner:?}"
+            "on its own machine it counts as gone: {runner:?}"
         );
         gate.open();
         arguments = ["--resume", "1"];

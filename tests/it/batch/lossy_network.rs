@@ -116,7 +116,7 @@ async fn rotate_all(seed: u64) {
     // The state of the service, and what the journal says once the network is healthy again.
     for group in &stage.groups {
         let read = Task::Get.run(&stage.ana, group).await;
-        read.expect("the line is good again");
+        read.expect("the network is healthy");
     }
     let rows = stage
         .ana

@@ -71,7 +71,11 @@ async fn others_see_a_running_paused_and_silent_runner() {
     let now = at(0);
     let running = wait_for_state(&now, batch, RunnerState::Running).await;
     assert_eq!(running.by, scene.ana.operator());
-    assert_eq!(is_counted_concern(&now).await, Some(false), "it is in hand");
+    assert_eq!(
+        is_counted_concern(&now).await,
+        Some(false),
+        "a run is at work"
+    );
     let asked = now.plan_resumption(batch, true).await.expect("readable");
     assert_eq!(asked.level, Level::Words, "a second run would join it");
 
@@ -107,7 +111,10 @@ async fn of_two_runs_the_last_one_to_end_decides_the_result() {
     second.control.stop(StopCause::Person);
     watch(second).await;
     let stands = scene.ana.batch(batch).await.expect("readable");
-    assert!(stands.is_run(), "the first one is still at it: {stands:?}");
+    assert!(
+        stands.is_run(),
+        "the first run is still at work: {stands:?}"
+    );
     first.control.stop(StopCause::Quit);
     gate.open();
     let (_, report) = watch(first).await;
@@ -163,7 +170,7 @@ async fn break_at(point: Failpoint) {
     assert_eq!(report.halt, Some(Halt::Internal), "{point:?}");
     let stands = scene.ana.batch(batch).await.expect("readable");
     assert_eq!(stands.last_run, Some(LastRun::Stopped(Halt::Internal)));
-    assert_eq!(stands.runner, None, "nobody is at it");
+    assert_eq!(stands.runner, None, "no run is at work");
     assert_eq!(is_counted_concern(&scene.ana).await, Some(true));
     let told = stands.last_run_in_words(|at| at.to_string());
     assert_eq!(told.as_deref(), Some("stopped: internal error"));

@@ -44,7 +44,7 @@ async fn of_many_scheduled_runs_one_begins_and_the_next_after_it() {
 async fn a_silent_run_is_taken_over_and_told_so() {
     let scene = Scene::new(0).await;
     let begin = async |of: &Operations| of.begin_scheduled_run().await.expect("asked");
-    let first = begin(&scene.ana).await.expect("nobody is at it");
+    let first = begin(&scene.ana).await.expect("no run is at work");
     let early = begin(&later(&scene, 20)).await;
     assert!(early.is_err(), "it was heard of 20 s ago");
     let second = begin(&later(&scene, 3_600)).await.expect("it is gone");
@@ -53,6 +53,6 @@ async fn a_silent_run_is_taken_over_and_told_so() {
     assert!(begin(&later(&scene, 3_601)).await.is_err());
     let third = begin(&later(&scene, 7_300)).await.expect("it is gone, too");
     let told = tokio::time::timeout(DEADLINE, second.taken_over()).await;
-    assert!(told.is_ok(), "the next beat tells it");
+    assert!(told.is_ok(), "the next heartbeat shows it");
     third.end().await;
 }

@@ -127,7 +127,7 @@ async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
     assert_eq!(report.counts, all);
     let halt = report.halt.clone().expect("it stopped");
     assert!(matches!(halt, Halt::Conflict(_)), "{halt:?}");
-    assert_eq!(halts, [halt], "told when it happens, once");
+    assert_eq!(halts, [halt], "reported once, when it happens");
     scene.check(&report).await;
 }
 

@@ -3,9 +3,9 @@
 use super::*;
 
 #[path = "runs.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod runs;
 
 #[path = "scheduled.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod scheduled;

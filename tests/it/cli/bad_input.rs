@@ -11,7 +11,7 @@ async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
     let twice = home.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
     let broken = home.write("broken.json", "{\"a\":\n  canary}");
     let numbers = home.write("numbers.json", "{\"40\": 213}");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["create", "a", "--map", "40", "--yes"][..], "--map 40=213"),
         (&["create", "a", "--map", "40=1", "--map", "40=2", "--yes"], "given twice"),

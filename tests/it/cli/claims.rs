@@ -227,7 +227,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_both_values_are_named
     let people = home.run(&["apply", &same, "--dry-run"]).await;
     assert!(
         !people.out.contains("unchanged"),
-        "nobody has read it: {}",
+        "it was not read: {}",
         people.out
     );
     // The service's copy is changed by somebody else, and this installation does not know.

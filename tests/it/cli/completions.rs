@@ -273,7 +273,7 @@ async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
 #[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
     let (home, _service) = knowing_acme(Vec::new()).await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["rotat"][..], 2, "'rotate'"),
         (&["docter"], 2, "'doctor'"),
@@ -309,7 +309,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
     home.connect("http://127.0.0.1:1", "key");
     let file = home.path("config.toml");
     let whole = std::fs::read_to_string(&file).expect("readable");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
         ("[theme]\nbase = \"drak\"", "list", 2, "did you mean \"dark\"?"),

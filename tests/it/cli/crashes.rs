@@ -64,7 +64,10 @@ fn a_panic_names_its_location_and_repeats_no_secret() {
                 "{text}"
             );
             assert!(text.contains("crashes.rs:"), "{place}: where? {text}");
-            assert!(text.contains("a cable came loose"), "{place}: what? {text}");
+            assert!(
+                text.contains("a cable came loose"),
+                "{place}: no message: {text}"
+            );
             let left = std::fs::read_dir(folder.path()).expect("readable").count();
             assert_eq!(left, 0, "{place}: a crash report was written");
         }

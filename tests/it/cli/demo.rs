@@ -27,7 +27,7 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
             assert_eq!(
                 done.warnings,
                 [],
-                "what is remembered is what the service says: {}",
+                "the directory agrees with the service: {}",
                 group.id
             );
             assert_eq!(done.group.last_rotated, group.last_rotated);

@@ -32,11 +32,11 @@ const KILLS: usize = 50;
 struct Acknowledged {
     name: String,
     token: Token,
-    asked: Option<Asked>,
+    asked: Option<LastRequest>,
 }
 
 #[derive(Clone, PartialEq)]
-enum Asked {
+enum LastRequest {
     Name(String),
     Rotation,
 }
@@ -94,7 +94,7 @@ async fn write(
         let mut state = Acknowledged {
             name: "created".into(),
             token: group.token,
-            asked: Some(Asked::Name(name.clone())),
+            asked: Some(LastRequest::Name(name.clone())),
         };
         told.insert(id.clone(), state.clone());
         let Ok(reply) = client.update(&request(&id, &name), &id).await else {
@@ -106,7 +106,7 @@ async fn write(
         killer.acknowledged();
         state = Acknowledged {
             name,
-            asked: Some(Asked::Rotation),
+            asked: Some(LastRequest::Rotation),
             ..state
         };
         told.insert(id.clone(), state.clone());
@@ -151,7 +151,7 @@ async fn no_acknowledged_write_is_lost() {
         }
         assert!(
             told.values().any(|state| state.asked.is_some()),
-            "it was killed amid writes"
+            "it was killed while writing"
         );
         (serving, url) = home.serve().await;
         check(&client(&url, &key), told).await;
@@ -176,12 +176,12 @@ async fn check(client: &Client, told: BTreeMap<UserGroupId, Acknowledged>) {
         let name = group.name.expect("a name");
         let asked = state.asked;
         assert!(
-            name == state.name || asked == Some(Asked::Name(name.clone())),
+            name == state.name || asked == Some(LastRequest::Name(name.clone())),
             "{id}: {name} instead of {}",
             state.name
         );
         assert!(
-            group.token == state.token || asked == Some(Asked::Rotation),
+            group.token == state.token || asked == Some(LastRequest::Rotation),
             "{id}: another token"
         );
     }

@@ -121,7 +121,7 @@ async fn a_busy_service_is_retried_and_no_row_is_lost() {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert!(
         begun.elapsed().as_millis() >= 1000,
-        "it waits as it is asked to"
+        "it waits as long as Retry-After says"
     );
     assert!(ran.err.contains("asks to wait 1 s"), "{}", ran.err);
     let last = sum(&ran.out);
@@ -230,7 +230,7 @@ async fn a_signal_finishes_requests_in_flight_and_leaves_the_rest() {
                 (&json!(1), &json!(1), &json!(3))
             );
             assert_eq!(running.code().await, Some(7));
-            assert_eq!(methods(&service).len(), 2, "nothing new was begun");
+            assert_eq!(methods(&service).len(), 2, "nothing new was started");
         }),
     )
     .await;

@@ -86,7 +86,7 @@ async fn check_one(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
         (Target::Token | Target::Export, Hazard::FullDisk) => "directory.db".into(),
         _ => place.file.file_name().expect("a name").to_string_lossy(),
     };
-    assert!(said.contains(&*name), "{what}: which file? {said}");
+    assert!(said.contains(&*name), "{what}: no file is named: {said}");
     if target == Target::Config && hazard == Hazard::OtherOwner && !geteuid().is_root() {
         // A file of root's may be a shared configuration; this one is not TOML.
         assert!(said.contains("not TOML"), "{what}: {said}");
@@ -109,13 +109,13 @@ async fn check_one(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
     ];
     assert!(
         ways.iter().any(|way| said.contains(way)),
-        "{what}: what to do? {said}"
+        "{what}: no advice: {said}"
     );
     if hazard == Hazard::FullDisk {
         let left = after.file.is_none_or(|left| left.is_private());
         assert!(left, "{what}: what is left is private");
     } else {
-        assert_eq!(after.file, before.file, "{what}: what was there stays");
+        assert_eq!(after.file, before.file, "{what}: the old file stays");
     }
 }
 
@@ -213,7 +213,7 @@ async fn a_full_disk_is_named_and_no_partial_file_is_left() {
     assert!(named("acme.token") && named("groups.jsonl"), "{said}");
     assert!(
         said.contains("fill\nmore\ndone"),
-        "nothing half is left: {said}"
+        "no partial file is left: {said}"
     );
     assert!(is_empty(&small), "the disk went with its process");
 }

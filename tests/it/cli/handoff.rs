@@ -171,7 +171,7 @@ async fn doctor_counts_undelivered_tokens() {
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     std::fs::set_permissions(&service, wide).expect("set");
     let report = home.json(0, &["doctor"]).await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("0 pending, 1 failed hand-offs", "groupdesk rotations handoff"),
         ("other users may use ~/.local/share/groupdesk/service.db (mode 0644)", "chmod 600 ~/.local/share/groupdesk/service.db"),

@@ -80,7 +80,7 @@ async fn an_unknown_command_gets_the_nearest_one() {
 async fn any_failure_is_one_json_object_for_programs() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         // Wrong arguments.
         (&["lst", "--json"][..], 2, "'list'"),

@@ -139,7 +139,7 @@ async fn the_change_of_a_line_is_shown_and_undone() {
     );
     assert_eq!(home.json(0, &["history", "diff", "acme-eu"]).await, changed);
     let now = home.json(0, &["history", "diff", &number, "--now"]).await;
-    assert_eq!(now["changes"], Value::Null, "it is so now");
+    assert_eq!(now["changes"], Value::Null, "now it has this value");
 
     let dry = home
         .json(0, &["history", "restore", &number, "--dry-run"])
@@ -197,7 +197,7 @@ async fn views_and_favourites_are_stored_and_found_by_the_filter() {
         "{}",
         human.out
     );
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["view", "save", "x", "--filter", "map:"][..], "nothing was saved"),
         (&["view", "save", "x", "--columns", "size"], "nothing was saved"),

@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 /// Commands that send requests, with their standard input.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const SENDING: [(&[&str], &str); 24] = [
     (&["get", "acme"], ""),
     (&["get", "acme", "--json"], ""),
@@ -38,7 +38,7 @@ const SENDING: [(&[&str], &str); 24] = [
 ];
 
 /// Commands that send nothing; the last ones are refused, and must not repeat their arguments.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const QUIET: [(&[&str], &str); 22] = [
     (&["list"], ""),
     (&["list", "--json"], ""),
@@ -188,7 +188,7 @@ async fn no_command_leaks_a_key_or_a_token() {
 
 /// Control: what was asked for is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_asked_for_is_found() {
+async fn a_requested_token_is_found() {
     let needles = Canary::of(&ALL);
     let home = Home::new();
     home.make_known("live", || good(TOKEN, KEY)).await;

@@ -74,7 +74,7 @@ async fn a_list_is_filtered_sorted_and_limited() {
 async fn a_wrong_filter_or_column_is_a_usage_error() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["list", "--filter", "age>x"][..], "age>x: write an age as 90d"),
         (&["list", "--filter", "tga:customer"], "did you mean tag:?"),
@@ -245,7 +245,7 @@ async fn a_result_has_the_requested_format() {
         let lines = out(&home, &[command, &["-o", "jsonl"]].concat()).await;
         let lines: Vec<Value> = lines
             .lines()
-            .map(|line| serde_json::from_str(line).expect("one object a line"))
+            .map(|line| serde_json::from_str(line).expect("one object per line"))
             .collect();
         assert_eq!(lines, items, "{command:?}");
         let names = out(&home, &[command, &["-o", "name"]].concat()).await;

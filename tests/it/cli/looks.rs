@@ -33,7 +33,7 @@ fn ana(world: &World) -> Operations {
 async fn scene() -> (World, Home, String) {
     let world = World::new().await;
     let ana = ana(&world);
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("acme-eu", "Acme Europe", json!({"tier": "gold"})),
         ("tokyo-shoji", "東京商事株式会社 関西支社", json!({"場所": "大阪"})),
@@ -222,7 +222,7 @@ async fn colour_is_only_where_it_is_wanted() {
         let shown = on_terminal(home, arguments, WIDE);
         assert!(
             !shown.contains("\u{1b}[31mred"),
-            "never what stands in a name: {shown:?}"
+            "never text from a name: {shown:?}"
         );
         shown.contains("\u{1b}[")
     };

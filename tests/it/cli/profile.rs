@@ -125,7 +125,7 @@ async fn a_failed_check_is_explained_and_nothing_is_written() {
         "<html>log in</html>",
     );
     let slash = http("308 Permanent Redirect", &["Location: /api/user/"], "");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let cases = [
         (says_no("401 Unauthorized", "unauthorized"), 4, "key_refused"),
         (says_no("404 Not Found", "not_found"), 1, "not_found"),
@@ -240,7 +240,7 @@ async fn a_wrong_path_is_reported_before_a_missing_group() {
 #[tokio::test]
 async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
     let (home, file) = fresh();
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["profile", "add", "eu"][..], "--base-url and one of --api-key-env"),
         (&["profile", "add", "eu", "--base-url", "api.example.com", "--api-key-env", "K"], "must begin with https://"),

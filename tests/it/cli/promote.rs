@@ -126,7 +126,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     );
     assert!(human.err.contains("as far as is known"), "{}", human.err);
 
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["copy", "acme", "--to", "lvie", "--yes"][..], 2, "did you mean live?"),
         (&["copy", "acme", "--to", "testing", "--yes"], 2, "the same environment"),

@@ -21,7 +21,7 @@ async fn a_quiet_success_prints_only_the_result() {
     let token_file = home.path("acme.token").display().to_string();
     let out = home.path("out.jsonl").display().to_string();
     let database = home.database();
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["list"][..], true),
         (&["list", "-P", "production"], true),
@@ -140,7 +140,7 @@ async fn a_question_shows_what_it_is_about_even_if_quiet() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
     let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["rotate", "acme-eu", "-P", "production", "-q"][..], &["PRODUCTION production http://", "Rotate the token of"][..]),
         (&["update", "acme-eu", "--map", "40=5", "-q"], &["TESTING testing http://", "~ mapping 40: 213 -> 5", "[y/N]"]),

@@ -181,7 +181,7 @@ async fn abandoning_asks_and_frees_the_token() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("nothing to abandon"), "{}", ran.err);
     scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "no rotation 9"),
         (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is required"),

@@ -200,7 +200,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
     assert_eq!(lines(&ran)[0]["batch"], Value::Null);
     assert!(ran.err.contains("nothing is different"), "{}", ran.err);
     let retry = ["batches", "retry", &number, "--yes"];
-    assert_eq!(home.run(&retry).await.code, 0, "nothing of it failed");
+    assert_eq!(home.run(&retry).await.code, 0, "no part failed");
 
     // One of them has another value meanwhile: only the other one is reversed.
     let other = args("update acme-us --map 7=99 --replace-mapping --yes");

@@ -222,7 +222,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     let ana = machine(&url, &key, &at);
     let file = ana.path("alone.db").display().to_string();
     let alone = |arguments: &[&'static str]| [&["--directory", "alone.db"][..], arguments].concat();
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         &["create", "acme", "--name", "Acme \u{1F980}", "--map", "7=1", "--yes"][..],
         &["create", "globex", "--property", "tier=\"gold\"", "--yes"],

@@ -39,7 +39,7 @@ async fn no_create_and_no_update_is_sent() {
             assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
             assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
             assert!(ran.err.contains(NOT_SENT), "{arguments:?}: {}", ran.err);
-            assert!(!ran.err.contains("xxx"), "nothing of it is quoted");
+            assert!(!ran.err.contains("xxx"), "no part is quoted");
         }
         let json = home
             .json(2, &["create", "new-1", "--properties", &file, "--yes"])

@@ -56,7 +56,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
 #[tokio::test]
 async fn fields_not_in_the_file_stay() {
     let (home, _, _serving) = served().await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("{\n  \"user_group_id\": \"acme\",\n  \"name\": \"Acme 2\",\n  \"mapping\": null\n}\n", json!({"name": "Acme 2"})),
         ("[{\"user_group_id\": \"acme\", \"properties\": {}}]", json!({"properties": {}})),
@@ -79,7 +79,7 @@ async fn fields_not_in_the_file_stay() {
 async fn a_file_that_is_not_of_this_one_group_is_refused() {
     let (home, _, _serving) = served().await;
     let before = home.json(0, &["history"]).await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("{\"user_group_id\": \"acme-2\"}", "is of \"acme-2\", not of \"acme\""),
         ("", "holds no group"),
@@ -275,7 +275,7 @@ async fn a_group_never_seen_cannot_be_called_unchanged() {
 #[tokio::test]
 async fn a_mistyped_row_or_key_gets_the_nearest_one() {
     let (home, _, _serving) = served().await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("--unmap", "400", "has no row \"400\"; nothing was changed; did you mean \"40\"?"),
         ("--remove-property", "teir", "have no key \"teir\"; nothing was changed; did you mean \"tier\"?"),

@@ -69,7 +69,7 @@ async fn a_request_is_printed_as_a_command_without_the_key() {
     assert!(parsed.expect("sh is there").success(), "{}", ran.out);
     let told = home.json(0, &create).await;
     assert_eq!(told["curl"], ran.out.trim_end());
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["rotate", "acme", "--dry-run", "--curl"][..], "its body is a token"),
         (&["rotate", "acme", "new", "--dry-run", "--curl"], "for one group"),

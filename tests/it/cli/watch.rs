@@ -25,7 +25,7 @@ async fn create(home: &Home, id: &str) {
 }
 
 async fn next(watching: &mut Background) -> Value {
-    serde_json::from_str(&watching.line().await).expect("one object a line")
+    serde_json::from_str(&watching.line().await).expect("one object per line")
 }
 
 /// The rest of standard error, once the process has ended.

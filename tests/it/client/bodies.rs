@@ -172,7 +172,7 @@ async fn a_trickling_answer_is_given_up_in_time() {
     let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     let chunks = [head.clone(), b"1\r\n \r\n".repeat(1_000)].concat();
     let second = Duration::from_secs(1);
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let faults = [
         ("a byte a second", Fault::Trickle(whole.clone(), second)),
         ("ten bytes a second", Fault::Trickle(whole.clone(), second / 10)),

@@ -28,7 +28,7 @@ use crate::{
 
 cases! {
     /// What a proxy in between does.
-    enum Habit {
+    enum ProxyBehaviour {
         DropsBodiesOfGets,
         DropsBodies,
         StripsAuthorization,
@@ -90,7 +90,7 @@ fn without(request: &Request, header: Option<&str>, body: bool) -> Way {
     Way::On(bytes)
 }
 
-impl Habit {
+impl ProxyBehaviour {
     fn way(self, request: &Request) -> Way {
         let is_get = request.head().starts_with("GET ");
         match self {
@@ -155,7 +155,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    async fn before(service: SocketAddr, habit: Habit) -> Self {
+    async fn before(service: SocketAddr, habit: ProxyBehaviour) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let passed = Arc::<Mutex<Vec<String>>>::default();
@@ -226,7 +226,7 @@ fn text_of(result: &Result<Done, Failure>) -> String {
 #[tokio::test]
 async fn nothing_is_stored_and_the_cause_is_named() {
     let mut cases = 0;
-    for habit in Habit::ALL.iter().copied() {
+    for habit in ProxyBehaviour::ALL.iter().copied() {
         let stage = Stage::new(4).await;
         let proxy = Proxy::before(stage.world.address(), habit).await;
         let installation = stage.through(&format!("http://{}", proxy.address), LONG);
@@ -298,15 +298,15 @@ async fn a_cached_answer_does_not_bring_back_a_dead_token() {
 #[tokio::test]
 async fn doctor_names_the_cause_too() {
     let mut cases = 0;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
-        (Habit::DropsBodiesOfGets, 1, "a proxy may drop the body of a GET"),
-        (Habit::ForbidsGets, 1, "a proxy may drop the body of a GET"),
-        (Habit::RemembersGets, 1, "a proxy may drop the body of a GET"),
-        (Habit::MakesNameless, 1, "a proxy may drop the body of a GET"),
-        (Habit::StripsAuthorization, 4, "does not accept the API key"),
-        (Habit::Forbids, 1, "proxy"),
-        (Habit::SignIn, 1, "a proxy, a login page or a wrong path"),
+        (ProxyBehaviour::DropsBodiesOfGets, 1, "a proxy may drop the body of a GET"),
+        (ProxyBehaviour::ForbidsGets, 1, "a proxy may drop the body of a GET"),
+        (ProxyBehaviour::RemembersGets, 1, "a proxy may drop the body of a GET"),
+        (ProxyBehaviour::MakesNameless, 1, "a proxy may drop the body of a GET"),
+        (ProxyBehaviour::StripsAuthorization, 4, "does not accept the API key"),
+        (ProxyBehaviour::Forbids, 1, "proxy"),
+        (ProxyBehaviour::SignIn, 1, "a proxy, a login page or a wrong path"),
     ];
     for (habit, code, says) in table {
         let stage = Stage::new(1).await;

@@ -21,7 +21,7 @@ fn redirect(status: u16, location: Option<&str>) -> Then {
 }
 
 /// The Location, how it is shown, and the setting that would help.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 fn places(here: &str, other: &str) -> Vec<(Option<String>, String, Option<&'static str>)> {
     let slash = Some("end the profile's `path` with a slash");
     let at = |location: &str| Some(location.replace("OTHER", other));
@@ -85,7 +85,7 @@ async fn one_request_is_sent_and_the_target_is_named() {
             }
         }
     }
-    assert_eq!(other.connections(), 0, "nobody else hears of it");
+    assert_eq!(other.connections(), 0, "no other host gets a request");
     assert!(cases >= 45, "{cases}");
 }
 

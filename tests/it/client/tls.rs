@@ -114,7 +114,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let broken = "no secure connection|the certificate of the service and the clock";
     let young = "not valid yet|check the clock";
     let gone = "no connection to|check the network";
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let cases = [
         ("unknown authority", front(named(&HERE)).await, None, ask),
         ("another ca_file", front(named(&HERE)).await, Some(other_file), held),

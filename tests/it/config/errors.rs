@@ -7,7 +7,7 @@ use super::{CANARY, Home, problems, profile_and};
 #[test]
 fn each_error_names_its_place_and_what_to_do() {
     // What follows the three lines of a valid profile; line and column of the problem; a part of the error text.
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let cases = [
         ("timout = \"1s\"", (4, 1), "unknown key \"timout\"; did you mean \"timeout\"?"),
         ("  url = \"x\"", (4, 3), "did you mean \"base_url\"?"),
@@ -55,7 +55,7 @@ fn each_error_names_its_place_and_what_to_do() {
 
 #[test]
 fn keys_at_the_top_are_checked_too() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("default_profile = \"eu-life\"", 19, "there is no profile \"eu-life\"; did you mean \"eu-live\"?"),
         ("default_profil = \"eu-live\"", 1, "did you mean \"default_profile\"?"),
@@ -131,7 +131,7 @@ fn a_key_in_the_file_is_refused_and_not_repeated() {
 
 #[test]
 fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (format!("https://ana:{CANARY}@a.example"), "user name or password"),
         (format!("https://{CANARY}@a.example"), "user name or password"),

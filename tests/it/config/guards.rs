@@ -38,7 +38,7 @@ fn each_guard_is_read_as_intended() {
 #[test]
 fn a_wrong_guard_is_refused_with_its_position_and_the_nearest_word() {
     let reason = "reason = \"why\"";
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let rows = [
         (format!("{{ operation = \"rotat\", forbid = true, {reason} }}"), 24, "did you mean \"rotate\"?"),
         (format!("{{ operation = \"rotate\", level = \"type\", {reason} }}"), 42, "did you mean \"typed\"?"),

@@ -133,7 +133,7 @@ fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
 
 #[test]
 fn errors_about_a_team_directory_do_not_repeat_its_values() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("directory = \"desk.db\"", "write [directory] on a line of its own"),
         ("[directory]\nschema = \"x\"", "has no url"),
@@ -294,7 +294,7 @@ fn a_profile_of_the_file_may_use_the_same_variable_for_its_key() {
 
 #[test]
 fn wrong_variables_are_named_and_not_quoted() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("GROUPDESK_ENVIRONMENT", "Costumer", "did you mean \"Customer\"?"),
         ("GROUPDESK_PATH", "api", "GROUPDESK_PATH must begin with \"/\""),

@@ -286,7 +286,7 @@ fn the_table_lists_the_variables_that_are_read() {
         let is_for_tests = name.starts_with("GROUPDESK_TEST_");
         assert!(
             is_for_tests || told.contains(name.as_str()),
-            "{name} is not told"
+            "{name} is not listed"
         );
     }
     let of_the_desk = told.iter().filter(|name| name.starts_with("GROUPDESK_"));

@@ -37,7 +37,7 @@ fn every_form_of_a_colour_is_accepted() {
 
 #[test]
 fn a_bad_value_is_refused_with_its_position_and_the_nearest_name() {
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("mouse = \"on\"", (1, 9), "mouse must be true or false"),
         ("theme = \"dark\"", (1, 9), "write [theme] on a line of its own"),

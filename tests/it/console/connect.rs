@@ -106,7 +106,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     let text = fs::read_to_string(fresh.config()).expect("written");
     assert!(text.contains("[profiles.eu]"), "{text}");
     for secret in fresh.world.secrets() {
-        assert!(!text.contains(&secret), "a key stands in the file");
+        assert!(!text.contains(&secret), "the file contains a key");
     }
     let mode = fresh
         .config()

@@ -73,7 +73,7 @@ async fn no_name_breaks_a_place() {
                 assert_screen(&console, &script);
             }
             console.resize(USUAL);
-            #[rustfmt::skip] // A table: one case a line.
+            #[rustfmt::skip] // A table: one case per line.
             let table = [
                 Theme { colour: false, ascii: false, palette: Palette::NAMED },
                 Theme { colour: false, ascii: true, palette: Palette::NAMED },

@@ -106,7 +106,7 @@ fn footer(
     assert_eq!(rest, "", "{at}");
 }
 
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const THEMES: [Theme; 3] = [
     Theme { colour: true, ascii: false, palette: Palette::NAMED },
     Theme { colour: false, ascii: false, palette: Palette::NAMED },

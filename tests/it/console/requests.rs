@@ -167,7 +167,7 @@ fn good(token: &str) -> Value {
 }
 
 /// Answers that repeat the key, the old token and the new one wherever they can.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 fn parrots() -> Vec<Fault> {
     let words = format!("Token {KEY} for {FIRST}, then {SECOND}");
     let raw =

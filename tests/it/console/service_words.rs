@@ -46,7 +46,7 @@ fn in_field(field: &'static str, text: &str) -> ProxyFault {
     ProxyFault::change(move |body| body["user_group"][field] = text.clone().into())
 }
 
-#[rustfmt::skip] // A table: one saying a line.
+#[rustfmt::skip] // A table: one saying per line.
 const SAYINGS: [Saying; 7] = [
     ("an error", "<enter>", |text| in_json("400 Bad Request", &json!({"error": {"code": 17, "message": framed('E', text)}})), true),
     ("a refusal", "<enter>", |text| in_json("200 OK", &json!({"success": 0, "error": framed('E', text)})), true),

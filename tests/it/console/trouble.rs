@@ -101,11 +101,7 @@ async fn a_wait_for_another_writer_names_the_writer() {
     updating.await.expect("no panic").expect("updated");
     console.settle().await;
     console.shows("Somebody's");
-    assert_eq!(
-        proxy.count("PUT"),
-        1,
-        "what was reviewed is not so any more"
-    );
+    assert_eq!(proxy.count("PUT"), 1, "the review is out of date");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -141,13 +141,13 @@ impl Case {
     }
 }
 
-struct Played {
+struct RunResult {
     wrong: Vec<String>,
     requests: usize,
     kills: usize,
 }
 
-async fn play(stage: &Stage, case: Case) -> Played {
+async fn play(stage: &Stage, case: Case) -> RunResult {
     let scene = stage.scene().await;
     let groups: Vec<_> = ["a", "b", "c"].map(|name| scene.and(name)).into();
     let before = tokens(&scene, &groups);
@@ -165,7 +165,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
         timeout: Duration::from_secs(if case.fault.hangs() { 3 } else { 20 }),
         ..scene.order(task)
     };
-    let mut look = Look::new(&scene);
+    let mut look = Watcher::new(&scene);
     let first = Order {
         passes: case.after,
         ..order(Task::Bulk(groups.clone()), Some(BETWEEN))
@@ -180,7 +180,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     // What the first of these sends is settled by the second.
     let rest = Task::Resume(vec![3 * HORIZON, 5 * HORIZON]);
     look.watch(&order(rest, None)).await;
-    let Look {
+    let Watcher {
         mut wrong, kills, ..
     } = look;
     let now = tokens(&scene, &groups);
@@ -195,7 +195,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     let is_conflict = case.fault.ends() == Ends::Conflict;
     wrong.extend(disagreements(is_conflict, &directory, &before, &now).await);
     wrong.extend(handed_off(&scene, &directory, &now).await);
-    Played {
+    RunResult {
         wrong,
         requests: scene.proxy.count("POST"),
         kills,
@@ -209,13 +209,13 @@ fn tokens(scene: &Scene<'_>, groups: &[String]) -> BTreeMap<String, String> {
 }
 
 /// Watches processes work and die.
-struct Look<'a> {
+struct Watcher<'a> {
     scene: &'a Scene<'a>,
     wrong: Vec<String>,
     kills: usize,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Watcher<'a> {
     fn new(scene: &'a Scene<'a>) -> Self {
         Self {
             scene,
@@ -380,7 +380,7 @@ async fn a_batch_killed_between_two_groups_is_resumed() {
         .buffer_unordered(AT_ONCE)
         .collect()
         .await;
-    let count = |number: fn(&Played) -> usize| -> usize {
+    let count = |number: fn(&RunResult) -> usize| -> usize {
         played.iter().map(|(_, played)| number(played)).sum()
     };
     let (kills, requests) = (

@@ -10,7 +10,7 @@ pub(super) const HANDING_OFF: u8 = 13;
 
 /// How the open rotation is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum RecoveryKind {
     /// By a look-up of the group.
     LookUp,
     /// By the recovery that a console starts.
@@ -19,7 +19,7 @@ pub(super) enum Way {
     Settle,
 }
 
-impl Way {
+impl RecoveryKind {
     pub(super) const ALL: [Self; 3] = [Self::LookUp, Self::Recover, Self::Settle];
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Case {
     pub(super) kill: Option<u8>,
     /// Where the first two recoveries are killed.
     pub(super) again: Option<u8>,
-    pub(super) way: Way,
+    pub(super) way: RecoveryKind,
 }
 
 impl Case {
@@ -56,12 +56,12 @@ impl Case {
     /// recovery.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         let every = |way, step, from| Self::all_by(way).skip(from).step_by(step);
-        every(Way::LookUp, 1, 0)
-            .chain(every(Way::Recover, 3, 1))
-            .chain(every(Way::Settle, 3, 2))
+        every(RecoveryKind::LookUp, 1, 0)
+            .chain(every(RecoveryKind::Recover, 3, 1))
+            .chain(every(RecoveryKind::Settle, 3, 2))
     }
 
-    fn all_by(way: Way) -> impl Iterator<Item = Self> {
+    fn all_by(way: RecoveryKind) -> impl Iterator<Item = Self> {
         let with = move |fault, kill| {
             Self::AGAIN.map(|again| Self {
                 fault,
@@ -83,12 +83,12 @@ impl Case {
         let chosen = |(index, case): (usize, Self)| {
             let (again, kill) = (index % agains, index / agains % kills);
             let fault = index / agains / kills;
-            let way = Way::ALL[(fault / 2 + kill / 2) % Way::ALL.len()];
+            let way = RecoveryKind::ALL[(fault / 2 + kill / 2) % RecoveryKind::ALL.len()];
             let is_chosen =
                 (fault + kill).is_multiple_of(2) && again == (fault / 2 + kill) % agains;
             is_chosen.then_some(Self { way, ..case })
         };
-        let all = Self::all_by(Way::LookUp).enumerate();
+        let all = Self::all_by(RecoveryKind::LookUp).enumerate();
         all.filter_map(chosen).collect()
     }
 }

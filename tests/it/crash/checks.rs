@@ -11,7 +11,7 @@ use groupdesk::{
 };
 
 use super::{
-    case::{HANDING_OFF, Way},
+    case::{HANDING_OFF, RecoveryKind},
     child::{Task, hand_off_operations, hex},
     faults::{Ends, Fault, INVENTED},
     mistakes::Variant,
@@ -52,7 +52,7 @@ impl Run<'_> {
             .expect("readable")
             .and_then(|group| group.fingerprint);
         // A conflict is left for a person; the group is read only then.
-        let is_unread = self.case.way != Way::LookUp
+        let is_unread = self.case.way != RecoveryKind::LookUp
             && rows.iter().any(|row| row.rotation.state == State::Conflict);
         let now = fingerprint(&self.scene.token());
         if !is_unread && known.as_ref().map(|known| known.value) != Some(now) {

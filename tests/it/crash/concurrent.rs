@@ -69,5 +69,5 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
     let is_good = |state| matches!(state, State::Rotated | State::Confirmed | State::Superseded);
     let states: Vec<_> = rows.iter().map(|row| row.rotation.state).collect();
     assert!(states.iter().all(|state| is_good(*state)), "{states:?}");
-    assert_ne!(states[0], State::Superseded, "nothing came after the last");
+    assert_ne!(states[0], State::Superseded, "there are no later requests");
 }

@@ -59,7 +59,7 @@ async fn a_disk_full_before_the_intent_or_the_sending_sends_nothing() {
         let said = rotate(&scene, full).await;
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].contains("nothing was sent"), "{said:?}");
-        assert_eq!(said[1], "ended found", "there is room again");
+        assert_eq!(said[1], "ended found", "the disk has room again");
         assert_eq!(scene.proxy.count("POST"), 0);
         assert_eq!(scene.token(), scene.old);
         look_up(&scene, vec![60]).await;
@@ -86,7 +86,7 @@ async fn a_disk_full_after_the_answer_leaves_it_unknown_until_there_is_room() {
             said[0].contains("could not be written down here"),
             "{said:?}"
         );
-        assert_eq!(said[1], "ended found", "there is room again");
+        assert_eq!(said[1], "ended found", "the disk has room again");
         assert_eq!(scene.proxy.count("POST"), 1);
         assert_eq!(scene.token() != scene.old, fault.is_applied());
         assert_eq!(file_with_secret(&scene.folder, &scene.secrets()), None);

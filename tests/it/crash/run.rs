@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
-    case::{BYTES_OUT, Case, HANDING_OFF, Way},
+    case::{BYTES_OUT, Case, HANDING_OFF, RecoveryKind},
     child::{Order, Task},
     faults::Fault,
     mistakes::Variant,
@@ -27,7 +27,7 @@ const AGO: i64 = 3 * HORIZON as i64;
 
 /// The result of a run.
 #[derive(Debug, Default)]
-pub(super) struct Played {
+pub(super) struct RunResult {
     /// Everything that did not hold.
     pub(super) wrong: Vec<String>,
     /// Rotate requests that were sent.
@@ -40,7 +40,7 @@ pub(super) struct Played {
     pub(super) failures: Vec<String>,
 }
 
-pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played {
+pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> RunResult {
     let scene = stage.scene().await;
     let mut run = Run {
         held: Gate::new(),
@@ -49,12 +49,12 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
         scene: &scene,
         sink: scene.sink(),
         noon: match case.way {
-            Way::Settle => Timestamp::now().as_second() - AGO,
-            Way::LookUp | Way::Recover => noon().as_second(),
+            RecoveryKind::Settle => Timestamp::now().as_second() - AGO,
+            RecoveryKind::LookUp | RecoveryKind::Recover => noon().as_second(),
         },
         case,
         variant,
-        played: Played::default(),
+        played: RunResult::default(),
     };
     let mut at_proxy = case
         .fault
@@ -71,17 +71,17 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
         run.let_through().await;
     }
     match case.way {
-        Way::LookUp => {
+        RecoveryKind::LookUp => {
             run.recovery(vec![HORIZON], case.again).await;
             let times = vec![HORIZON + 10, HORIZON + 20, 2 * HORIZON];
             run.recovery(times, None).await;
         }
         // One recovery that is not killed is enough.
-        Way::Recover => {
+        RecoveryKind::Recover => {
             run.recovery(vec![HORIZON], case.again).await;
             run.recovery(vec![HORIZON + 10], None).await;
         }
-        Way::Settle => {
+        RecoveryKind::Settle => {
             run.settle(case.again).await;
             run.settle(None).await;
         }
@@ -103,7 +103,7 @@ pub(super) struct Run<'a> {
     /// Holds its answer.
     applied: Gate,
     pub(super) has_left: bool,
-    pub(super) played: Played,
+    pub(super) played: RunResult,
 }
 
 impl Run<'_> {
@@ -174,8 +174,8 @@ impl Run<'_> {
 
     async fn recovery(&mut self, seconds: Vec<u64>, kill: Option<u8>) {
         let task = match self.case.way {
-            Way::LookUp => Task::LookUp(seconds),
-            Way::Recover | Way::Settle => Task::Recover(seconds),
+            RecoveryKind::LookUp => Task::LookUp(seconds),
+            RecoveryKind::Recover | RecoveryKind::Settle => Task::Recover(seconds),
         };
         let order = self.order(task, kill);
         let held = Gate::new();

@@ -256,7 +256,7 @@ impl Process {
             None
         };
         let said = tokio::time::timeout(DEADLINE, next);
-        said.await.expect("a desk does not live for ever")
+        said.await.expect("the process ends in time")
     }
 
     /// Lets a waiting installation continue.
@@ -271,7 +271,7 @@ impl Process {
     }
 
     pub(super) fn kill(&mut self) {
-        self.child.start_kill().expect("a desk can be killed");
+        self.child.start_kill().expect("the process can be killed");
     }
 
     /// Whether it was killed; any other end except success fails the test.
@@ -280,7 +280,7 @@ impl Process {
         let status = self.child.wait().await.expect("an end");
         assert!(
             status.success() || status.signal() == Some(9),
-            "a desk fell over: {status}"
+            "the process failed: {status}"
         );
         !status.success()
     }

@@ -37,9 +37,9 @@ fn the_cases_are_as_many_as_asked() {
 }
 
 /// A temporary folder for the file of a directory.
-struct Place(tempfile::TempDir);
+struct TempFile(tempfile::TempDir);
 
-impl Place {
+impl TempFile {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
@@ -89,7 +89,7 @@ fn assert_error_is_clear(error: &DirectoryError, path: &Path) {
     ];
     assert!(
         ways.iter().any(|way| said.contains(way)),
-        "no way out: {said}"
+        "no advice: {said}"
     );
     assert!(
         !matches!(error, DirectoryError::Stopped { .. }),

@@ -69,7 +69,7 @@ async fn fields_missing_in_an_answer_stay() {
     assert_eq!(
         read.as_ref(),
         Some(&group),
-        "what is answered is what is kept"
+        "the answer equals the stored value"
     );
     let keys: Vec<_> = mapping.value.keys().cloned().collect();
     assert_eq!(keys, ["40", "7"], "in the order given");
@@ -344,7 +344,7 @@ async fn an_observation_based_on_another_token_is_refused_as_a_whole() {
         match recorded {
             Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
             Err(DirectoryError::Overtaken(given)) => {
-                assert!(!taken, "{fingerprint:?} upon {seen:?}");
+                assert!(!taken, "{fingerprint:?} based on {seen:?}");
                 assert_eq!(*given, observation("acme", fingerprint, 1), "it comes back");
             }
             Err(error) => panic!("{error}"),
@@ -354,7 +354,7 @@ async fn an_observation_based_on_another_token_is_refused_as_a_whole() {
     assert_eq!(
         lines.expect("readable").len(),
         2,
-        "nothing of what was refused"
+        "nothing that was refused is there"
     );
 }
 

@@ -16,13 +16,13 @@ mod stopped;
 mod versions;
 
 #[path = "drafts.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod drafts;
 #[path = "journal.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod journal;
 #[path = "memory.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod memory;
 
 /// Several consoles on one directory, each with its own connections.

@@ -45,7 +45,10 @@ async fn a_look_reports_writes_of_others_since_the_last_look_and_no_own_ones() {
     let changes = look(&mut watch, place).await.expect("somebody has written");
     assert_eq!(ids(&changes), ["a", "b"], "in the order of the last writes");
     let told = changes.groups[1].fingerprint.as_ref().expect("known");
-    assert_eq!(told.value, NEW, "rows come whole, as they are now");
+    assert_eq!(
+        told.value, NEW,
+        "rows are reported completely, with current values"
+    );
     assert!(!changes.are_more);
     assert_eq!(look(&mut watch, place).await, None, "told once");
 }
@@ -112,7 +115,11 @@ async fn many_changed_groups_are_reported_as_a_new_list_even_if_one_is_damaged()
         "UPDATE user_groups SET user_group_id = 'a' || char(0) WHERE user_group_id = 'g0007'";
     installation.raw().execute(text, []).expect("damaged");
     let changes = look(&mut watch, place).await.expect("somebody has written");
-    assert!(changes.are_more, "only {} are told", changes.groups.len());
+    assert!(
+        changes.are_more,
+        "only {} are reported",
+        changes.groups.len()
+    );
 }
 
 #[tokio::test]

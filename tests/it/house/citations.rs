@@ -16,7 +16,7 @@ const OWN: &str = "tests/it/house/citations.rs";
 type Written = fn(u32) -> String;
 
 /// A word before a number, the page that numbers such things, and how it does.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const NUMBERED: [(&str, &str, Written); 4] = [
     ("hazard", "docs/design/service.md", |n| { format!("### Hazard {n}: ") }),
     ("trap", "docs/design/dependencies.md", |n| { format!("### Trap {n}: ") }),
@@ -183,7 +183,7 @@ fn a_citation_that_leads_nowhere_is_found() {
         "docs/design/console.md" => Some("| 4 | x |\n".to_owned()),
         _ => None,
     };
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("//! As b.md says.", "f:1: there is no b.md"),
         ("let x = 1;\n/// (a.md)", "f:2: there is no a.md"),

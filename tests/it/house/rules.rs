@@ -8,7 +8,7 @@ const LONG_FILE: usize = 400;
 const LONGEST_FILE: usize = 600;
 
 /// Who may use whom. `api::wire` grants one module of a room and nothing beside it.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const ARROWS: [(&str, &str); 14] = [
     ("main", "cli"),
     ("cli", "tui demo operations service config directory api search formats platform domain"),
@@ -27,7 +27,7 @@ const ARROWS: [(&str, &str); 14] = [
 ];
 
 /// Crates that only some rooms may use.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const CRATES: [(&str, &[&str]); 16] = [
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),

@@ -87,7 +87,7 @@ async fn of_two_concurrent_notes_the_second_is_refused_and_labels_of_both_stay()
     let Err(Failure::Annotation(InvalidAnnotation::NoteChanged(now))) = second else {
         panic!("{second:?}");
     };
-    assert_eq!(*now, first, "what stands there is told");
+    assert_eq!(*now, first, "the present note is shown");
     let labels = AnnotationChange {
         note: None,
         ..from_none("", "sso")

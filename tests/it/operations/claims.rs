@@ -91,7 +91,7 @@ async fn eight_writers_in_several_processes_lose_nothing() {
         assert_eq!(done.ending, Ending::Updated);
         assert!(
             done.warnings.is_empty(),
-            "nobody else was there: {:?}",
+            "no other writer was reported: {:?}",
             done.warnings
         );
     }

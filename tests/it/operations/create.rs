@@ -98,7 +98,7 @@ async fn an_existing_group_is_unchanged_and_the_differences_are_named() {
         .cloned()
         .collect();
     assert_eq!(got, expected);
-    assert_eq!(done.group.mapping, None, "what was ignored is not known");
+    assert_eq!(done.group.mapping, None, "an ignored value is not recorded");
     let name = done.group.name.expect("a name");
     assert_eq!(
         (name.value.as_str(), name.source),
@@ -157,7 +157,7 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
         // Hazard 6: after a lost answer, an existing group proves nothing.
         assert_eq!(done.warnings, [Warning::CreationUnclear]);
         let again = ana.create(&id(NEW), &globex()).await.expect("done");
-        assert_eq!(again.warnings, [], "by now it is known to have been there");
+        assert_eq!(again.warnings, [], "by now the group is known");
     }
 }
 

@@ -69,7 +69,7 @@ async fn a_forbidden_operation_is_refused_with_its_reason_and_nothing_is_sent() 
         .plan_batch(std::slice::from_ref(&acme), false)
         .await;
     let plan = plan.expect("readable");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let results = [
         with(Operation::Create).create(&id("new"), &wanted()).await.map(|_| ()),
         // A read of an unknown id could create it.
@@ -230,7 +230,11 @@ async fn an_answer_with_another_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     };
     assert_eq!(report.halt, Some(Halt::Conflict(id("acme"))));
     assert_eq!((report.counts.conflict, report.counts.not_started), (1, 4));
-    assert_eq!(proxy.count("POST"), 1, "nothing was begun after the alarm");
+    assert_eq!(
+        proxy.count("POST"),
+        1,
+        "nothing was started after the alarm"
+    );
     assert!(
         notes[0].contains("ALARM") && notes[0].contains("tagged Testing"),
         "{notes:?}"
@@ -281,11 +285,14 @@ async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
         .rotate(&id("acme"), None, UnknownIdPolicy::KnownOnly)
         .await;
     let done = guarded.confirm(done.expect("rotated")).await;
-    let handed = guarded.hand_off(&done).await.expect("there is one to do");
+    let handed = guarded
+        .hand_off(&done)
+        .await
+        .expect("there is a batch to resume");
     assert_eq!(handed.handoff.state, HandOffState::Pending);
     let note = handed.handoff.note.unwrap_or_default();
     assert!(note.contains("change freeze"), "{note}");
     assert!(!taken.exists(), "the command was not run");
     let waiting = guarded.pending_hand_offs().await.expect("readable");
-    assert_eq!(waiting.len(), 1, "somebody who may can do it later");
+    assert_eq!(waiting.len(), 1, "somebody with the right can do it later");
 }

@@ -28,12 +28,12 @@ use crate::support::{
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A hand-off command: a script in a folder of its own.
-pub(super) struct Taker {
+pub(super) struct HandOffScript {
     folder: TempDir,
     limit: Duration,
 }
 
-impl Taker {
+impl HandOffScript {
     pub(super) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let taker = Self {
@@ -101,7 +101,7 @@ const RECORDS: &str = "cat > $1/in; cat /proc/$$/cmdline /proc/$$/environ > $1/p
 
 #[tokio::test]
 async fn the_token_is_passed_by_standard_input_only() {
-    let taker = Taker::new(RECORDS);
+    let taker = HandOffScript::new(RECORDS);
     let scene = Scene::with(|installation| taker.at(installation)).await;
     let secrets = scene.world.secrets();
     let done = rotated(&scene).await;
@@ -155,7 +155,7 @@ async fn the_token_is_passed_by_standard_input_only() {
 
 #[tokio::test]
 async fn the_variable_of_the_api_key_is_not_passed_on() {
-    let taker = Taker::new("cat /proc/$$/environ > $1/proc");
+    let taker = HandOffScript::new("cat /proc/$$/environ > $1/proc");
     let scene = taker.scene().await;
     let key = scene.world.new_key("testing", Some("Testing"));
     let ana = taker.at(scene.installation()).key(&key).operations();
@@ -178,7 +178,7 @@ async fn without_a_command_nothing_is_handed_off() {
 
 #[tokio::test]
 async fn a_failed_command_is_reported_without_the_token_and_can_be_run_again() {
-    let taker = Taker::new(
+    let taker = HandOffScript::new(
         "echo one >&2; printf 'no place for ' >&2; cat >&2; printf '\\033[2J\\n\\n' >&2; exit 3",
     );
     let scene = taker.scene().await;
@@ -223,7 +223,7 @@ async fn a_failed_command_is_reported_without_the_token_and_can_be_run_again() {
 
 #[tokio::test]
 async fn a_dismissed_hand_off_is_shown_again_once_it_runs_again() {
-    let taker = Taker::new("exit 3");
+    let taker = HandOffScript::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     let failed = hand_off(&scene, &done).await;
@@ -255,7 +255,8 @@ fn is_running(pid: &str) -> bool {
 
 #[tokio::test]
 async fn at_the_time_limit_the_whole_process_group_is_killed() {
-    let mut taker = Taker::new("sleep 1000 & echo $! > $1/pid; echo waiting >&2; sleep 1000");
+    let mut taker =
+        HandOffScript::new("sleep 1000 & echo $! > $1/pid; echo waiting >&2; sleep 1000");
     taker.limit = Duration::from_secs(2);
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
@@ -279,7 +280,7 @@ async fn a_command_that_does_not_read_or_exist_does_not_hang() {
         ("exec 0<&-; kill -9 $$", HandOffState::Failed),
         (LEAVES_ONE, HandOffState::Done),
     ] {
-        let taker = Taker::new(script);
+        let taker = HandOffScript::new(script);
         let scene = taker.scene().await;
         let done = rotated(&scene).await;
         let handed = hand_off(&scene, &done).await;
@@ -308,7 +309,7 @@ async fn a_command_that_does_not_read_or_exist_does_not_hang() {
 
 #[tokio::test]
 async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
-    let taker = Taker::new("cat > $1/in");
+    let taker = HandOffScript::new("cat > $1/in");
     let scene = taker.scene().await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     let done = rotate(&scene.ana).await.expect("recovered");
@@ -321,7 +322,7 @@ async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
 /// Another profile of the same place settles the rotation, has no hand-off command, and runs none.
 #[tokio::test]
 async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
-    let taker = Taker::new("touch $1/ran");
+    let taker = HandOffScript::new("touch $1/ran");
     let scene = taker.scene().await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Reset));
     scene.proxy.next("GET", ProxyFault::passed());
@@ -344,7 +345,7 @@ async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
 
 #[tokio::test]
 async fn a_token_contradicted_by_a_read_is_not_handed_off() {
-    let taker = Taker::new("touch $1/ran");
+    let taker = HandOffScript::new("touch $1/ran");
     let scene = taker.scene().await;
     let mut done = rotated(&scene).await;
     done.ending = Ending::Rotated;
@@ -358,13 +359,13 @@ async fn a_token_contradicted_by_a_read_is_not_handed_off() {
         .push(Warning::NotReadBack { why: "gone".into() });
     assert!(
         hand_off(&scene, &done).await.is_done(),
-        "nobody contradicts it"
+        "no read contradicts it"
     );
 }
 
 #[tokio::test]
 async fn the_newest_token_wins() {
-    let taker = Taker::new("cat > $1/in; exit 1");
+    let taker = HandOffScript::new("cat > $1/in; exit 1");
     let scene = taker.scene().await;
     let first = rotated(&scene).await;
     hand_off(&scene, &first).await;
@@ -395,7 +396,7 @@ async fn the_newest_token_wins() {
 
 #[tokio::test]
 async fn handing_off_an_old_rotation_passes_the_current_token() {
-    let taker = Taker::new("cat > $1/in");
+    let taker = HandOffScript::new("cat > $1/in");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     let elsewhere = scene.world.operations(crate::support::world::Side::Testing);

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::{
     ACME, Scene,
-    handoff::{PATIENCE, Taker, hand_off, rotated, states},
+    handoff::{HandOffScript, PATIENCE, hand_off, rotated, states},
     history, journal, rotate,
     unwritable::fail_writes,
 };
@@ -27,7 +27,7 @@ const WAITS: &str = "cat > $1/in; touch $1/began; \
 
 /// A hand-off whose command is running.
 async fn started(
-    taker: &Taker,
+    taker: &HandOffScript,
     run: impl Future<Output = HandedOff> + Send + 'static,
 ) -> JoinHandle<HandedOff> {
     let running = tokio::spawn(run);
@@ -40,7 +40,7 @@ async fn started(
 }
 
 /// Lets the command end; returns the result of the hand-off.
-async fn finish(taker: &Taker, running: JoinHandle<HandedOff>) -> HandedOff {
+async fn finish(taker: &HandOffScript, running: JoinHandle<HandedOff>) -> HandedOff {
     std::fs::write(taker.path("go"), "").expect("written");
     running.await.expect("it ends")
 }
@@ -53,7 +53,7 @@ async fn run_again(scene: &Scene) -> impl Future<Output = HandedOff> + Send + 's
 
 #[tokio::test]
 async fn a_hand_off_overtaken_by_a_later_rotation_is_not_done() {
-    let taker = Taker::new(WAITS);
+    let taker = HandOffScript::new(WAITS);
     let scene = taker.scene().await;
     let first = rotated(&scene).await;
     let here = scene.ana.clone();
@@ -73,7 +73,7 @@ async fn a_hand_off_overtaken_by_a_later_rotation_is_not_done() {
 
 #[tokio::test]
 async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
-    let taker = Taker::new(WAITS);
+    let taker = HandOffScript::new(WAITS);
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     let here = scene.ana.clone();
@@ -96,7 +96,7 @@ async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
 
 #[tokio::test]
 async fn a_hand_off_run_again_is_pending_until_it_ends() {
-    let taker = Taker::new("exit 3");
+    let taker = HandOffScript::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     assert!(!hand_off(&scene, &done).await.is_done());
@@ -111,7 +111,7 @@ async fn a_hand_off_run_again_is_pending_until_it_ends() {
 
 #[tokio::test]
 async fn the_history_has_the_hand_off_and_the_reason_of_the_rotation() {
-    let taker = Taker::new("echo no room >&2; exit 3");
+    let taker = HandOffScript::new("echo no room >&2; exit 3");
     let scene = taker.scene().await;
     let why = Some("it leaked".to_owned());
     let known = UnknownIdPolicy::KnownOnly;
@@ -141,7 +141,7 @@ async fn the_history_has_the_hand_off_and_the_reason_of_the_rotation() {
 
 #[tokio::test]
 async fn a_rotation_that_ends_in_a_conflict_hands_nothing_off() {
-    let taker = Taker::new("touch $1/ran");
+    let taker = HandOffScript::new("touch $1/ran");
     let scene = taker.scene().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
@@ -156,7 +156,7 @@ async fn a_rotation_that_ends_in_a_conflict_hands_nothing_off() {
 
 #[tokio::test]
 async fn a_waiting_hand_off_names_the_profile_that_began_it() {
-    let taker = Taker::new("exit 3");
+    let taker = HandOffScript::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     assert!(!hand_off(&scene, &done).await.is_done());
@@ -194,7 +194,7 @@ async fn a_waiting_hand_off_names_the_profile_that_began_it() {
 
 #[tokio::test]
 async fn waiting_hand_offs_of_other_profiles_are_not_listed() {
-    let taker = Taker::new("exit 3");
+    let taker = HandOffScript::new("exit 3");
     let scene = taker.scene().await;
     let command: HandOffCommand = taker.command();
     let other = scene.world.installation(Side::Production);

@@ -58,7 +58,10 @@ async fn a_late_answer_of_a_rotation_does_not_bring_back_a_dead_token() {
     let current = fingerprinter.of(&Token::new(scene.token()));
     assert_eq!(done.ending, Ending::Rotated);
     let told = done.group.fingerprint.clone().expect("told");
-    assert_eq!(told.value, current, "what is told is what the group has");
+    assert_eq!(
+        told.value, current,
+        "the warning has the value of the group"
+    );
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
     let known = known.expect("known").fingerprint.expect("told");
     assert_eq!(known.value, current, "a dead token came back");
@@ -288,5 +291,5 @@ async fn a_read_is_recorded_although_the_group_became_known_meanwhile() {
     let name = done.group.name.as_ref().map(|known| known.value.as_str());
     assert_eq!(name, Some("Globex Retail"));
     let known = scene.ana.show(&new).await.expect("readable");
-    assert_eq!(known, Some(other.group), "the second came later");
+    assert_eq!(known, Some(other.group), "the second read came later");
 }

@@ -42,7 +42,7 @@ async fn kill_while_sending(scene: &Scene, edit: Edit, applied: bool) {
 }
 
 #[tokio::test]
-async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_over() {
+async fn a_killed_update_stays_open_and_locks_the_group_until_the_window_ends() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     // No get returns the mapping, so nobody can tell.
@@ -102,7 +102,11 @@ async fn a_killed_update_is_settled_as_far_as_a_read_can_tell() {
             Ending::NotApplied
         };
         let ended = scene.history().await;
-        assert_eq!(ended, [(Operation::Update, expected)], "one line per deed");
+        assert_eq!(
+            ended,
+            [(Operation::Update, expected)],
+            "one line per operation"
+        );
     }
 }
 
@@ -146,7 +150,7 @@ async fn a_create_that_succeeds_proves_that_an_earlier_one_did_not() {
 }
 
 #[tokio::test]
-async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_it() {
+async fn a_killed_create_stays_open_until_a_read_finds_the_group() {
     let scene = Scene::new().await;
     let globex = id("globex");
     for operation in [Operation::Create, Operation::Get] {

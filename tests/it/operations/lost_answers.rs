@@ -250,7 +250,7 @@ async fn an_answer_about_another_group_or_environment_is_a_conflict() {
             [(Operation::Rotate, Ending::Conflict)]
         );
         assert!(scene.history_notes().await[0].contains(expected));
-        assert_eq!(fingerprint(&scene).await, known, "nothing is learnt of it");
+        assert_eq!(fingerprint(&scene).await, known, "nothing is recorded");
         assert_eq!(scene.proxy.methods(), ["GET", "POST"]);
         scene.check().await;
     }

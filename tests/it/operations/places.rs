@@ -82,7 +82,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
 async fn two_profiles_of_one_service_and_key_are_one_place() {
     let scene = Scene::new().await;
     let second = stranger(&scene, |profile| profile.name = "second".into()).unbound();
-    let place = second.bound().await.expect("address and key tell").place;
+    let place = second.bound().await.expect("address and key decide").place;
     assert_eq!(place, scene.world.place(Side::Testing));
     let seen = second.show(&id(ACME)).await.expect("readable");
     let seen = seen.expect("known").fingerprint.map(|known| known.value);
@@ -320,7 +320,9 @@ async fn two_records_of_one_place_are_merged_and_nothing_is_lost() {
     );
     let places = scene.ana.places().await.expect("readable");
     assert!(places.iter().all(|place| place.name != "second"));
-    let taken = rotate(&scene.ana).await.expect_err("held by what is open");
+    let taken = rotate(&scene.ana)
+        .await
+        .expect_err("locked by the open rotation");
     assert!(
         matches!(
             taken,
@@ -336,7 +338,7 @@ async fn a_place_merged_by_another_process_is_followed_without_a_request() {
     let directory = scene.world.directory();
     let older = crate::support::world::place(directory, "older");
     let li = stranger(&scene, |profile| profile.name = "second".into()).unbound();
-    let key = li.bound().await.expect("address and key tell");
+    let key = li.bound().await.expect("address and key decide");
     let into = scene.world.place(Side::Testing);
     assert_eq!(key.place, into);
     let mut feed = li.feed(li.cursor().await.expect("readable"));

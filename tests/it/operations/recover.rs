@@ -28,7 +28,7 @@ async fn recover(operations: &Operations) -> Vec<Recovered> {
     let mut told = 0;
     let all = operations.recover(&[], 4, |_| told += 1).await;
     let all = all.expect("the journal is readable");
-    assert_eq!(told, all.len(), "each is told");
+    assert_eq!(told, all.len(), "each is reported");
     all
 }
 

@@ -61,7 +61,7 @@ enum Step {
 }
 
 /// The subject of the steps, set up before the first of them.
-struct Ground {
+struct Subject {
     group: UserGroupId,
     planned: DesiredFields,
     batch: BatchId,
@@ -125,7 +125,7 @@ impl Scene {
     async fn act(
         &self,
         operations: Operations,
-        ground: &Ground,
+        ground: &Subject,
         step: Step,
     ) -> Result<bool, Failure> {
         let known = UnknownIdPolicy::KnownOnly;
@@ -242,7 +242,7 @@ async fn play(number: u64) {
     read.expect("found");
     let shown = ana.show(&id(&group)).await.expect("readable");
     let plan = ana.plan_batch(&[id(&group)], true).await.expect("readable");
-    let ground = &Ground {
+    let ground = &Subject {
         group: id(&group),
         planned: DesiredFields::of(&shown.expect("known")),
         batch: ana.begin_batch(&plan, None).await.expect("durable"),

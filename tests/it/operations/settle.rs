@@ -155,7 +155,7 @@ async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_
     scene
         .proxy
         .next("POST", ProxyFault::swallowed(Then::Instead(bytes)));
-    let done = rotate(&scene.ana).await.expect("so it says");
+    let done = rotate(&scene.ana).await.expect("the server reports it");
     assert_eq!(exposed(&done), promised);
     let early = look_up(&after(&scene, HORIZON - 1)).await.expect("found");
     assert_eq!(early.warnings, [Warning::StaleAnswer]);
@@ -340,7 +340,7 @@ async fn the_sending_process_measures_the_horizon_by_its_monotonic_clock() {
     assert_eq!(
         scene.states().await,
         [State::NotApplied],
-        "another knows only the row"
+        "another process knows only the row"
     );
 }
 

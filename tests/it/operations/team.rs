@@ -7,38 +7,38 @@ mod many;
 mod taken_over;
 
 #[path = "annotations.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod annotations;
 #[path = "create.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod create;
 #[path = "facts.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod facts;
 #[path = "handoff.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod handoff;
 #[path = "handoff_records.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod handoff_records;
 #[path = "left_behind.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod left_behind;
 #[path = "lost_answers.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod lost_answers;
 #[path = "places.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod places;
 #[path = "recover.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod recover;
 #[path = "rows.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod rows;
 #[path = "state_machine.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod state_machine;
 #[path = "update.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod update;

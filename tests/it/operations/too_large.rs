@@ -78,7 +78,7 @@ async fn no_create_update_or_row_that_is_too_large_is_sent() {
             assert_eq!(failure.ending(), None);
             let text = failure.to_string();
             assert!(text.ends_with("; nothing of it was sent"), "{text}");
-            assert!(text.len() < 200, "nothing of it is quoted");
+            assert!(text.len() < 200, "no part is quoted");
         }
     }
     assert_eq!(scene.proxy.methods(), Vec::<String>::new());

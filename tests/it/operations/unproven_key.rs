@@ -56,7 +56,10 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     scene.proxy.next("GET", ProxyFault::change(wrong_tag));
     look_up(&scene.ana).await.expect("an answer");
     let sent = scene.proxy.methods().len();
-    let held = li().prove(&id(ACME)).await.expect_err("an alarm stands");
+    let held = li()
+        .prove(&id(ACME))
+        .await
+        .expect_err("there is an unresolved alarm");
     assert!(
         matches!(held, Failure::Place(PlaceProblem::Alarmed { .. })),
         "{held}"

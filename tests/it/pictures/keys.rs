@@ -8,7 +8,7 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 /// The name of a row, its places, and the place whose row has the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const ROWS: [Row; 32] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),

@@ -10,7 +10,7 @@ use groupdesk::{
 use rustix::process::Signal;
 use serde_json::json;
 
-use super::{PATIENCE, place::Place};
+use super::{PATIENCE, place::TempHome};
 use crate::support::{
     proxy::{FaultyProxy, Gate, ProxyFault},
     pty::{Program, Session},
@@ -20,7 +20,7 @@ use crate::support::{
 /// A world with this many groups, all known to the installation, and a service behind a proxy.
 pub(super) struct Scene {
     world: World,
-    pub(super) place: Place,
+    pub(super) place: TempHome,
     pub(super) proxy: FaultyProxy,
     operations: Operations,
     count: usize,
@@ -40,7 +40,7 @@ impl Scene {
         }
         Self {
             proxy: FaultyProxy::before(world.address()).await,
-            place: Place::new(),
+            place: TempHome::new(),
             operations,
             world,
             count,
@@ -121,7 +121,7 @@ impl Scene {
             }
         };
         let quiet = tokio::time::timeout(PATIENCE, waiting).await;
-        quiet.expect("what is in flight ends")
+        quiet.expect("requests in flight end")
     }
 
     /// Each group was sent one rotation, of its first token.
@@ -169,7 +169,7 @@ async fn nothing_is_sent_before_the_words_are_typed() {
     session.send("\x04");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(3));
     assert_eq!(scene.proxy.methods(), [""; 0]);
-    assert!(scene.batch().await.is_none(), "nothing was begun");
+    assert!(scene.batch().await.is_none(), "nothing was started");
 
     let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
     session.wait_for(question, PATIENCE);

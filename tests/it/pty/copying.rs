@@ -1,6 +1,6 @@
 //! Copying through the terminal, which never confirms it.
 
-use super::{PATIENCE, place::Place};
+use super::{PATIENCE, place::TempHome};
 
 use crate::support::pty::Session;
 
@@ -37,7 +37,7 @@ fn copied(session: &mut Session) -> Vec<String> {
 
 #[test]
 fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
     session.type_until("y", "> user group id", PATIENCE);
@@ -50,7 +50,7 @@ fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
 
 #[test]
 fn a_token_is_copied_without_being_shown() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);

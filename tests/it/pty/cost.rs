@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{
     PATIENCE,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -72,7 +72,7 @@ fn settle(session: &mut Session) {
 #[test]
 fn a_cursor_move_writes_few_bytes_whatever_it_shows() {
     in_each_size(|rows, columns| {
-        let place = Place::new();
+        let place = TempHome::new();
         let demo = place.groupdesk(&["demo"]).size(rows, columns);
         let mut session = demo.start();
         session.wait_for(FIRST, PATIENCE);
@@ -100,7 +100,7 @@ fn a_cursor_move_writes_few_bytes_whatever_it_shows() {
 #[test]
 fn the_list_does_not_scroll_until_the_cursor_nears_its_edge() {
     in_each_size(|rows, columns| {
-        let place = Place::new();
+        let place = TempHome::new();
         let demo = place.groupdesk(&["demo", "--groups", "200"]);
         let mut session = demo.size(rows, columns).start();
         session.wait_for("200 groups", PATIENCE);
@@ -133,7 +133,7 @@ fn the_list_does_not_scroll_until_the_cursor_nears_its_edge() {
 #[test]
 fn a_letter_writes_few_bytes() {
     in_each_size(|rows, columns| {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
         session.wait_for(FIRST, PATIENCE);
         for _ in 0..2 {
@@ -155,7 +155,7 @@ fn a_letter_writes_few_bytes() {
 #[test]
 fn a_letter_in_a_long_name_writes_few_bytes() {
     in_each_size(|rows, columns| {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.groupdesk(&["demo"]).size(rows, columns).start();
         session.wait_for(FIRST, PATIENCE);
         for _ in 0..7 {
@@ -178,7 +178,7 @@ fn a_letter_in_a_long_name_writes_few_bytes() {
 /// colours.
 #[test]
 fn the_terminal_is_asked_for_its_background_only() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place
         .groupdesk(&["demo"])
         .env("TERM", "xterm-kitty")

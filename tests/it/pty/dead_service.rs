@@ -6,13 +6,13 @@ use tokio::net::TcpSocket;
 
 use super::{
     PATIENCE,
-    place::{FIRST, Held, Place},
+    place::{BackgroundDemo, FIRST, TempHome},
     quit,
 };
 use crate::support::pty::Session;
 
 /// A console with a history, whose testing profile has one address and whose production profile another.
-fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Session {
+fn console(place: &TempHome, held: &BackgroundDemo, testing: &str, production: &str) -> Session {
     let config = format!(
         "default_profile = \"testing\"\n\n\
          [profiles.production]\nbase_url = \"http://{production}\"\napi_key = {{ env = \"KEY_2\" }}\n\
@@ -46,7 +46,7 @@ fn assert_keys_work(session: &mut Session) {
 
 #[test]
 fn the_console_works_with_a_closed_port_and_a_silent_service() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     // Bound and not listening: nobody else gets the port, and connections are refused.
     let closed = TcpSocket::new_v4().expect("a socket");
@@ -66,7 +66,7 @@ fn the_console_works_with_a_closed_port_and_a_silent_service() {
     );
     assert!(
         screen.contains("acme_orders"),
-        "what is known stays: {screen}"
+        "known values stay: {screen}"
     );
     assert_keys_work(&mut session);
     session.type_until("\x1b", "10 groups", PATIENCE);
@@ -93,7 +93,7 @@ const BYTES_A_SECOND: usize = 80;
 
 #[test]
 fn a_hanging_request_counts_seconds_and_can_be_left() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = silent.local_addr().expect("an address").to_string();

@@ -5,12 +5,12 @@ use rustix::process::Signal;
 
 use super::{
     PATIENCE,
-    place::{Held, Place, wait_until},
+    place::{BackgroundDemo, TempHome, wait_until},
 };
 use crate::support::pty::Session;
 
 /// A console on the production profile of a demo, with one group on its list.
-fn console(place: &Place, held: &Held) -> Session {
+fn console(place: &TempHome, held: &BackgroundDemo) -> Session {
     let mut session = place
         .groupdesk(&["--profile", "production"])
         .env("GROUPDESK_CONFIG", held.config.as_str())
@@ -29,7 +29,7 @@ fn type_into_the_form(session: &mut Session) {
     session.type_until("\t{\"oops\": ", "{\"oops\": ", PATIENCE);
 }
 
-pub(super) fn kept(held: &Held) -> Option<(String, String)> {
+pub(super) fn kept(held: &BackgroundDemo) -> Option<(String, String)> {
     let directory = Connection::open(&held.directory).expect("a database");
     let sql = "SELECT d.name, d.properties FROM drafts d JOIN places p ON p.number = d.place \
                WHERE p.name = 'production'";
@@ -38,7 +38,7 @@ pub(super) fn kept(held: &Held) -> Option<(String, String)> {
 }
 
 /// The draft is offered and marked, and opens with every letter.
-pub(super) fn assert_offered(place: &Place, held: &Held) -> Session {
+pub(super) fn assert_offered(place: &TempHome, held: &BackgroundDemo) -> Session {
     let mut session = console(place, held);
     session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
     // The filter of the first console is restored.
@@ -52,7 +52,7 @@ pub(super) fn assert_offered(place: &Place, held: &Held) -> Session {
 }
 
 /// The draft is offered, and can be discarded.
-fn assert_discardable(place: &Place, held: &Held) {
+fn assert_discardable(place: &TempHome, held: &BackgroundDemo) {
     let mut session = assert_offered(place, held);
     session.type_until("\x18", "Ctrl-X again discards them", PATIENCE);
     session.type_until("\x18", "discarded; nothing was sent", PATIENCE);
@@ -61,7 +61,7 @@ fn assert_discardable(place: &Place, held: &Held) {
 }
 
 /// Types into the form, and kills the console once all of it is saved.
-pub(super) fn kill_over_a_draft(place: &Place, held: &Held) {
+pub(super) fn kill_over_a_draft(place: &TempHome, held: &BackgroundDemo) {
     let mut session = console(place, held);
     type_into_the_form(&mut session);
     // One or two keys may be lost; the test waits for the last one.
@@ -74,7 +74,7 @@ pub(super) fn kill_over_a_draft(place: &Place, held: &Held) {
 
 #[test]
 fn a_draft_survives_a_kill() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     kill_over_a_draft(&place, &held);
     assert_discardable(&place, &held);
@@ -82,7 +82,7 @@ fn a_draft_survives_a_kill() {
 
 #[test]
 fn a_draft_survives_a_signal_including_the_last_key() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);
@@ -94,7 +94,7 @@ fn a_draft_survives_a_signal_including_the_last_key() {
 
 #[test]
 fn a_draft_survives_a_hangup() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);
@@ -105,7 +105,7 @@ fn a_draft_survives_a_hangup() {
 
 #[test]
 fn q_says_that_the_draft_is_saved() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use super::{
     PATIENCE, assert_taken,
-    place::{FIRST, Held, Place, processes_of_session, wait_until},
+    place::{BackgroundDemo, FIRST, TempHome, processes_of_session, wait_until},
 };
 use crate::support::pty::Session;
 
@@ -30,14 +30,14 @@ touch "$file~"
 "#;
 
 struct Home {
-    place: Place,
-    held: Held,
+    place: TempHome,
+    held: BackgroundDemo,
     folder: PathBuf,
 }
 
 impl Home {
     fn new() -> Self {
-        let place = Place::new();
+        let place = TempHome::new();
         let held = place.hold();
         let run = place.below("run");
         fs::set_permissions(&run, fs::Permissions::from_mode(0o700)).expect("private");

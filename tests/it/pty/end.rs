@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use super::{
     PATIENCE, assert_given_back,
-    place::{Place, processes_of_session, wait_until},
+    place::{TempHome, processes_of_session, wait_until},
 };
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
@@ -17,7 +17,7 @@ fn a_signal_ends_the_demo_and_removes_its_folder() {
         &[("t", "T rotates it"), ("v", "hidden again in")],
     ];
     for (signal, steps) in SIGNALS.into_iter().zip(places) {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.demo();
         for (keys, there) in steps {
             session.type_until(keys, there, PATIENCE);
@@ -32,7 +32,7 @@ fn a_signal_ends_the_demo_and_removes_its_folder() {
 
 #[test]
 fn ctrl_c_twice_quits() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("\x03", "Ctrl-C again quits", PATIENCE);
     session.send("\x03");
@@ -43,7 +43,7 @@ fn ctrl_c_twice_quits() {
 #[test]
 fn a_hangup_ends_the_console_even_while_typing() {
     for typed in [0, 4_000] {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.demo();
         session.type_until("e", "Edit acme-eu", PATIENCE);
         session.send("x".repeat(typed));
@@ -56,7 +56,7 @@ fn a_hangup_ends_the_console_even_while_typing() {
 /// The shell ignores the signal, as `nohup` does; then only the terminal shows the hangup.
 #[test]
 fn a_hangup_without_a_signal_ends_the_console() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place
         .shell("trap '' HUP; set +m; groupdesk demo; exit 0")
         .start();
@@ -72,7 +72,7 @@ fn a_hangup_without_a_signal_ends_the_console() {
 #[test]
 fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
     for step in 0..20_usize {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.groupdesk(&["demo"]).start();
         // At a moment of the start, chosen by the number of times its progress was checked.
         for _ in 0..step * 40 {
@@ -87,7 +87,7 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing() {
 
 #[test]
 fn the_service_in_a_terminal_ends_with_ctrl_c() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place
         .groupdesk(&["serve", "--listen", "127.0.0.1:0"])
         .start();

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Held, Place, assert_given_back};
+use super::{BackgroundDemo, TempHome, assert_given_back};
 use crate::support::pty::Session;
 
 /// Only determines how long a failure takes.
@@ -24,14 +24,14 @@ const SOON: Duration = Duration::from_secs(2);
 
 /// A world without a console, and the secrets that must never be on a terminal.
 struct Scene {
-    place: Place,
-    held: Held,
+    place: TempHome,
+    held: BackgroundDemo,
     secrets: Vec<String>,
 }
 
 impl Scene {
     fn new() -> Self {
-        let place = Place::new();
+        let place = TempHome::new();
         let held = place.hold();
         let secrets = keys_below(&place);
         assert!(!secrets.is_empty(), "no key was found");
@@ -68,7 +68,7 @@ impl Scene {
 }
 
 /// The API keys of the demo: long words in its private files.
-fn keys_below(place: &Place) -> Vec<String> {
+fn keys_below(place: &TempHome) -> Vec<String> {
     let files = crate::support::world::files_below(&place.below("tmp")).expect("readable");
     let small = files
         .iter()

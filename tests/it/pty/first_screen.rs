@@ -4,13 +4,13 @@ use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::{
     PATIENCE, assert_taken,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
     quit,
 };
 
 #[test]
 fn the_first_screen_says_how_to_connect_and_quits() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&[]).size(24, 120).start();
     let screen = session.wait_for("No profile is configured yet", PATIENCE);
     let file = place.below("config/groupdesk/config.toml");
@@ -21,7 +21,7 @@ fn the_first_screen_says_how_to_connect_and_quits() {
 
 #[test]
 fn one_key_starts_the_demo_in_the_same_terminal() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&[]).start();
     session.wait_for("No profile is configured yet", PATIENCE);
     let screen = session.type_until("d", FIRST, PATIENCE);
@@ -47,7 +47,7 @@ fn groups(database: &std::path::Path) -> i64 {
 
 #[test]
 fn the_first_start_ends_on_the_list_and_creates_nothing() {
-    let place = Place::new();
+    let place = TempHome::new();
     let database = place.below("service/service.db");
     let named = database.to_string_lossy().into_owned();
     let keys = [
@@ -122,7 +122,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
 
 #[test]
 fn keys_with_two_meanings_are_refused_with_their_lines() {
-    let place = Place::new();
+    let place = TempHome::new();
     let folder = place.below("config/groupdesk");
     std::fs::create_dir(&folder).expect("a folder");
     let text = "[keys.list]\nedit = [\"&\"]\nsort = [\"&\"]\n";

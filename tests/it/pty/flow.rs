@@ -2,7 +2,7 @@
 
 use super::{
     PATIENCE, assert_taken,
-    place::{FIRST, Place, processes_of_session},
+    place::{FIRST, TempHome, processes_of_session},
     quit,
 };
 use crate::support::pty::Session;
@@ -20,7 +20,7 @@ fn filter(session: &mut Session, id: &str) {
 
 #[test]
 fn a_group_is_edited_and_another_rotated() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["demo"]).size(40, 120).start();
     let screen = session.wait_for(FIRST, PATIENCE);
     assert!(screen.starts_with(" TESTING "), "{screen}");

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{PATIENCE, place::Place};
+use super::{PATIENCE, place::TempHome};
 use crate::support::pty::Session;
 
 /// How long it is observed.
@@ -87,7 +87,7 @@ fn assert_idle(session: &mut Session, place: &str) {
 
 #[test]
 fn an_idle_console_writes_nothing_and_does_nothing() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     assert_idle(&mut session, "the list of the demo");
     session.type_until("\r", "read at", PATIENCE);
@@ -106,7 +106,7 @@ fn an_idle_console_writes_nothing_and_does_nothing() {
 /// On a file system without change events the console looks when its window gets the focus.
 #[test]
 fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let groupdesk = |arguments: &[&str]| {
         place
@@ -133,7 +133,7 @@ fn without_file_events_a_change_is_shown_when_the_window_gets_the_focus() {
 /// A write of another process is noticed without polling: the console sleeps before, and again after.
 #[test]
 fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let groupdesk = |arguments: &[&str]| {
         place

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{
     PATIENCE,
     idle::{FEW_TICKS, ticks},
-    place::Place,
+    place::TempHome,
 };
 use crate::support::{
     proxy::{FaultyProxy, Gate, ProxyFault},
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// A console whose rotation has reached the service, and whose answer waits at the gate.
-async fn rotating(world: &World, place: &Place, gate: &Gate, proxy: &FaultyProxy) -> Session {
+async fn rotating(world: &World, place: &TempHome, gate: &Gate, proxy: &FaultyProxy) -> Session {
     world.seed(Side::Testing, "acme", "Acme", &[], &json!({}));
     let known = world.operations(Side::Testing);
     known
@@ -54,7 +54,7 @@ async fn last_ending(world: &World) -> Ending {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_hangup_waiting_for_a_rotation_costs_nothing() {
-    let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
+    let (world, place, gate) = (World::new().await, TempHome::new(), Gate::new());
     let proxy = FaultyProxy::before(world.address()).await;
     let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.hang_up();
@@ -72,7 +72,7 @@ async fn after_a_hangup_waiting_for_a_rotation_costs_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_waits_for_a_rotation_and_says_so() {
-    let (world, place, gate) = (World::new().await, Place::new(), Gate::new());
+    let (world, place, gate) = (World::new().await, TempHome::new(), Gate::new());
     let proxy = FaultyProxy::before(world.address()).await;
     let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.signal(Signal::TERM);

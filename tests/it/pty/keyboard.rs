@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use super::{Place, assert_given_back};
+use super::{TempHome, assert_given_back};
 use crate::support::{long, pty::Session, random::Random};
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -23,7 +23,7 @@ fn assert_quits(mut session: Session) {
 
 #[test]
 fn ten_thousand_keys_in_one_burst() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     let before = memory(&session);
     session.type_until("jk".repeat(5_000) + "?", "Keys: Groups", PATIENCE);
@@ -41,7 +41,7 @@ fn ten_thousand_keys_in_one_burst() {
 
 #[test]
 fn a_paste_of_10_mb_is_accepted_and_freed() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     let before = memory(&session);
     let row = format!("  \"key\": \"{}\",\n", "x".repeat(80));
@@ -65,7 +65,7 @@ fn a_paste_of_10_mb_is_accepted_and_freed() {
 
 #[test]
 fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     let before = memory(&session);
     session.type_until("/", "filter", PATIENCE);
@@ -88,7 +88,7 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
 
 #[test]
 fn a_short_paste_without_an_end_is_completed_by_ctrl_c() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("/", "filter", PATIENCE);
     session.type_until("\x1b[200~acme", "Ctrl-C ends it", PATIENCE);
@@ -103,7 +103,7 @@ fn random_bytes_are_handled_or_ignored() {
     let sessions = if long::all() { 20 } else { 2 };
     let mut bytes = 0;
     for seed in 0..sessions {
-        let place = Place::new();
+        let place = TempHome::new();
         let mut session = place.demo();
         let mut dice = Random::new(1_000 + seed);
         for _ in 0..40 {

@@ -2,7 +2,7 @@
 
 use super::{
     PATIENCE, assert_given_back,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -34,7 +34,7 @@ fn walk(session: &mut Session) {
 
 #[test]
 fn no_color_writes_no_colour() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["demo"]).env("NO_COLOR", "1").start();
     session.wait_for(FIRST, PATIENCE);
     let row = (0..24).find(|row| {
@@ -58,7 +58,7 @@ fn no_color_writes_no_colour() {
 
 #[test]
 fn with_colour_colours_are_written() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     let styles = styles(session.raw_output());
     let coloured = |style: &String| {
@@ -80,7 +80,7 @@ fn drawn(raw: &[u8]) -> String {
 #[test]
 fn ascii_frames_are_ascii() {
     for (flag, locale) in [(true, "C.UTF-8"), (false, "C")] {
-        let place = Place::new();
+        let place = TempHome::new();
         let arguments: &[&str] = if flag {
             &["--ascii", "demo"]
         } else {
@@ -92,7 +92,7 @@ fn ascii_frames_are_ascii() {
         walk(&mut session);
         assert_eq!(drawn(session.raw_output()), "");
     }
-    let place = Place::new();
+    let place = TempHome::new();
     assert!(drawn(place.demo().raw_output()).contains('━'));
 }
 
@@ -105,7 +105,7 @@ fn without_a_terminal_the_console_says_so() {
             (format!("{command} > out"), "needs a terminal"),
             (format!("{command} < /dev/null"), "needs a terminal"),
         ] {
-            let place = Place::new();
+            let place = TempHome::new();
             let script = format!("({wrong}); echo \"code $?.\"");
             let mut session = place.shell(&script).size(24, 300).start();
             let screen = session.wait_for("code ", PATIENCE);

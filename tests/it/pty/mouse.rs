@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use super::{
     PATIENCE, assert_given_back,
-    place::{FIRST, Held, Place},
+    place::{BackgroundDemo, FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -21,7 +21,7 @@ fn times(session: &mut Session, bytes: &[u8]) -> usize {
 }
 
 /// A console on an existing demo, with a line added at the top of its configuration.
-fn console(place: &Place, held: &Held, line: &str) -> Session {
+fn console(place: &TempHome, held: &BackgroundDemo, line: &str) -> Session {
     let text = fs::read_to_string(&held.config).expect("readable");
     // In the same folder, because the configuration has relative paths of key files.
     let config = Path::new(&held.config).with_file_name("mouse.toml");
@@ -57,7 +57,7 @@ fn wheel(session: &mut Session, button: u8) {
 
 #[test]
 fn wheel_and_click_move_the_cursor_and_nothing_else() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     let mut session = console(&place, &held, "mouse = true");
     session.wait_for(FIRST, PATIENCE);
@@ -110,7 +110,7 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
 
 #[test]
 fn without_the_setting_the_terminal_keeps_the_mouse() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.send("j");
     wait_for_cursor(&mut session, 6);

@@ -1,13 +1,13 @@
 //! A console on a real terminal that panics at a place that only test builds have; for other places see
 //! `everywhere::panics`.
 
-use super::{PATIENCE, Place, assert_given_back};
+use super::{PATIENCE, TempHome, assert_given_back};
 
 const SECRET: &str = "3fa9c1d290b1e772c04d51aa3fa9c1d2";
 
 /// Runs the binary, which panics at a place and restores the terminal. Returns what it printed after that.
 fn run_until_panic(variables: &[(&str, &str)], arguments: &[&str], how: &str, code: i32) -> String {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut program = place.groupdesk(arguments).size(24, 120);
     for (name, value) in variables {
         program = program.env(name, *value);
@@ -76,7 +76,7 @@ fn an_internal_error_is_coloured_only_if_colours_are_wanted() {
     }
     // The plain mode may come from the configuration instead of an argument.
     for (how, code) in [("panic console", 101), ("error console", 2)] {
-        let place = Place::new();
+        let place = TempHome::new();
         let config = place.below("config.toml");
         std::fs::write(&config, "plain = true\n").expect("written");
         let config = config.to_string_lossy().into_owned();

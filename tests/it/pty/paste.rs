@@ -2,7 +2,7 @@
 
 use super::{
     PATIENCE,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -17,7 +17,7 @@ fn in_properties(session: &mut Session) {
 
 #[test]
 fn without_a_field_a_paste_does_nothing() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.paste(HARMFUL);
     let screen = session.wait_for("Not pasted: there is no field here", PATIENCE);
@@ -52,7 +52,7 @@ fn without_a_field_a_paste_does_nothing() {
 
 #[test]
 fn the_filter_takes_a_paste_as_text() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("/", "filter", PATIENCE);
     session.paste("q\nTy");
@@ -66,7 +66,7 @@ fn the_filter_takes_a_paste_as_text() {
 
 #[test]
 fn the_json_editor_takes_every_line_of_a_paste() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     in_properties(&mut session);
     session.paste("{\"q\": [\n\"T\",\r\n\"y\"]}\n");
@@ -79,7 +79,7 @@ fn the_json_editor_takes_every_line_of_a_paste() {
 
 #[test]
 fn a_paste_of_a_megabyte_does_not_block_the_editor() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     in_properties(&mut session);
     let row = format!("  \"key\": \"{}\",\n", "x".repeat(80));

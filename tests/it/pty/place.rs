@@ -21,11 +21,11 @@ use crate::support::{
 /// The first group of the demo's testing list.
 pub(crate) const FIRST: &str = "Acme Eu";
 
-pub(crate) struct Place {
+pub(crate) struct TempHome {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl TempHome {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["home", "config", "data", "state", "cache", "run", "tmp"] {
@@ -82,7 +82,7 @@ impl Place {
     }
 
     /// Starts a demo without a console; reads the lines that name its configuration and directory.
-    pub(crate) fn hold(&self) -> Held {
+    pub(crate) fn hold(&self) -> BackgroundDemo {
         let mut session = self.groupdesk(&["demo", "--hold"]).size(24, 500).start();
         let screen = session.wait_until("both lines", PATIENCE, |screen| {
             screen.contents().contains("export GROUPDESK_DIRECTORY=")
@@ -92,7 +92,7 @@ impl Place {
             let quoted = line.and_then(|line| line.split('\'').nth(1));
             quoted.expect("a quoted path").to_owned()
         };
-        Held {
+        BackgroundDemo {
             config: value("GROUPDESK_CONFIG"),
             directory: value("GROUPDESK_DIRECTORY"),
             _session: session,
@@ -101,14 +101,14 @@ impl Place {
 }
 
 /// A demo that another console can use, until it is dropped.
-pub(crate) struct Held {
+pub(crate) struct BackgroundDemo {
     pub(crate) config: String,
     pub(crate) directory: String,
     /// Killed on drop.
     _session: Session,
 }
 
-impl Held {
+impl BackgroundDemo {
     /// Declares that this address and key are an environment of the demo, too.
     pub(crate) fn is_also_at(&self, base_url: &str, key: &str, name: &str, tag: &str) {
         let directory = Directory::open(Path::new(&self.directory)).expect("a directory");

@@ -2,7 +2,7 @@
 
 use super::{
     PATIENCE, assert_given_back,
-    place::{Place, wait_until},
+    place::{TempHome, wait_until},
 };
 use crate::support::pty::Session;
 
@@ -35,7 +35,7 @@ fn wait_for_the_list(session: &mut Session) {
 
 #[test]
 fn a_name_is_edited_with_the_output_of_the_plain_mode() {
-    let place = Place::new();
+    let place = TempHome::new();
     // The size does not matter: the terminal is narrower than the lines.
     let mut session = place
         .groupdesk(&["--plain", "demo"])
@@ -91,7 +91,7 @@ fn a_name_is_edited_with_the_output_of_the_plain_mode() {
 
 #[test]
 fn nothing_is_written_twice_or_while_idle() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["demo", "--plain"]).start();
     wait_for_the_list(&mut session);
     // At the top of the list there is nowhere to go.
@@ -120,19 +120,25 @@ fn nothing_is_written_twice_or_while_idle() {
 
 #[test]
 fn an_open_box_is_written_alone_with_its_cursor() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.groupdesk(&["--plain", "demo"]).start();
     wait_for_the_list(&mut session);
     let lines = say(&mut session, "P", "> * testing  TESTING");
     assert_eq!(lines[0], "# Groups › Profiles");
     let is_list = |line: &String| line.contains("acme-eu");
-    assert!(!lines.iter().any(is_list), "what is below: {lines:?}");
+    assert!(
+        !lines.iter().any(is_list),
+        "the list below the box: {lines:?}"
+    );
     say(&mut session, "k", "> production  PRODUCTION");
     let lines = say(&mut session, "\r", "13 groups");
     assert!(lines[0].starts_with("PRODUCTION  127.0.0.1"), "{lines:?}");
 
     let lines = say(&mut session, "o", "> user group id");
-    assert!(!lines.iter().any(is_list), "what is below: {lines:?}");
+    assert!(
+        !lines.iter().any(is_list),
+        "the list below the box: {lines:?}"
+    );
     say(&mut session, "acme-e", "acme-eu  Acme Europe");
     say(&mut session, "\x1b[B", "> acme-eu  Acme Europe");
 }

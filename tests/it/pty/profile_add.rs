@@ -5,13 +5,13 @@ use std::{fs::Permissions, os::unix::fs::PermissionsExt};
 
 use serde_json::Value;
 
-use super::{PATIENCE, place::Place};
+use super::{PATIENCE, place::TempHome};
 use crate::support::world::World;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {
     let world = World::new().await;
-    let place = Place::new();
+    let place = TempHome::new();
     let key = place.below("key");
     std::fs::write(&key, world.new_key("testing", Some("Testing"))).expect("written");
     std::fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("private");

@@ -2,7 +2,7 @@
 
 use super::{
     PATIENCE,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -25,7 +25,7 @@ fn wait_for_whole(session: &mut Session) -> String {
 
 #[test]
 fn every_size_is_drawn_completely() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     wait_for_whole(&mut session);
     session.resize(50, 160);
@@ -50,7 +50,7 @@ fn every_size_is_drawn_completely() {
 
 #[test]
 fn fast_resizing_ends_in_a_complete_screen() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     for step in 0..200_u16 {
         session.resize(1 + step % 50, 1 + (step * 37) % 170);
@@ -72,7 +72,7 @@ fn fast_resizing_ends_in_a_complete_screen() {
 /// A terminal that was smaller for a moment has lost everything beyond that size.
 #[test]
 fn a_size_restored_before_the_console_looks_is_drawn_again() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     for _ in 0..50 {
         wait_for_whole(&mut session);

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::{PATIENCE, Place};
+use super::{PATIENCE, TempHome};
 use crate::support::pty::Program;
 
 /// A shell without personal settings, and the line that installs the completion.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const SHELLS: [(&str, &[&str], &str); 3] = [
     ("bash", &["--norc", "--noprofile", "-i"], "eval \"$(groupdesk completions bash)\""),
     ("zsh", &["-f", "-i"], "mkdir ~/.zfunc; groupdesk completions zsh > ~/.zfunc/_groupdesk; fpath+=~/.zfunc; autoload -Uz compinit; compinit -D -u"),
@@ -29,13 +29,13 @@ fn is_installed(shell: &str) -> bool {
 fn tab_completes_half_an_id_in_every_shell() {
     let program = Path::new(env!("CARGO_BIN_EXE_groupdesk"));
     let folder = program.parent().expect("a folder").display();
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     for (shell, arguments, installs) in SHELLS {
         if !is_installed(shell) {
             continue;
         }
-        let place = Place::new();
+        let place = TempHome::new();
         let started = place
             .here(Program::new(shell, arguments))
             .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))

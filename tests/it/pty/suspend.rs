@@ -4,7 +4,7 @@ use rustix::process::{Pid, Signal};
 
 use super::{
     PATIENCE, assert_given_back, assert_taken,
-    place::{FIRST, Place},
+    place::{FIRST, TempHome},
 };
 use crate::support::pty::Session;
 
@@ -16,7 +16,7 @@ fn rows(screen: &str) -> Vec<String> {
 
 /// Stops the console in a shell, and continues it there.
 fn stop_and_continue(stop: impl Fn(&mut Session)) {
-    let place = Place::new();
+    let place = TempHome::new();
     let script = "groupdesk demo; echo \"status $?.\"; read line; fg; echo \"over $?\"";
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
@@ -71,7 +71,7 @@ pub(super) fn children(parent: Pid) -> Vec<Pid> {
 /// As a debugger or `kill -STOP` does: it could not restore the terminal, but takes all of it again.
 #[test]
 fn a_console_that_is_continued_takes_its_terminal_again() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     let taken = |session: &mut Session| {
         let enter = b"\x1b[?1049h";
@@ -92,7 +92,7 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
 /// Without a shell to continue it, it would stay stopped for ever.
 #[test]
 fn ctrl_z_without_job_control_only_redraws() {
-    let place = Place::new();
+    let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("\x1aj", ">   Acme US", PATIENCE);
     assert_taken(&mut session);

@@ -8,7 +8,7 @@ use groupdesk::domain::change::DesiredFields;
 use super::{
     PATIENCE,
     drafts::{assert_offered, kept, kill_over_a_draft},
-    place::{Place, wait_until},
+    place::{TempHome, wait_until},
 };
 use crate::support::{
     pty::Session,
@@ -25,7 +25,7 @@ const GROUPS: [(&str, &str); 3] = [
 /// A service whose groups this installation knows, and a person's folders.
 struct Scene {
     world: World,
-    place: Place,
+    place: TempHome,
 }
 
 impl Scene {
@@ -45,7 +45,7 @@ impl Scene {
                 created.expect("created");
             }
         }
-        let place = Place::new();
+        let place = TempHome::new();
         Self { world, place }
     }
 
@@ -159,7 +159,7 @@ async fn a_leaked_token_is_found_and_rotated() {
     session.type_until("\r", "former   token of initech in production", PATIENCE);
     let written = String::from_utf8_lossy(session.raw_output()).into_owned();
     for token in [leaked, now()] {
-        assert!(!written.contains(&token), "a token came to the screen");
+        assert!(!written.contains(&token), "a token was shown");
     }
 }
 
@@ -226,7 +226,7 @@ async fn a_dead_service_does_not_block_the_other_profile() {
 
 #[test]
 fn a_draft_is_resumed_after_a_kill_and_sent() {
-    let place = Place::new();
+    let place = TempHome::new();
     let held = place.hold();
     kill_over_a_draft(&place, &held);
     let mut session = assert_offered(&place, &held);

@@ -47,12 +47,12 @@ fn described(document: &Value) -> BTreeSet<Case> {
     cases
 }
 
-struct Witness {
+struct Coverage {
     document: Value,
     seen: BTreeSet<Case>,
 }
 
-impl Witness {
+impl Coverage {
     fn note_answer(
         &mut self,
         method: &str,
@@ -142,7 +142,7 @@ fn unknown(method: &Method) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_answer_is_as_described_and_everything_described_happens() {
-    let mut witness = Witness {
+    let mut witness = Coverage {
         document: description(),
         seen: BTreeSet::new(),
     };
@@ -156,7 +156,7 @@ async fn every_answer_is_as_described_and_everything_described_happens() {
     assert!(described.is_superset(&witness.seen));
 }
 
-async fn successes(witness: &mut Witness, service: &TestService) {
+async fn successes(witness: &mut Coverage, service: &TestService) {
     let full = json!({"user_group_id": "acme", "name": "A", "mapping": {"40": "213"}, "properties": {"a": [1]}});
     for caller in [service.testing(), service.caller("plain", None, false)] {
         let id = format!("of {}", caller.authorization.len());
@@ -174,7 +174,7 @@ async fn successes(witness: &mut Witness, service: &TestService) {
     }
 }
 
-async fn refusals(witness: &mut Witness, service: &TestService) {
+async fn refusals(witness: &mut Coverage, service: &TestService) {
     let caller = service.testing();
     let reader = service.caller("testing", None, true);
     let mut wrong = caller.clone();
@@ -204,7 +204,7 @@ async fn refusals(witness: &mut Witness, service: &TestService) {
 }
 
 /// Answers that need an overloaded or failing service.
-async fn under_pressure(witness: &mut Witness) {
+async fn under_pressure(witness: &mut Coverage) {
     let full = Limits {
         in_flight: 0,
         ..Limits::default()

@@ -205,7 +205,7 @@ impl Model {
     }
 
     /// Compares an answer with the model, and takes over values that only the service can choose.
-    fn check(&mut self, reply: &Reply, expected: Expected, asked: &Asked<'_>) {
+    fn check(&mut self, reply: &Reply, expected: Expected, asked: &Request<'_>) {
         let place = match expected {
             Err((status, code)) => {
                 assert_eq!(reply.refused(), (status, code.to_owned()), "{asked:?}");
@@ -242,7 +242,7 @@ impl Model {
 }
 
 #[derive(Debug)]
-struct Asked<'a> {
+struct Request<'a> {
     fields: Option<&'a Fields>,
     rotates: bool,
     /// For a get: whether it must create.
@@ -271,7 +271,7 @@ async fn play(callers: &[Caller], prefix: &str, acts: &[(usize, Act)]) {
                 (caller.rotate(&token).await, expected, None, None)
             }
         };
-        let asked = Asked {
+        let asked = Request {
             fields,
             rotates,
             is_new,

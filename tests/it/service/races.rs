@@ -84,7 +84,7 @@ async fn one_of_many_rotates_and_the_others_get_that_the_token_is_retired() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_environments_that_may_not_share_an_id_one_gets_it() {
+async fn one_of_the_environments_that_may_not_share_an_id_gets_it() {
     let service = TestService::start().await;
     let sides = ["one", "two"].map(|name| service.caller(name, None, false));
     for round in 0..10 {
@@ -105,7 +105,7 @@ async fn of_environments_that_may_not_share_an_id_one_gets_it() {
 
 /// What the workers of the next test were answered, taken together.
 #[derive(Default)]
-struct Told {
+struct Answers {
     /// From an old token to the new one.
     rotated: HashMap<String, String>,
     names: HashSet<String>,
@@ -113,7 +113,7 @@ struct Told {
     newest: String,
 }
 
-async fn work(caller: Caller, id: String, worker: usize, steps: usize, told: Arc<Mutex<Told>>) {
+async fn work(caller: Caller, id: String, worker: usize, steps: usize, told: Arc<Mutex<Answers>>) {
     let newest = || told.lock().expect("no panic").newest.clone();
     for step in 0..steps {
         match (worker + step) % 3 {
@@ -154,9 +154,9 @@ async fn with_concurrent_writers_tokens_form_one_chain_and_names_are_complete() 
     let service = TestService::start().await;
     let caller = service.testing();
     let first = caller.token_of("acme").await;
-    let told = Arc::new(Mutex::new(Told {
+    let told = Arc::new(Mutex::new(Answers {
         newest: first.clone(),
-        ..Told::default()
+        ..Answers::default()
     }));
     let workers: Vec<_> = (0..WORKERS)
         .map(|worker| {
@@ -179,6 +179,6 @@ async fn with_concurrent_writers_tokens_form_one_chain_and_names_are_complete() 
     assert_eq!(
         *token,
         text(&last, "token"),
-        "the end of the chain is what is stored"
+        "the last token of the chain is the stored one"
     );
 }

@@ -3,17 +3,17 @@
 mod lost_commit;
 
 #[path = "keys.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+#[expect(clippy::duplicate_mod, reason = "run on both storages")]
 mod keys;
 #[path = "model.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+#[expect(clippy::duplicate_mod, reason = "run on both storages")]
 mod model;
 #[path = "races.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+#[expect(clippy::duplicate_mod, reason = "run on both storages")]
 mod races;
 #[path = "refusals.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+#[expect(clippy::duplicate_mod, reason = "run on both storages")]
 mod refusals;
 #[path = "rules.rs"]
-#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+#[expect(clippy::duplicate_mod, reason = "run on both storages")]
 mod rules;

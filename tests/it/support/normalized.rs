@@ -114,7 +114,7 @@ fn hexadecimals(row: &mut [char], seen: &mut BTreeMap<String, usize>) {
 }
 
 #[test]
-fn what_differs_is_replaced_in_its_place() {
+fn varying_parts_are_replaced_in_place() {
     let screen = |host: &str, latency: &str, one: &str, other: &str| {
         let rows = [
             format!("{host:<20}{:>12}", format!("200 {latency}ms")),

@@ -16,7 +16,7 @@ use super::world::{Side, World, id};
 pub(crate) use crate::app::{escape, is_dangerous};
 
 /// Texts that somebody may enter as a name, a word or a key.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 pub(crate) const CORPUS: [(&str, &str); 35] = [
     ("nothing special", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
     ("nothing special, and short", "xxxxxxxxxxxxxxxxxxxx"),

@@ -270,11 +270,11 @@ impl World {
             let written = server.dump(team.schema()) + &server.log();
             assert!(written.contains("CREATE TABLE"), "nothing was looked at");
             let found = secrets.iter().any(|secret| written.contains(secret));
-            assert!(!found, "a secret stands on the server");
+            assert!(!found, "a secret is on the server");
             return;
         }
         let found = holders(&self.installations(), secrets).expect("readable");
-        assert!(found.is_empty(), "a secret stands in {found:?}");
+        assert!(found.is_empty(), "a secret is in {found:?}");
     }
 
     fn service_file(&self) -> PathBuf {

@@ -96,7 +96,7 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
     home.set("GROUPDESK_CONFIG", config);
     let file = ["directory", "status", "--directory", "alone.db"];
     c.case(&home, 0, "directory status", &file).await;
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("directory init [URL]", &["directory", "init"][..]),
         ("directory copy FROM [TO]", &["directory", "copy", "alone.db"]),

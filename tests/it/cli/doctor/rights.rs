@@ -21,7 +21,7 @@ async fn users_who_could_redirect_the_key_are_named() {
     fs::create_dir_all(&folder).expect("a folder");
     let plain = "the profile allows plain http";
     let wide = "other users can write to the folder";
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("http://127.0.0.1:9", "allow_plain_http = true", 0o700, Some(plain)),
         ("https://127.0.0.1:9", "allow_plain_http = true", 0o700, None),

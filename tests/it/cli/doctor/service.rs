@@ -19,7 +19,7 @@ async fn service_problems_have_their_codes_and_no_request_could_create_a_group()
         "<html>log in</html>",
     );
     let to = |place: &str| http("301 Moved", &[&format!("Location: {place}")], "");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (refusal(), 0, "ok", "service", "the API key is accepted"),
         (says("403 Forbidden", "read_only_key"), 0, "note", "service", "may not change anything"),
@@ -91,7 +91,7 @@ async fn a_get_whose_body_was_dropped_is_recognized() {
         &json!({"success": 1, "new_user_group": true, "user_group":
             {"team_id": 9, "token": "token-9", "name": "Acme", "provided_id": "acme", "properties": null}}),
     );
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (group("token-0", &Value::Null), 0, "ok", "a GET body reaches the service"),
         (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
@@ -130,7 +130,7 @@ async fn a_clock_that_is_off_is_a_warning() {
     };
     let in_an_hour = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
     let in_an_hour = jiff::fmt::rfc2822::to_string(&in_an_hour.to_zoned(jiff::tz::TimeZone::UTC));
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (dated(&in_an_hour.expect("a date")), "warning", " s behind that of the service"),
         (dated("Mon, 02 Jan 2006 15:04:05 GMT"), "warning", " s ahead of that of the service"),

@@ -69,20 +69,20 @@ impl Hazard {
 
 /// A file as found on disk: kind, mode, owner, contents or link target.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct FileInfo {
     kind: u32,
     mode: u32,
     uid: u32,
     contents: Vec<u8>,
 }
 
-impl Found {
+impl FileInfo {
     pub(super) fn is_private(&self) -> bool {
         self.mode.trailing_zeros() >= 6
     }
 }
 
-fn found(path: &Path) -> Option<Found> {
+fn found(path: &Path) -> Option<FileInfo> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let contents = if metadata.is_file() {
         fs::read(path).unwrap_or_default()
@@ -92,7 +92,7 @@ fn found(path: &Path) -> Option<Found> {
     } else {
         Vec::new()
     };
-    Some(Found {
+    Some(FileInfo {
         kind: metadata.mode() & 0o170_000,
         mode: metadata.mode() & 0o7777,
         uid: metadata.uid(),
@@ -101,13 +101,13 @@ fn found(path: &Path) -> Option<Found> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Look {
-    pub(super) file: Option<Found>,
-    pub(super) precious: Option<Found>,
+pub(super) struct Contents {
+    pub(super) file: Option<FileInfo>,
+    pub(super) precious: Option<FileInfo>,
 }
 
 /// One file with its hazard in place.
-pub(super) struct Place {
+pub(super) struct Prepared {
     pub(super) folder: tempfile::TempDir,
     pub(super) file: PathBuf,
     /// The target of a link.
@@ -115,10 +115,10 @@ pub(super) struct Place {
     pub(super) new_folder: Option<PathBuf>,
 }
 
-impl Place {
+impl Prepared {
     /// A configuration and an export may be written through a link, so that there the target is not protected.
-    pub(super) fn look(&self) -> Look {
-        Look {
+    pub(super) fn look(&self) -> Contents {
+        Contents {
             file: found(&self.file),
             precious: found(&self.precious).filter(|_| {
                 !["config.toml", "groups.jsonl"]
@@ -129,7 +129,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Prepared {
     fn drop(&mut self) {
         // A read-only folder could not be removed.
         let mode = fs::Permissions::from_mode(0o700);
@@ -199,7 +199,7 @@ impl Scene {
         good.map_or(b"precious\n", |(_, good)| good)
     }
 
-    pub(super) fn place(&self, target: Target, hazard: Hazard) -> Place {
+    pub(super) fn place(&self, target: Target, hazard: Hazard) -> Prepared {
         let folder = tempfile::tempdir().expect("a folder");
         let mut new_folder = None;
         let name = match target {
@@ -259,7 +259,7 @@ impl Scene {
             let mode = fs::Permissions::from_mode(0o500);
             fs::set_permissions(folder.path(), mode).expect("set");
         }
-        Place {
+        Prepared {
             folder,
             file,
             precious,
@@ -267,7 +267,7 @@ impl Scene {
         }
     }
 
-    pub(super) fn variables(&self, place: &Place) -> Vec<(&'static str, String)> {
+    pub(super) fn variables(&self, place: &Prepared) -> Vec<(&'static str, String)> {
         vec![
             ("PATH", "/usr/bin:/bin:/usr/sbin:/sbin".into()),
             ("HOME", place.folder.path().display().to_string()),
@@ -280,7 +280,7 @@ impl Scene {
     /// Runs the command that writes this file. Returns how it ended and all its output.
     pub(super) async fn run(
         &self,
-        place: &Place,
+        place: &Prepared,
         target: Target,
         hazard: Hazard,
         umask: u32,

@@ -197,5 +197,8 @@ async fn a_damaged_page_is_found() {
         .run(&["serve", "backup", &copy, "--database", &database])
         .await;
     assert_eq!(ran.code, 2, "{}", ran.out);
-    assert!(!home.path("copy.db").exists(), "no copy of what is damaged");
+    assert!(
+        !home.path("copy.db").exists(),
+        "no backup of a damaged database"
+    );
 }

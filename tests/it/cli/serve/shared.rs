@@ -107,7 +107,7 @@ async fn two_processes_keep_the_rules_together() {
         let got = join_all((0..CROWD).map(|at| callers[at % 2].get(&body))).await;
         let got: Vec<Value> = got.iter().map(Reply::ok).collect();
         let made = got.iter().filter(|got| got["new_user_group"] == true);
-        assert_eq!(made.count(), 1, "one of them made it");
+        assert_eq!(made.count(), 1, "one of them created it");
         let old = token(&got[0]);
         assert!(got.iter().all(|got| token(got) == old));
 
@@ -359,7 +359,7 @@ async fn an_unusable_storage_says_what_to_do() {
     let mut home = Home::new();
     home.write("password", "canary-password\n");
     let file = ["serve", "--listen", "127.0.0.1:0"];
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["--storage", "postgres://a:canary@db/x"][..], "--storage-password-file"),
         (&["--storage", "mysql://db/x"], "postgres://USER@HOST/DATABASE"),

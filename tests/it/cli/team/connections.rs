@@ -96,7 +96,7 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
     assert!(code == 0 && text.contains("as ana"), "{text}");
     let sessions = scene.server.execute("public", "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'");
     assert!(["t", ""].contains(&sessions.as_str()), "{sessions}");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
         ("localhost", "password = { env = \"DESK_PASSWORD\" }", "not signed by a trusted authority"),
@@ -148,7 +148,7 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let (code, text) = output_without_password(&scene.ana("localhost", BOTH), &["list"]).await;
     assert!(code == 8 && text.contains("has expired"), "{text}");
     let ana = scene.ana("localhost", BOTH);
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not stand in the address"),
         ("postgres://ana@db1/desk?sslmode=disable".to_owned(), "sslmode=verify-full"),
@@ -192,7 +192,7 @@ async fn a_client_certificate_authenticates_without_a_password() {
     assert!(code == 0 && text.contains("as cleo"), "{text}");
 
     let (of_another, her_key) = scene.client_certificate("dora");
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
         ("ca = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),

@@ -170,7 +170,7 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
 }
 
 /// Answers to the read before it; all of them are accepted.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
     let long = || "x".repeat(MAX_ANSWER_BYTES - 300);
     let most = MAX_ANSWER_VALUES - 100;

@@ -71,7 +71,7 @@ async fn endless_bodies_and_a_compression_bomb_are_cut_off() {
             let cut = matches!(reply.verdict, Verdict::Unclear(Ambiguous::TooLarge { .. }));
             assert!(cut, "{reply:?}");
             server.all_over().await;
-            assert!(server.flooded() < 64 << 20, "all of it was taken in");
+            assert!(server.flooded() < 64 << 20, "all of it was read");
         }
     }
 }

@@ -22,7 +22,7 @@ async fn a_trusted_server_is_used_for_every_operation() {
     std::fs::write(folder.join("both.pem"), both).expect("written");
     let relative = own_file.file_name().and_then(|name| name.to_str());
     let relative = format!("ca_file = \"{}\"", relative.expect("a name"));
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let cases = [
         ("ca_file, named from the folder of the configuration", own.certify(&HERE, |_| {}), relative),
         ("ca_file with several", own.certify(&HERE, |_| {}), "ca_file = \"both.pem\"".into()),

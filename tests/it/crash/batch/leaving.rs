@@ -14,7 +14,7 @@ use super::{
         shipped::groupdesk,
         stage::{Scene, Stage, file_with_secret},
     },
-    GROUPS, HORIZON, Look, disagreements, handed_off, sent_twice_or_without_intent, tokens,
+    GROUPS, HORIZON, Watcher, disagreements, handed_off, sent_twice_or_without_intent, tokens,
 };
 use crate::support::{
     proxy::{Gate, ProxyFault},
@@ -103,7 +103,7 @@ async fn end_with_second_signal(stage: &Stage, fault: Fault) {
         handoff: sink,
         ..scene.order(Task::Resume(vec![2 * HORIZON]))
     };
-    let mut look = Look::new(&scene);
+    let mut look = Watcher::new(&scene);
     look.watch(&later).await;
     assert_eq!(look.wrong, [""; 0], "{fault:?}");
 

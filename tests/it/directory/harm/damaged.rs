@@ -3,7 +3,7 @@
 
 use groupdesk::directory::{Directory, inspect};
 
-use super::{Place, assert_error_is_clear, bytes_of, exercise, has_after, recorder};
+use super::{TempFile, assert_error_is_clear, bytes_of, exercise, has_after, recorder};
 use crate::support::long;
 
 const CUTS: usize = 60;
@@ -14,7 +14,7 @@ const PAGE: usize = 4096;
 
 /// A directory with some of everything, closed.
 async fn good() -> Vec<u8> {
-    let place = Place::new();
+    let place = TempFile::new();
     let directory = Directory::open(&place.file()).expect("it opens");
     for number in 0..40 {
         recorder::group(&directory, &format!("acme-{number}"), |_| {}).await;
@@ -27,23 +27,27 @@ async fn good() -> Vec<u8> {
 
 /// The result for one damaged file.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-enum Found {
+enum Finding {
     /// No fault is found, and everything works.
     Whole,
     /// An error or faults are reported, with what to do.
-    Said,
+    Reported,
 }
 
 /// Inspects the file as `doctor` does, then works with it.
-async fn open_damaged(what: &str, bytes: &[u8]) -> Found {
-    let place = Place::with(bytes);
+async fn open_damaged(what: &str, bytes: &[u8]) -> Finding {
+    let place = TempFile::with(bytes);
     let file = place.file();
     let looked = inspect(&file);
     if let Err(error) = &looked {
         assert_error_is_clear(error, &file);
     }
     let is_whole = looked.as_ref().is_ok_and(|looked| looked.faults == 0);
-    assert_eq!(bytes_of(&file), bytes, "{what}: looking changes nothing");
+    assert_eq!(
+        bytes_of(&file),
+        bytes,
+        "{what}: the inspection changes nothing"
+    );
     match exercise(&file).await {
         Ok(()) => {
             // The acknowledged write is there, or the file is known to be damaged.
@@ -52,15 +56,19 @@ async fn open_damaged(what: &str, bytes: &[u8]) -> Found {
                 is_there || !is_whole,
                 "{what}: an acknowledged write is lost"
             );
-            if is_whole { Found::Whole } else { Found::Said }
+            if is_whole {
+                Finding::Whole
+            } else {
+                Finding::Reported
+            }
         }
         Err(error) => {
             assert_error_is_clear(&error, &file);
             assert!(
                 !bytes_of(&file).is_empty(),
-                "{what}: what was left of it is still there"
+                "{what}: the rest of the file is still there"
             );
-            Found::Said
+            Finding::Reported
         }
     }
 }
@@ -84,7 +92,7 @@ async fn a_file_cut_off_anywhere_is_refused_or_works() {
     let (all, mut said) = (cases.len(), 0);
     for length in cases {
         let found = open_damaged(&format!("cut at {length}"), &good[..length]).await;
-        said += usize::from(found == Found::Said);
+        said += usize::from(found == Finding::Reported);
     }
     println!("{all} files cut off: {said} refused or said to be broken");
     assert_eq!(said, all, "something is always missing");
@@ -106,9 +114,9 @@ async fn flipped_bits_are_reported_or_do_no_harm() {
         bytes[at] ^= 1 << (case % 8);
         let found = open_damaged(&format!("bit {} of byte {at}", case % 8), &bytes).await;
         all += 1;
-        said += usize::from(found == Found::Said);
+        said += usize::from(found == Finding::Reported);
     }
     println!("{all} files with a flipped bit: {said} said to be broken, the rest whole");
-    assert!(said * 10 > all, "the look can tell: {said} of {all}");
+    assert!(said * 10 > all, "some damage is reported: {said} of {all}");
     assert!(said < all, "and is not afraid of everything");
 }

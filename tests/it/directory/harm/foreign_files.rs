@@ -7,7 +7,7 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 use rusqlite::Connection;
 
 use super::{
-    Place, assert_error_is_clear, bytes_of, exercise,
+    TempFile, assert_error_is_clear, bytes_of, exercise,
     migrated::{newest, program},
     recorder::note,
 };
@@ -18,14 +18,14 @@ pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 const VERSIONS: [i64; 7] = [1, 2, 99, 2_147_483_647, -1, -2_147_483_648, 0];
 const MARKS: [i64; 4] = [0, 1, 0x6764_6753, -1];
 
-async fn ours() -> Place {
-    let place = Place::new();
+async fn ours() -> TempFile {
+    let place = TempFile::new();
     let directory = Directory::open(&place.file()).expect("made");
     note(&directory, "acme").await.expect("written");
     place
 }
 
-fn set(place: &Place, pragma: &str, value: i64) {
+fn set(place: &TempFile, pragma: &str, value: i64) {
     let raw = Connection::open(place.file()).expect("a connection");
     raw.pragma_update(None, pragma, value).expect("set");
     raw.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -33,7 +33,7 @@ fn set(place: &Place, pragma: &str, value: i64) {
 }
 
 /// Refused when opened, when inspected and by the program, and left unchanged.
-fn assert_refused(what: &str, place: &Place) -> DirectoryError {
+fn assert_refused(what: &str, place: &TempFile) -> DirectoryError {
     let file = place.file();
     let before = bytes_of(&file);
     let refused = Directory::open(&file).expect_err(what);
@@ -96,7 +96,7 @@ fn a_file_that_is_no_database_is_refused() {
         ("512 bytes", &[7; 512]),
     ];
     for (what, bytes) in files {
-        let refused = assert_refused(what, &Place::with(bytes));
+        let refused = assert_refused(what, &TempFile::with(bytes));
         assert!(
             matches!(refused, DirectoryError::NotADirectory { .. }),
             "{what}: {refused}"
@@ -107,7 +107,7 @@ fn a_file_that_is_no_database_is_refused() {
 /// `mktemp` makes an empty file: it becomes a directory, private.
 #[tokio::test]
 async fn an_empty_file_becomes_a_directory_and_one_without_its_key_does_not() {
-    let place = Place::with(b"");
+    let place = TempFile::with(b"");
     exercise(&place.file()).await.expect("a new directory");
     let place = ours().await;
     let raw = Connection::open(place.file()).expect("a connection");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    Place, is_whole,
+    TempFile, is_whole,
     recorder::{Order, Recorder, assert_has},
 };
 use crate::support::long;
@@ -24,7 +24,7 @@ pub(super) const CASES: usize = CHAIN * CHAINS + SHARED;
 const STEP: usize = 10;
 const AT_ONCE: usize = 4;
 
-fn order(place: &Place, name: String) -> Order {
+fn order(place: &TempFile, name: String) -> Order {
     Order {
         directory: place.file(),
         name,
@@ -72,7 +72,7 @@ fn block_on(looking: impl Future<Output = ()>) {
 }
 
 fn chain(number: usize, kills: usize) -> usize {
-    let place = Place::new();
+    let place = TempFile::new();
     let mut said = BTreeSet::new();
     for kill in 0..kills {
         let case = number * CHAIN + kill;
@@ -85,7 +85,7 @@ fn chain(number: usize, kills: usize) -> usize {
     }
     assert!(
         kills < CHAIN || said.len() > 20,
-        "it was killed amid writes"
+        "it was killed while writing"
     );
     kills
 }
@@ -120,7 +120,7 @@ fn every_acknowledged_write_survives_a_kill_at_any_time() {
 
 /// Two processes write at the same time; in every second case one is killed.
 fn shared(case: usize) -> usize {
-    let place = Place::new();
+    let place = TempFile::new();
     let begin = |name: &str| {
         Recorder::start(&Order {
             groups: Some(8),
@@ -139,10 +139,10 @@ fn shared(case: usize) -> usize {
     } else {
         said.extend(one.rest());
         said.extend(two.rest());
-        assert_eq!(said.len(), 1 + 2 * 3 * 8 * 4, "both come to their end");
+        assert_eq!(said.len(), 1 + 2 * 3 * 8 * 4, "both end by themselves");
     }
     said.remove("open");
-    assert!(said.len() >= 3 * 8 * 4, "one comes to its end");
+    assert!(said.len() >= 3 * 8 * 4, "one ends by itself");
     assert!(is_whole(&place.file()));
     block_on(assert_has(&place.file(), &said));
     1

@@ -8,7 +8,7 @@ use std::{
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
 
 use super::{
-    Place, assert_error_is_clear,
+    TempFile, assert_error_is_clear,
     recorder::{Order, Recorder, note},
 };
 
@@ -24,13 +24,13 @@ const LOCKS: [&str; 3] = [
     "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE",
 ];
 
-fn scene() -> Place {
-    let place = Place::new();
+fn scene() -> TempFile {
+    let place = TempFile::new();
     Directory::open(&place.file()).expect("made");
     place
 }
 
-fn locked(place: &Place, lock: &str) -> Recorder {
+fn locked(place: &TempFile, lock: &str) -> Recorder {
     let mut holder = Recorder::start(&Order {
         directory: place.file(),
         name: String::new(),
@@ -42,7 +42,7 @@ fn locked(place: &Place, lock: &str) -> Recorder {
     holder
 }
 
-async fn written(place: &Place) -> Result<(), DirectoryError> {
+async fn written(place: &TempFile) -> Result<(), DirectoryError> {
     let directory = Directory::open(&place.file())?;
     note(&directory, "acme").await
 }

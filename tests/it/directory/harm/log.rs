@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use groupdesk::directory::{Directory, DirectoryError, inspect};
 
 use super::{
-    Place, assert_error_is_clear, bytes_of, is_whole, put,
+    TempFile, assert_error_is_clear, bytes_of, is_whole, put,
     recorder::{Order, Recorder, assert_has, present},
     with_suffix,
 };
@@ -20,15 +20,15 @@ pub(super) const CASES: usize = CUTS + FLIPS + INDEXES + ALONE;
 const STEP: usize = 4;
 
 /// The files of a killed writer, and the writes that were acknowledged to it.
-struct Left {
+struct Leftovers {
     file: Vec<u8>,
     log: Vec<u8>,
     said: BTreeSet<String>,
 }
 
-impl Left {
+impl Leftovers {
     fn new() -> Self {
-        let place = Place::new();
+        let place = TempFile::new();
         let mut scribe = Recorder::start(&Order {
             directory: place.file(),
             name: "left".into(),
@@ -47,15 +47,15 @@ impl Left {
         }
     }
 
-    fn with(&self, log: &[u8]) -> Place {
-        let place = Place::with(&self.file);
+    fn with(&self, log: &[u8]) -> TempFile {
+        let place = TempFile::with(&self.file);
         put(&with_suffix(&place.file(), "-wal"), log);
         place
     }
 }
 
 /// How many writes are there: all up to one, and none after it.
-async fn written(what: &str, place: &Place) -> usize {
+async fn written(what: &str, place: &TempFile) -> usize {
     let file = place.file();
     let found = {
         let directory = Directory::open(&file).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -71,7 +71,7 @@ async fn written(what: &str, place: &Place) -> usize {
 
 #[tokio::test]
 async fn a_log_cut_off_anywhere_keeps_earlier_writes() {
-    let left = Left::new();
+    let left = Leftovers::new();
     let lengths: Vec<_> = (0..CUTS)
         .map(|case| left.log.len() * case / CUTS + case % 7)
         .collect();
@@ -80,7 +80,7 @@ async fn a_log_cut_off_anywhere_keeps_earlier_writes() {
     println!("{} logs cut off", cases.len());
     for length in cases {
         let reached = written(&format!("cut at {length}"), &left.with(&left.log[..length])).await;
-        assert!(reached >= before, "more of the log, and less of it there");
+        assert!(reached >= before, "a longer log has fewer writes");
         before = reached;
     }
     let place = left.with(&left.log);
@@ -90,7 +90,7 @@ async fn a_log_cut_off_anywhere_keeps_earlier_writes() {
 
 #[tokio::test]
 async fn a_flipped_bit_ends_the_log_there() {
-    let left = Left::new();
+    let left = Leftovers::new();
     let places = (0..FLIPS).map(|case| left.log.len() * (case + 1) / (FLIPS + 1) + case);
     let cases = long::spread(places, STEP);
     println!("{} logs with a flipped bit", cases.len());
@@ -107,7 +107,7 @@ async fn a_flipped_bit_ends_the_log_there() {
 /// The index of the log is rebuilt; nothing in it is trusted.
 #[tokio::test]
 async fn a_replaced_index_of_the_log_loses_nothing() {
-    let left = Left::new();
+    let left = Leftovers::new();
     let indexes: [Vec<u8>; INDEXES] = [
         Vec::new(),
         vec![0; 32 * 1024],
@@ -125,7 +125,7 @@ async fn a_replaced_index_of_the_log_loses_nothing() {
 
 #[test]
 fn a_log_without_its_file_is_not_deleted() {
-    let left = Left::new();
+    let left = Leftovers::new();
     for (is_there, log) in [
         (true, left.log.as_slice()),
         (false, left.log.as_slice()),
@@ -133,9 +133,9 @@ fn a_log_without_its_file_is_not_deleted() {
         (false, &left.log[..100]),
     ] {
         let place = if is_there {
-            Place::with(b"")
+            TempFile::with(b"")
         } else {
-            Place::new()
+            TempFile::new()
         };
         let beside = with_suffix(&place.file(), "-wal");
         put(&beside, log);

@@ -14,7 +14,7 @@ use groupdesk::search::SortBy;
 use rusqlite::Connection;
 
 use super::{
-    Place, assert_error_is_clear, bytes_of, is_whole,
+    TempFile, assert_error_is_clear, bytes_of, is_whole,
     recorder::{Order, PROFILE, Recorder},
 };
 use crate::support::{
@@ -42,13 +42,13 @@ const OLD: i64 = SCHEMAS.len() as i64;
 /// The last schema that keeps groups by profile.
 const BY_PROFILE: i64 = 6;
 const KILLS: usize = 20;
-pub(super) const CASES: usize = OLD as usize * Way::ALL.len() + KILLS;
+pub(super) const CASES: usize = OLD as usize * Obstacle::ALL.len() + KILLS;
 /// Enough rows for a file larger than the index of its log.
 const ROWS: usize = 400;
 
 cases! {
     /// What is found beside the old file.
-    enum Way {
+    enum Obstacle {
         Nothing,
         /// The last writes are only in the log.
         UnmergedLog,
@@ -91,8 +91,8 @@ fn fill(raw: &Connection, version: i64, from: usize, to: usize) {
 }
 
 /// A directory as the groupdesk of this version left it.
-fn old(version: i64) -> Place {
-    let place = Place::with(b"");
+fn old(version: i64) -> TempFile {
+    let place = TempFile::with(b"");
     let raw = Connection::open(place.file()).expect("a connection");
     raw.execute_batch("BEGIN").expect("begun");
     // Rows keyed by profile are keyed by place after the migration.
@@ -156,12 +156,12 @@ async fn assert_has_all(path: &Path) {
     );
     drop(directory);
     let contents = inspect(path).expect("ours").contents.expect("newest");
-    assert_eq!(contents.differing, 0, "every copy says what its group says");
+    assert_eq!(contents.differing, 0, "every packed copy equals its group");
 }
 
 /// The newest schema version of this program.
 pub(super) fn newest() -> i64 {
-    let place = Place::with(b"");
+    let place = TempFile::with(b"");
     Directory::open(&place.file()).expect("made");
     inspect(&place.file()).expect("ours").schema
 }
@@ -188,7 +188,7 @@ fn part(file: &Path, version: i64) -> PathBuf {
 
 /// Runs the program with a limit of the file size, in blocks of 512 bytes.
 pub(super) fn program(
-    place: &Place,
+    place: &TempFile,
     blocks: Option<usize>,
     arguments: &[&str],
 ) -> (Option<i32>, String) {
@@ -207,7 +207,7 @@ pub(super) fn program(
     (output.status.code(), all_output(&output))
 }
 
-fn assert_no_copy_and_unchanged(place: &Place, version: i64, before: &[u8]) {
+fn assert_no_copy_and_unchanged(place: &TempFile, version: i64, before: &[u8]) {
     let file = place.file();
     let refused = Directory::open(&file).expect_err("refused");
     assert!(
@@ -219,7 +219,7 @@ fn assert_no_copy_and_unchanged(place: &Place, version: i64, before: &[u8]) {
     assert!(!part(&file, version).exists());
 }
 
-async fn check_way(way: Way, version: i64) {
+async fn check_way(way: Obstacle, version: i64) {
     let place = old(version);
     let file = place.file();
     let copy = backup_of(&file, version);
@@ -227,11 +227,11 @@ async fn check_way(way: Way, version: i64) {
     fs::write(&precious, "precious").expect("written");
     let before = bytes_of(&file);
     match way {
-        Way::Nothing => {}
-        Way::Wide => {
+        Obstacle::Nothing => {}
+        Obstacle::Wide => {
             fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("set");
         }
-        Way::UnmergedLog => {
+        Obstacle::UnmergedLog => {
             let raw = Connection::open(&file).expect("a connection");
             raw.execute_batch("PRAGMA wal_autocheckpoint = 0")
                 .expect("set");
@@ -244,18 +244,18 @@ async fn check_way(way: Way, version: i64) {
             assert_eq!(contents(&copy), (version, rows, rows));
             return;
         }
-        Way::OlderCopy => fs::write(&copy, "an older copy").expect("written"),
-        Way::LinkAsCopy => symlink(&precious, &copy).expect("linked"),
-        Way::LinkAsPart => symlink(&precious, part(&file, version)).expect("linked"),
-        Way::LeftPart => fs::write(part(&file, version), "half").expect("written"),
-        Way::FolderAsCopy => {
+        Obstacle::OlderCopy => fs::write(&copy, "an older copy").expect("written"),
+        Obstacle::LinkAsCopy => symlink(&precious, &copy).expect("linked"),
+        Obstacle::LinkAsPart => symlink(&precious, part(&file, version)).expect("linked"),
+        Obstacle::LeftPart => fs::write(part(&file, version), "half").expect("written"),
+        Obstacle::FolderAsCopy => {
             fs::create_dir(&copy).expect("made");
             assert_no_copy_and_unchanged(&place, version, &before);
             let (code, said) = program(&place, None, &["doctor"]);
             assert!(said.contains("backup-v"), "{code:?}: {said}");
             fs::remove_dir(&copy).expect("the way out");
         }
-        Way::FifoAsCopy => {
+        Obstacle::FifoAsCopy => {
             rustix::fs::mknodat(
                 rustix::fs::CWD,
                 &copy,
@@ -271,7 +271,7 @@ async fn check_way(way: Way, version: i64) {
                     .is_fifo()
             );
         }
-        Way::FullDisk => {
+        Obstacle::FullDisk => {
             // Enough for the index of the log, which is 32 KiB, but not for a copy.
             let blocks = before.len() / 512 - 1;
             assert!(blocks > 64, "{blocks}");
@@ -281,7 +281,7 @@ async fn check_way(way: Way, version: i64) {
             assert_eq!(bytes_of(&file), before);
             assert!(!copy.exists() && !part(&file, version).exists());
         }
-        Way::TwoAtOnce => {
+        Obstacle::TwoAtOnce => {
             let both = [0, 1].map(|_| {
                 let file = file.clone();
                 thread::spawn(move || Directory::open(&file).map(drop))
@@ -300,14 +300,14 @@ async fn check_way(way: Way, version: i64) {
         "precious",
         "{way:?}"
     );
-    if way == Way::Nothing {
+    if way == Obstacle::Nothing {
         let (_, said) = program(&place, None, &["doctor"]);
         let name = copy
             .file_name()
             .expect("a name")
             .to_string_lossy()
             .into_owned();
-        assert!(said.contains(&name), "doctor tells of the copy: {said}");
+        assert!(said.contains(&name), "doctor mentions the copy: {said}");
         // The way back: the older groupdesk would find all of it.
         fs::rename(&copy, &file).expect("put back");
         assert_eq!(contents(&file), (version, ROWS, ROWS));
@@ -334,7 +334,7 @@ fn assert_log_not_merged(file: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn before_a_migration_a_copy_is_kept_or_nothing_changes() {
-    let every = Way::ALL
+    let every = Obstacle::ALL
         .iter()
         .flat_map(|way| (1..=OLD).map(move |version| (*way, version)));
     let cases = long::spread(every, 4);

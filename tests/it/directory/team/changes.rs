@@ -55,7 +55,11 @@ async fn rows_of_an_open_transaction_are_reported_when_it_ends_and_others_once()
     long.say("COMMIT");
     let after =
         format!("SELECT count(*) FROM user_groups WHERE changed_in::text::bigint > {newest}");
-    assert_eq!(installation.ask(&after), "0", "by numbers it is missed");
+    assert_eq!(
+        installation.ask(&after),
+        "0",
+        "a reader by numbers misses it"
+    );
     assert_eq!(reported(&mut watch, &ours).await, ["late"]);
     assert!(reported(&mut watch, &ours).await.is_empty(), "told once");
 }

@@ -12,7 +12,7 @@ use crate::support::wait::eventually;
 
 /// What a console was told about its writes, identified by their notes.
 #[derive(Default)]
-struct Told {
+struct Answers {
     done: Vec<String>,
     /// Writes that may be there.
     unclear: Vec<String>,
@@ -38,7 +38,7 @@ async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
         let directory = Directory::open(&team).expect("it opens");
         let (stop, written) = (Arc::clone(&stop), Arc::clone(&written));
         tokio::spawn(async move {
-            let mut told_of = Told::default();
+            let mut told_of = Answers::default();
             for number in 0.. {
                 if stop.load(Ordering::SeqCst) {
                     break;
@@ -86,7 +86,7 @@ async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
         .into_iter()
         .map(|one| one.expect("it ended"))
         .collect();
-    let all = |of: fn(&Told) -> &Vec<String>| -> Vec<&str> {
+    let all = |of: fn(&Answers) -> &Vec<String>| -> Vec<&str> {
         told_of.iter().flat_map(of).map(String::as_str).collect()
     };
     let lines = first.history(HistoryFilter::default()).await.expect("read");
@@ -107,13 +107,13 @@ async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
     );
     assert!(
         !all(|told_of| &told_of.refused).iter().any(is_there),
-        "what was refused is there"
+        "a refused write is there"
     );
     let unclear = all(|told_of| &told_of.unclear)
         .iter()
         .filter(|note| is_there(note))
         .count();
-    assert_eq!(there.len(), done.len() + unclear, "nobody wrote the rest");
+    assert_eq!(there.len(), done.len() + unclear, "no other writes");
     let others: Vec<_> = told_of.iter().flat_map(|told_of| &told_of.others).collect();
     assert!(others.is_empty(), "{others:?}");
 }

@@ -74,7 +74,7 @@ async fn after_a_failover_horizons_start_again_and_all_changes_are_reported_agai
         .expect("read")
         .expect("something");
     let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
-    assert_eq!(told, ["before", "after"], "also what was told before");
+    assert_eq!(told, ["before", "after"], "including earlier changes");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -120,7 +120,7 @@ async fn with_only_a_standby_reads_work_and_writes_are_refused() {
     assert!(refused.contains("is a standby"), "{refused}");
     let record = observation_record(observation("after", OLD, 0));
     let refused = ours.record(place, record).await;
-    refused.expect_err("nobody can write");
+    refused.expect_err("no writes are possible");
 
     tokio::task::block_in_place(|| standby.promote());
     write(&ours, place, "after").await;
@@ -173,7 +173,7 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
         !["", &first].contains(&waits("max(pid)").as_str())
     })
     .await;
-    assert!(!writing.is_finished(), "nobody knows yet");
+    assert!(!writing.is_finished(), "the outcome is still unknown");
     standbys("");
     writing.await.expect("it ended").expect("written");
     let lines = directory

@@ -22,9 +22,9 @@ const GROUPS: usize = 900;
 type Versions = BTreeMap<String, i64>;
 
 /// A pseudo-random sequence, the same in every run.
-struct Drawn(u64);
+struct Random(u64);
 
-impl Drawn {
+impl Random {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self
             .0
@@ -36,7 +36,7 @@ impl Drawn {
 
 /// The transactions of one writer, of some changes each: committed or rolled back, entirely or in part, some slowly.
 /// Returns the number of changes, too.
-fn script(drawn: &mut Drawn, transactions: usize) -> (String, usize) {
+fn script(drawn: &mut Random, transactions: usize) -> (String, usize) {
     let (mut text, mut changes) = (format!("SET search_path = {SCHEMA};\n"), 0);
     for _ in 0..transactions {
         text.push_str("BEGIN;\n");
@@ -104,7 +104,7 @@ impl Listener {
             .watch
             .read_changes(self.place)
             .await
-            .expect("it is back in time");
+            .expect("the server is back in time");
         let Some(changes) = changes else {
             return false;
         };
@@ -134,7 +134,7 @@ async fn no_change_is_missed_even_if_the_server_is_killed() {
     write_groups(&server, &directory).await;
     let wanted = if long::all() { 1_000_000 } else { 2_400 };
     let transactions = if long::all() { 25 } else { 5 };
-    let mut drawn = Drawn(2_026);
+    let mut drawn = Random(2_026);
     let mut listener = Listener::new(&directory).await;
     let (begun, mut changes, mut rounds, mut crashes) = (Instant::now(), 0, 0, 0);
     while changes < wanted {

@@ -16,7 +16,7 @@ const COMMITS: usize = 4;
 
 /// The results of the writes of one rotation.
 #[derive(Debug, Default)]
-struct Told {
+struct Answers {
     /// How many were acknowledged.
     written: usize,
     /// The error of the first one that was not.
@@ -24,7 +24,7 @@ struct Told {
 }
 
 /// Notes the result of a write; after a failure nothing follows.
-fn note<T>(told_of: &mut Told, answer: Result<T, DirectoryError>) -> Option<T> {
+fn note<T>(told_of: &mut Answers, answer: Result<T, DirectoryError>) -> Option<T> {
     match answer {
         Ok(answer) => {
             told_of.written += 1;
@@ -39,8 +39,8 @@ fn note<T>(told_of: &mut Told, answer: Result<T, DirectoryError>) -> Option<T> {
 }
 
 /// Rotates as far as possible; the server stops at one commit.
-async fn rotate(directory: &Directory, group: &str, stop_at: &dyn Fn(usize)) -> Told {
-    let (place, mut told_of) = (place(directory, "eu"), Told::default());
+async fn rotate(directory: &Directory, group: &str, stop_at: &dyn Fn(usize)) -> Answers {
+    let (place, mut told_of) = (place(directory, "eu"), Answers::default());
     stop_at(0);
     let begun = directory.begin_rotation(place, intent(group, OLD)).await;
     let Some(BeginResult::Started(id)) = note(&mut told_of, begun) else {

@@ -8,7 +8,7 @@ use crate::support::wait::eventually;
 const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 /// A later migration: clients that know only the current tables may read and write, only read, or neither.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 const LATER: [Migration; 4] = [
     MIGRATIONS[MIGRATIONS.len() - 1],
     Migration { version: NEWEST + 1, text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT)", reads_from: NEWEST, writes_from: NEWEST },

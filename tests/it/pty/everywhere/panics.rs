@@ -38,13 +38,13 @@ const KEYS: &str = "GROUPDESK_TEST_KEYS";
 const SECRET: &str = "canary3fa9c1d290b1e772c04d51aa3fa9c1d2";
 
 /// The terminal's screen, which panics when told to.
-struct Fused {
+struct FailingScreen {
     screen: terminal::Screen,
     /// Draws until then.
     is_lit: bool,
 }
 
-impl Screen for Fused {
+impl Screen for FailingScreen {
     fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
         let is_lit = self.is_lit;
         self.screen.draw(&mut |buffer| {
@@ -111,7 +111,7 @@ async fn player() {
         is_ephemeral: false,
     };
     let (app, works) = prepare(start, Theme::default(), (80, 24), Clock::System.now());
-    let fused = Fused {
+    let fused = FailingScreen {
         screen,
         is_lit: false,
     };
@@ -184,7 +184,7 @@ fn a_panic_of_the_console_restores_the_terminal_in_every_place() {
 }
 
 #[test]
-fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
+fn a_panic_in_a_job_is_a_message_and_the_console_continues() {
     let mut session = play("job", "");
     let before = session.raw_output().len();
     session.type_until("\r", "no answer for", PATIENCE);

@@ -6,7 +6,7 @@ use crate::support::pty::{Program, Session};
 pub(super) type Steps = &'static [(&'static str, &'static str)];
 
 /// Every pane, and every field of the form.
-#[rustfmt::skip] // A table: one case a line.
+#[rustfmt::skip] // A table: one case per line.
 pub(super) const PLACES: [(&str, Steps); 30] = [
     ("list", &[]),
     ("filter", &[("/", "\n filter")]),

@@ -114,7 +114,7 @@ fn mismatches_are_found() {
         "type": "object", "required": ["a"], "additionalProperties": false,
         "properties": {"a": {"$ref": "#/x"}, "b": {"type": ["integer", "null"], "minimum": 1}},
     });
-    #[rustfmt::skip] // A table: one case a line.
+    #[rustfmt::skip] // A table: one case per line.
     let table = [
         (serde_json::json!({"a": "ab", "b": null}), None),
         (serde_json::json!({"a": "ab", "b": 0}), Some("/b is less than 1")),
