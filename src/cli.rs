@@ -11,7 +11,7 @@ pub mod process;
 mod session;
 mod unexpected;
 
-use std::process::ExitCode;
+use std::{pin::Pin, process::ExitCode};
 
 use clap::FromArgMatches;
 
@@ -109,53 +109,58 @@ async fn run_and_flush(cli: Cli) -> Result<Exit, CliError> {
     ended
 }
 
+/// A command at work. In a box of its own: the states of one command would otherwise be compiled into those of all.
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit, CliError>> + 'a>>;
+
 async fn run(cli: Cli) -> Result<Exit, CliError> {
     let Cli { global, command } = cli;
+    let global = &global;
     token_file::prepare(command.as_ref())?;
-    match command {
-        None => console::run(&global).await,
-        Some(Command::Demo(demo)) if demo.hold => demo_server::run(demo.groups, global.json).await,
-        Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
-        Some(Command::Serve(serve)) => serve::run(serve, &global).await,
-        Some(Command::Profile(command)) => profile::run(&global, command).await,
-        Some(Command::Config(command)) => config::run(&global, command).await,
-        Some(Command::Directory(command)) => directory::run(&global, command).await,
-        Some(Command::Audit(asked)) => audit::run(&global, asked).await,
-        Some(Command::Whose { token }) => whose::run(&global, &token).await,
-        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
-        Some(Command::Completions(shell)) => completions::run(&global, &shell),
-        Some(Command::Help(help)) => help::run(&global, &help),
-        Some(Command::Version) => version::run(&global),
-        Some(Command::Man(manual)) => man::run(&global, &manual),
-        Some(Command::Import(import)) => import::run(&global, import).await,
-        Some(Command::Export(export)) => export::run(&global, export).await,
-        Some(Command::Apply(apply)) => apply::run(&global, apply).await,
-        Some(Command::Edit(edit)) => Box::pin(edit::run(&global, edit)).await,
-        Some(Command::Diff(diff)) => Box::pin(diff::run(&global, diff)).await,
-        Some(Command::Get(get)) if get.single().is_none() => {
-            Box::pin(refresh::run(&global, get)).await
+    let work: Running<'_> = match command {
+        None => Box::pin(console::run(global)),
+        Some(Command::Demo(demo)) if demo.hold => {
+            Box::pin(demo_server::run(demo.groups, global.json))
         }
+        Some(Command::Demo(demo)) => Box::pin(console::demo(demo.groups, global)),
+        Some(Command::Serve(serve)) => Box::pin(serve::run(serve, global)),
+        Some(Command::Profile(command)) => Box::pin(profile::run(global, command)),
+        Some(Command::Config(command)) => Box::pin(config::run(global, command)),
+        Some(Command::Directory(command)) => Box::pin(directory::run(global, command)),
+        Some(Command::Audit(asked)) => Box::pin(audit::run(global, asked)),
+        Some(Command::Whose { token }) => Box::pin(async move { whose::run(global, &token).await }),
+        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(global, doctor)),
+        Some(Command::Completions(shell)) => return completions::run(global, &shell),
+        Some(Command::Help(help)) => return help::run(global, &help),
+        Some(Command::Version) => return version::run(global),
+        Some(Command::Man(manual)) => return man::run(global, &manual),
+        Some(Command::Import(import)) => Box::pin(import::run(global, import)),
+        Some(Command::Export(export)) => Box::pin(export::run(global, export)),
+        Some(Command::Apply(apply)) => Box::pin(apply::run(global, apply)),
+        Some(Command::Edit(edit)) => Box::pin(edit::run(global, edit)),
+        Some(Command::Diff(diff)) => Box::pin(diff::run(global, diff)),
+        Some(Command::Get(get)) if get.single().is_none() => Box::pin(refresh::run(global, get)),
         Some(Command::Batches(BatchesCommand::Resume(resume))) => {
-            Box::pin(batch::resume_one(&global, resume)).await
+            Box::pin(batch::resume_one(global, resume))
         }
         Some(Command::Batches(BatchesCommand::Retry { batch, token_out })) => {
-            Box::pin(batch::retry(&global, batch, token_out)).await
+            Box::pin(batch::retry(global, batch, token_out))
         }
         Some(Command::Batches(BatchesCommand::Reverse(batch))) => {
-            Box::pin(batch::reverse(&global, batch)).await
+            Box::pin(batch::reverse(global, batch))
         }
         Some(Command::Update(update)) if update.single().is_none() => {
-            Box::pin(batch::update(&global, update)).await
+            Box::pin(batch::update(global, update))
         }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
-            Box::pin(batch::run(&global, rotate)).await
+            Box::pin(batch::run(global, rotate))
         }
-        Some(Command::List(list)) if list.watch => Box::pin(watch::list(&global, list)).await,
+        Some(Command::List(list)) if list.watch => Box::pin(watch::list(global, list)),
         Some(Command::History(arguments)) if arguments.follow => {
-            Box::pin(watch::history(&global, arguments)).await
+            Box::pin(watch::history(global, arguments))
         }
-        Some(command) => Box::pin(run_session(&global, command)).await,
-    }
+        Some(command) => Box::pin(run_session(global, command)),
+    };
+    work.await
 }
 
 /// Runs a command that works with one session.
@@ -171,38 +176,42 @@ async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError
 }
 
 async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError> {
-    match command {
-        Command::List(list) => groups::list(session, list).await,
-        Command::Show { groups: which, .. } => groups::show(session, &which).await,
-        Command::Get(get) => groups::get(session, get).await,
-        Command::History(arguments) => Box::pin(history::run(session, arguments)).await,
-        Command::Create(create) => mutations::create(session, create).await,
+    let work: Running<'_> = match command {
+        Command::List(list) => Box::pin(groups::list(session, list)),
+        Command::Show { groups: which, .. } => {
+            Box::pin(async move { groups::show(session, &which).await })
+        }
+        Command::Get(get) => Box::pin(groups::get(session, get)),
+        Command::History(arguments) => Box::pin(history::run(session, arguments)),
+        Command::Create(create) => Box::pin(mutations::create(session, create)),
         Command::Update(update) => match update.single().cloned() {
-            Some(id) => mutations::update(session, id, update).await,
-            None => Ok(Exit::Usage),
+            Some(id) => Box::pin(mutations::update(session, id, update)),
+            None => return Ok(Exit::Usage),
         },
-        Command::Copy(copy) => mutations::copy(session, copy).await,
+        Command::Copy(copy) => Box::pin(mutations::copy(session, copy)),
         Command::Rotate(rotate) if rotate.token_stdin => {
-            mutations::rotate_pasted(session, rotate).await
+            Box::pin(mutations::rotate_pasted(session, rotate))
         }
         Command::Rotate(rotate) => match rotate.single().cloned() {
-            Some(id) => mutations::rotate(session, id, None, rotate).await,
-            None => Ok(Exit::Usage),
+            Some(id) => Box::pin(mutations::rotate(session, id, None, rotate)),
+            None => return Ok(Exit::Usage),
         },
-        Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Attention { all, hidden, .. } => attention::run(session, all, hidden).await,
+        Command::Rotations(arguments) => Box::pin(rotations::run(session, arguments)),
+        Command::Attention { all, hidden, .. } => Box::pin(attention::run(session, all, hidden)),
         Command::Batches(BatchesCommand::List { unfinished, .. }) => {
-            batches::list(session, unfinished).await
+            Box::pin(batches::list(session, unfinished))
         }
         Command::Batches(BatchesCommand::Show { number, .. }) => {
-            batches::show(session, number).await
+            Box::pin(batches::show(session, number))
         }
-        Command::Batches(BatchesCommand::Check { number }) => batches::check(session, number).await,
-        Command::Note(note) => annotations::note(session, note).await,
-        Command::Label(labels) => annotations::label(session, labels).await,
-        Command::Favourite(marks) => annotations::favourite(session, marks).await,
-        Command::View(command) => views::run(session, command).await,
-        Command::Place(command) => places::run(session, command).await,
+        Command::Batches(BatchesCommand::Check { number }) => {
+            Box::pin(batches::check(session, number))
+        }
+        Command::Note(note) => Box::pin(annotations::note(session, note)),
+        Command::Label(labels) => Box::pin(annotations::label(session, labels)),
+        Command::Favourite(marks) => Box::pin(annotations::favourite(session, marks)),
+        Command::View(command) => Box::pin(views::run(session, command)),
+        Command::Place(command) => Box::pin(places::run(session, command)),
         Command::Demo(_)
         | Command::Serve(_)
         | Command::Audit(_)
@@ -222,8 +231,9 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError>
         )
         | Command::Edit(_)
         | Command::Diff(_)
-        | Command::Apply(_) => Ok(Exit::Done),
-    }
+        | Command::Apply(_) => return Ok(Exit::Done),
+    };
+    work.await
 }
 
 /// Reports why the command failed: to the person and, with `as_json`, also to the program that reads the output.

@@ -15,6 +15,8 @@ use std::{
 pub use batch::JobContext;
 pub(crate) use search::similar_ids_in;
 
+use futures_util::future::BoxFuture;
+
 use crate::{
     domain::{group::UserGroupId, update::Edit},
     operations::{
@@ -90,45 +92,62 @@ impl Backends {
                 // Dropped if the queue is full: the end of the job says the same.
                 let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
             }));
-        let result = match job {
-            Job::List => listed(search::list(operations, &context).await),
+        // In boxes: the states of one job would otherwise be compiled into those of all.
+        let work: BoxFuture<'_, Result<Outcome, JobError>> = match job {
+            Job::List => Box::pin(async move { listed(search::list(operations, &context).await) }),
             Job::Search {
                 index,
                 request,
                 before,
-            } => search::search(index, request, before).await,
-            Job::SimilarIds(index, typed) => Ok(search::similar_ids(index, typed).await),
-            Job::KeepView(view) => {
-                listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
+            } => Box::pin(async move { search::search(index, request, before).await }),
+            Job::SimilarIds(index, typed) => {
+                Box::pin(async move { Ok(search::similar_ids(index, typed).await) })
             }
-            Job::Annotate(ids, change) => annotations::annotate(operations, ids, *change).await,
-            Job::SaveView(name, view) => annotations::save_view(operations, &name, view).await,
-            Job::RemoveView(name) => annotations::remove_view(operations, &name).await,
-            Job::OpenRotations => places::open_rotations(operations).await,
-            Job::History(id) => {
+            Job::KeepView(view) => Box::pin(async move {
+                listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
+            }),
+            Job::Annotate(ids, change) => {
+                Box::pin(async move { annotations::annotate(operations, ids, *change).await })
+            }
+            Job::SaveView(name, view) => {
+                Box::pin(async move { annotations::save_view(operations, &name, view).await })
+            }
+            Job::RemoveView(name) => {
+                Box::pin(async move { annotations::remove_view(operations, &name).await })
+            }
+            Job::OpenRotations => Box::pin(async move { places::open_rotations(operations).await }),
+            Job::History(id) => Box::pin(async move {
                 let limit = Some(MAX_HISTORY);
                 listed(operations.history(id, limit).await.map(Outcome::History))
+            }),
+            Job::Drafts => {
+                Box::pin(async move { listed(operations.drafts().await.map(Outcome::Drafts)) })
             }
-            Job::Drafts => listed(operations.drafts().await.map(Outcome::Drafts)),
-            Job::KeepDraft(draft, seen) => {
+            Job::KeepDraft(draft, seen) => Box::pin(async move {
                 let at = draft.changed_at;
                 let saved = operations.keep_draft(*draft, seen).await;
                 listed(saved.map(|saved| Outcome::DraftKept(at, saved)))
-            }
-            Job::ForgetDraft(id, until) => {
+            }),
+            Job::ForgetDraft(id, until) => Box::pin(async move {
                 let forgotten = operations.forget_draft(&id, until).await;
                 listed(forgotten.map(|()| Outcome::DraftForgotten))
+            }),
+            Job::LookUp(id) => {
+                Box::pin(
+                    async move { done(operations.look_up(&id, UnknownIdPolicy::KnownOnly).await) },
+                )
             }
-            Job::LookUp(id) => done(operations.look_up(&id, UnknownIdPolicy::KnownOnly).await),
-            Job::SameId(id) => self.same_id(&id).await,
-            Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
+            Job::SameId(id) => Box::pin(async move { self.same_id(&id).await }),
+            Job::Create(id, wanted) => {
+                Box::pin(async move { done(operations.create(&id, &wanted).await) })
+            }
             Job::Update {
                 id,
                 base,
                 wanted,
                 replace,
                 sends_unchanged,
-            } => {
+            } => Box::pin(async move {
                 let edit = Edit {
                     base,
                     wanted,
@@ -138,101 +157,155 @@ impl Backends {
                 };
                 let known = UnknownIdPolicy::KnownOnly;
                 done(operations.update_edit(&id, &edit, known).await)
-            }
-            Job::Rotate { id, seen, reason } => done(
-                operations
-                    .rotate_seen(&id, seen, reason, UnknownIdPolicy::KnownOnly)
-                    .await,
-            ),
-            Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
-            Job::Rotations => listed(operations.rotations().await.map(Outcome::Rotations)),
-            Job::Settle => match operations.recover(&[], CONCURRENT_SETTLES, |_| {}).await {
-                Ok(recovered) => Ok(Outcome::Recovered(recovered)),
-                Err(failure) => Err(failure.into()),
-            },
-            Job::SettleChanges => listed(
-                operations
-                    .settle_changes()
-                    .await
-                    .map(Outcome::ChangesSettled),
-            ),
-            Job::Abandon(id, reason) => match operations.abandon(id, &reason).await {
-                Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
-                Err(failure) => Err(failure.into()),
-            },
-            Job::FindTokenOwners(token) => listed(
-                TokenLookup::of(operations.directory(), &token)
-                    .await
-                    .map(Outcome::TokenOwners),
-            ),
-            Job::PendingHandOffs => listed(
-                operations
-                    .pending_hand_offs()
-                    .await
-                    .map(Outcome::PendingHandOffs),
-            ),
-            Job::HandOff(done) => Ok(Outcome::HandedOff(
-                operations.hand_off(&done).await.map(Box::new),
-            )),
-            Job::HandOffAgain(rotation, _) => Ok(match operations.hand_off_again(rotation).await {
-                Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
-                Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
-            Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
-            Job::Batch(id) => listed(batch::read_batch(operations, id).await),
-            Job::Attention { whole } => {
+            Job::Rotate { id, seen, reason } => Box::pin(async move {
+                done(
+                    operations
+                        .rotate_seen(&id, seen, reason, UnknownIdPolicy::KnownOnly)
+                        .await,
+                )
+            }),
+            Job::Confirm(rotated) => {
+                Box::pin(async move { done(Ok(operations.confirm(*rotated).await)) })
+            }
+            Job::Rotations => {
+                Box::pin(
+                    async move { listed(operations.rotations().await.map(Outcome::Rotations)) },
+                )
+            }
+            Job::Settle => Box::pin(async move {
+                match operations.recover(&[], CONCURRENT_SETTLES, |_| {}).await {
+                    Ok(recovered) => Ok(Outcome::Recovered(recovered)),
+                    Err(failure) => Err(failure.into()),
+                }
+            }),
+            Job::SettleChanges => Box::pin(async move {
+                listed(
+                    operations
+                        .settle_changes()
+                        .await
+                        .map(Outcome::ChangesSettled),
+                )
+            }),
+            Job::Abandon(id, reason) => Box::pin(async move {
+                match operations.abandon(id, &reason).await {
+                    Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
+                    Err(failure) => Err(failure.into()),
+                }
+            }),
+            Job::FindTokenOwners(token) => Box::pin(async move {
+                listed(
+                    TokenLookup::of(operations.directory(), &token)
+                        .await
+                        .map(Outcome::TokenOwners),
+                )
+            }),
+            Job::PendingHandOffs => Box::pin(async move {
+                listed(
+                    operations
+                        .pending_hand_offs()
+                        .await
+                        .map(Outcome::PendingHandOffs),
+                )
+            }),
+            Job::HandOff(done) => Box::pin(async move {
+                Ok(Outcome::HandedOff(
+                    operations.hand_off(&done).await.map(Box::new),
+                ))
+            }),
+            Job::HandOffAgain(rotation, _) => Box::pin(async move {
+                Ok(match operations.hand_off_again(rotation).await {
+                    Ok(handed) => Outcome::HandedOff(Some(Box::new(handed))),
+                    Err(failure) => Outcome::NotHandedOff(failure.into()),
+                })
+            }),
+            Job::Batches => {
+                Box::pin(async move { listed(operations.batches().await.map(Outcome::Batches)) })
+            }
+            Job::Batch(id) => {
+                Box::pin(async move { listed(batch::read_batch(operations, id).await) })
+            }
+            Job::Attention { whole } => Box::pin(async move {
                 let found = Operations::attention(&self.all(), profile.0, whole).await;
                 listed(found.map(|found| Outcome::Attention(Box::new(found))))
-            }
-            Job::Hide(concern, true) => {
+            }),
+            Job::Hide(concern, true) => Box::pin(async move {
                 let until = operations.hide_concern(&concern).await;
                 listed(until.map(|until| Outcome::Hidden(Some(until))))
+            }),
+            Job::Hide(concern, false) => Box::pin(async move {
+                listed(
+                    operations
+                        .unhide_concern(&concern)
+                        .await
+                        .map(|()| Outcome::Hidden(None)),
+                )
+            }),
+            Job::AllBatches => {
+                Box::pin(async move { listed(batch::all_batches(&self.all(), profile).await) })
             }
-            Job::Hide(concern, false) => listed(
-                operations
-                    .unhide_concern(&concern)
-                    .await
-                    .map(|()| Outcome::Hidden(None)),
-            ),
-            Job::AllBatches => listed(batch::all_batches(&self.all(), profile).await),
-            Job::PlanResumption(id, include_old) => {
+            Job::PlanResumption(id, include_old) => Box::pin(async move {
                 let planned = operations.plan_resumption(id, include_old).await;
                 let planned = planned.map_err(JobError::from);
                 planned.map(|resumption| Outcome::Resumable(Box::new(resumption)))
+            }),
+            Job::Resume(id, _, left_out) => {
+                Box::pin(async move { batch::resume(operations, id, &left_out, context).await })
             }
-            Job::Resume(id, _, left_out) => batch::resume(operations, id, &left_out, context).await,
             Job::PlanBulk {
                 ids,
                 include_recent,
-            } => listed(
-                operations
-                    .plan_batch(&ids, include_recent)
-                    .await
-                    .map(Outcome::Planned),
-            ),
-            Job::Bulk { plan, reason } => batch::run(operations, &plan, reason, context).await,
+            } => Box::pin(async move {
+                listed(
+                    operations
+                        .plan_batch(&ids, include_recent)
+                        .await
+                        .map(Outcome::Planned),
+                )
+            }),
+            Job::Bulk { plan, reason } => {
+                Box::pin(async move { batch::run(operations, &plan, reason, context).await })
+            }
             Job::PlanEdit { asked, include_old } => {
-                listed(batch::plan_edit(operations, asked, include_old).await)
+                Box::pin(
+                    async move { listed(batch::plan_edit(operations, asked, include_old).await) },
+                )
             }
-            Job::BulkEdit(plan) => batch::edit(operations, &plan, context).await,
-            Job::AnswerPlace(answer) => places::answer(operations, answer).await,
-            Job::Proof => listed(operations.proof_candidate().await.map(Outcome::Proof)),
-            Job::Prove(id) => places::prove(operations, &id).await,
+            Job::BulkEdit(plan) => {
+                Box::pin(async move { batch::edit(operations, &plan, context).await })
+            }
+            Job::AnswerPlace(answer) => {
+                Box::pin(async move { places::answer(operations, answer).await })
+            }
+            Job::Proof => {
+                Box::pin(
+                    async move { listed(operations.proof_candidate().await.map(Outcome::Proof)) },
+                )
+            }
+            Job::Prove(id) => Box::pin(async move { places::prove(operations, &id).await }),
             Job::Acknowledge(place, reason) => {
-                places::acknowledge(operations, &place, &reason).await
+                Box::pin(async move { places::acknowledge(operations, &place, &reason).await })
             }
-            Job::Check(..) | Job::AddProfile(..) => Err(JobError::of("this needs no profile")),
-            Job::WriteReport(report, path) => files::report(report, path).await,
-            Job::WriteToken(token, path) => files::token(token, path).await,
+            Job::Check(..) | Job::AddProfile(..) => {
+                Box::pin(async move { Err(JobError::of("this needs no profile")) })
+            }
+            Job::WriteReport(report, path) => {
+                Box::pin(async move { files::report(report, path).await })
+            }
+            Job::WriteToken(token, path) => {
+                Box::pin(async move { files::token(token, path).await })
+            }
             Job::Export {
                 index,
                 annotations,
                 ids,
                 format,
                 path,
-            } => files::export(index, annotations, ids, format, path).await,
+            } => {
+                Box::pin(async move { files::export(index, annotations, ids, format, path).await })
+            }
         };
-        result.unwrap_or_else(Outcome::Failed)
+        work.await.unwrap_or_else(Outcome::Failed)
     }
 
     async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, JobError> {
