@@ -132,7 +132,7 @@ impl Screen {
 
     /// Draws one frame; immediately writes only what differs from the previous one.
     pub fn draw(&mut self, render: Render<'_>) -> io::Result<()> {
-        let (width, height) = terminal::size()?;
+        let (width, height) = size()?;
         let area = Rect::new(0, 0, width, height);
         self.out.write_all(&self.painter.paint(area, render))
     }
@@ -287,6 +287,14 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
     CONSOLE_THREAD
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Columns and rows of the terminal. Asked for every frame, so the terminal is not opened anew for it, as crossterm does.
+pub(in crate::tui) fn size() -> io::Result<(u16, u16)> {
+    match out()?.size() {
+        Some(size) => Ok(size),
+        None => terminal::size(),
+    }
 }
 
 /// The destination of frames. Discards silently what is written while the console does not own the screen: half a frame

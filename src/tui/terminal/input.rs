@@ -136,7 +136,7 @@ impl Stream for Input {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.sizes.poll_recv(context).is_ready()
-            && let Ok((columns, rows)) = crossterm::terminal::size()
+            && let Ok((columns, rows)) = super::size()
         {
             return Poll::Ready(Some(Ok(InputEvent::Event(Event::Resize(columns, rows)))));
         }

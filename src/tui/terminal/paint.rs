@@ -224,7 +224,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Ce
         return;
     };
     // Alternative: if the row is erased first, the blanks between the texts need only be skipped.
-    if plain.len() > SCROLL_MIN_BYTES / 2 {
+    if plain.len() > SCROLL_MIN_BYTES / 2 && !old.iter().all(ScreenCell::is_blank) {
         let (mut erased, mut erased_pen) = (Vec::new(), *pen);
         erased_pen.go_to((first as u16, y as u16), &mut erased);
         if !erased_pen.style.is_plain_on_blanks() {

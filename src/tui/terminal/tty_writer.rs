@@ -16,7 +16,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
     io::Errno,
-    termios::{QueueSelector, tcflush, tcgetsid, ttyname},
+    termios::{QueueSelector, tcflush, tcgetsid, tcgetwinsize, ttyname},
 };
 
 /// How long one write may take once the end is requested.
@@ -102,6 +102,12 @@ impl TtyWriter {
             file,
             is_shared: true,
         }
+    }
+
+    /// Columns and rows; `None` if the terminal does not know them, as a serial line does not.
+    pub(super) fn size(&self) -> Option<(u16, u16)> {
+        let size = tcgetwinsize(&self.file).ok()?;
+        (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
     }
 
     /// Writes all bytes.

@@ -87,7 +87,7 @@ macro_rules! forward {
 
 forward!(
     terminal::Screen,
-    crossterm::terminal::size().map(Some),
+    terminal::size().map(Some),
     focus = report_focus
 );
 forward!(terminal::PlainScreen, Ok(None), announce = announce);

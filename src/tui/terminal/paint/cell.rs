@@ -101,12 +101,15 @@ fn is_a_spacing_mark(c: char) -> bool {
 pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
     let mut spots: Vec<ScreenCell<'_>> = Vec::with_capacity(cells.len());
     while let Some(cell) = cells.get(spots.len()) {
-        let symbol = if cell.symbol().is_empty() {
-            " "
-        } else {
-            cell.symbol()
+        let symbol = match cell.symbol() {
+            "" => " ",
+            symbol => symbol,
         };
-        let width = symbol.cell_width().max(1);
+        // A character of one byte takes one cell; most are.
+        let width = match symbol.len() {
+            1 => 1,
+            _ => symbol.cell_width().max(1),
+        };
         let style = CellStyle::of(cell);
         if spots.len() + usize::from(width) > cells.len() {
             // A wide character that does not fit.

@@ -11,6 +11,8 @@ use super::{Pen, cell, sgr::CellStyle};
 
 /// Moving fewer rows than this is more expensive than writing them.
 const MIN_MOVED_ROWS: usize = 3;
+/// How many of the changed rows are looked for among the old rows before all rows are hashed.
+const SAMPLES: usize = 8;
 
 /// Rows `top..=bottom` move by this many rows; a positive number moves them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,10 @@ impl RowHashes {
         new: &[&[Cell]],
         changed: &[usize],
     ) -> Option<Shift> {
+        if !any_moved(old, new, changed) {
+            self.forget_some(changed);
+            return None;
+        }
         self.0.resize(old.len(), None);
         let marks = self.0.iter_mut().zip(old);
         let before: Vec<u64> = marks
@@ -86,6 +92,13 @@ impl RowHashes {
     }
 }
 
+/// Whether one of a few changed rows was elsewhere before. After most keys none was, and no row needs to be hashed.
+fn any_moved(old: &[&[Cell]], new: &[&[Cell]], changed: &[usize]) -> bool {
+    let step = changed.len().div_ceil(SAMPLES).max(1);
+    let mut samples = changed.iter().step_by(step);
+    samples.any(|y| old.contains(&new[*y]))
+}
+
 /// A collision costs some bytes but draws no wrong cell, because rows are compared again after a shift.
 fn hash_of(row: &[Cell]) -> u64 {
     let mut hasher = RowHasher(0);
@@ -105,9 +118,26 @@ impl Hasher for RowHasher {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            let mixed = self.0.rotate_left(5) ^ u64::from_le_bytes(word);
-            self.0 = mixed.wrapping_mul(0x517c_c1b7_2722_0a95);
+            self.write_u64(u64::from_le_bytes(word));
         }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let mixed = self.0.rotate_left(5) ^ number;
+        self.0 = mixed.wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    /// The number of a variant of an enum.
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
     }
 }
 
