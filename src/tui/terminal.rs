@@ -291,7 +291,7 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
 
 /// Columns and rows of the terminal. Asked for every frame, so the terminal is not opened anew for it, as crossterm does.
 pub(in crate::tui) fn size() -> io::Result<(u16, u16)> {
-    match out()?.size() {
+    match tty()?.size() {
         Some(size) => Ok(size),
         None => terminal::size(),
     }

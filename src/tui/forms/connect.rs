@@ -195,7 +195,7 @@ impl ConnectForm {
             }
             _ => {
                 self.source =
-                    KeySourceChoice::ALL[turned(self.source as usize, KeySourceChoice::ALL.len())]
+                    KeySourceChoice::ALL[turned(self.source as usize, KeySourceChoice::ALL.len())];
             }
         }
     }

@@ -164,7 +164,7 @@ impl View for TokenLookupPane {
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::TokenOwners(Answer::Answered(answered)) => {
-                self.answered = Some(answered.clone())
+                self.answered = Some(answered.clone());
             }
             Outcome::TokenOwners(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
