@@ -29,7 +29,7 @@ pub(crate) use postgres::{AddressFault, Hints, Password, Server, ServerFault};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use statement::{Results, Row, Rows, Statement, Statements, values};
-pub(crate) use task::{Access, Reply, Work, once_in_file, repeatable, task};
+pub(crate) use task::{Access, Reply, Work, once_on_sqlite, repeatable, task};
 pub(crate) use value::{Value, ValueRef};
 
 /// A database as used by its thread: how to open it, and what its errors mean.

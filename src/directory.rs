@@ -52,7 +52,7 @@ use crate::{
 };
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
-    Batch, BatchId, BatchItem, BatchRun, ItemKey, ItemUpdate, NewBatch, RunBeat, RunId,
+    Batch, BatchId, BatchItem, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch, RunId,
 };
 pub use copy::{Copied, copy_from_team, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
@@ -81,7 +81,7 @@ use sqlite::{
 };
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};
-use unsettled_here::Noted;
+use unsettled_here::CountedStep;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
     BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
@@ -268,7 +268,7 @@ impl Directory {
         place: PlaceId,
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
-        let noted = Noted::of_all(&records);
+        let counted_steps = CountedStep::of_all(&records);
         let subject = match &records[..] {
             [record] => Subject::of(place, record),
             _ => None,
@@ -282,7 +282,7 @@ impl Directory {
         } else {
             self.write_about(subject, write).await
         };
-        for one in noted {
+        for one in counted_steps {
             one.written(written.is_ok());
         }
         written
@@ -365,7 +365,7 @@ impl Directory {
     }
 
     /// Records a heartbeat of a run.
-    pub async fn beat(&self, beat: RunBeat) -> Result<(), DirectoryError> {
+    pub async fn beat(&self, beat: Heartbeat) -> Result<(), DirectoryError> {
         self.write(move |tx| batches::beat(tx, &beat)).await
     }
 
@@ -486,7 +486,7 @@ impl Directory {
     /// The write-ahead log, which commits reach before the file itself.
     fn log(&self) -> Option<PathBuf> {
         match self.location() {
-            Location::File(path) => Some(sqlite::beside(path, "-wal")),
+            Location::File(path) => Some(sqlite::with_suffix(path, "-wal")),
             Location::Team(_) => None,
         }
     }

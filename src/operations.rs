@@ -311,12 +311,12 @@ impl Operations {
     }
 
     /// Returns what the directory knows of these groups, in the order of `ids`. Meant for up to a few thousand ids.
-    pub async fn show_some(
+    pub async fn show_by_ids(
         &self,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
         let place = self.place().await?;
-        self.0.directory.some_groups(place, ids).await
+        self.0.directory.groups_by_ids(place, ids).await
     }
 
     /// As [`Operations::show_some`], for any number of ids.
@@ -326,7 +326,7 @@ impl Operations {
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
         let mut groups = Vec::with_capacity(ids.len());
         for some in ids.chunks(AT_ONCE) {
-            groups.extend(self.show_some(some.to_vec()).await?);
+            groups.extend(self.show_by_ids(some.to_vec()).await?);
         }
         Ok(groups)
     }

@@ -334,7 +334,7 @@ impl Inner {
         let received = received.insert(ReceivedAnswer {
             status,
             headers: std::mem::take(response.headers_mut()),
-            body: zeroizing::room(announced(&response)),
+            body: zeroizing::with_capacity(announced(&response)),
         });
         let verdict = match read(&mut response, &mut received.body).await {
             Ok(true) => {

@@ -19,7 +19,7 @@ pub(super) fn json(request: &impl Serialize) -> Buffer {
     };
     let mut length = Length(0);
     written(&mut length);
-    let mut body = room(length.0);
+    let mut body = with_capacity(length.0);
     written(&mut *body);
     body
 }
@@ -44,7 +44,7 @@ pub(super) fn shared(bytes: Buffer) -> Bytes {
 }
 
 /// A buffer with capacity for a body of this length.
-pub(super) fn room(length: usize) -> Buffer {
+pub(super) fn with_capacity(length: usize) -> Buffer {
     Zeroizing::new(Vec::with_capacity(length))
 }
 
@@ -52,7 +52,7 @@ pub(super) fn room(length: usize) -> Buffer {
 pub(super) fn add(buffer: &mut Buffer, piece: &[u8], most: usize) {
     let length = buffer.len() + piece.len();
     if length > buffer.capacity() {
-        let mut larger = room(length.max(most.min(2 * buffer.capacity())));
+        let mut larger = with_capacity(length.max(most.min(2 * buffer.capacity())));
         larger.extend_from_slice(buffer);
         *buffer = larger;
     }

@@ -331,7 +331,7 @@ pub(super) struct Rotate {
 impl Rotate {
     /// The id, where it is about one group and nothing of bulk was said.
     pub(super) fn single(&self) -> Option<&UserGroupId> {
-        self.groups.single().filter(|_| !self.bulk.is_said())
+        self.groups.single().filter(|_| !self.bulk.is_given())
     }
 }
 

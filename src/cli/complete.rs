@@ -128,9 +128,9 @@ fn with_value(arg: Arg, path: &str, typed: &Typed) -> Arg {
     let values: Values = match arg.get_id().as_str() {
         _ if takes_id => Box::new(move |begin| typed.ids(begin).unwrap_or_default()),
         _ if is_profile => Box::new(move |_| typed.profiles()),
-        "filter" => Box::new(|begin| behind(begin, ' ', filter_tests())),
-        "columns" => Box::new(|begin| behind(begin, ',', Columns::words())),
-        "sort" => Box::new(|begin| behind(begin, ',', SortBy::WORDS)),
+        "filter" => Box::new(|begin| after_word(begin, ' ', filter_tests())),
+        "columns" => Box::new(|begin| after_word(begin, ',', Columns::words())),
+        "sort" => Box::new(|begin| after_word(begin, ',', SortBy::WORDS)),
         _ => return arg,
     };
     arg.add(ArgValueCompleter::new(move |begin: &OsStr| {
@@ -142,7 +142,7 @@ fn with_value(arg: Arg, path: &str, typed: &Typed) -> Arg {
 }
 
 /// The words for the last part of a value, each prefixed with the part that is already typed.
-fn behind(
+fn after_word(
     begin: &str,
     separator: char,
     words: impl IntoIterator<Item = &'static str>,

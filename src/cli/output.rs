@@ -67,15 +67,15 @@ pub(super) fn token(line: &str) -> io::Result<()> {
 /// Writes lines of the result.
 pub(super) fn result(text: &str) -> Result<(), CliError> {
     let written = if text.ends_with('\n') {
-        piece(text)
+        chunk(text)
     } else {
-        piece(&format!("{text}\n"))
+        chunk(&format!("{text}\n"))
     };
     written.map(|_| ())
 }
 
 /// Writes a part of the result. Returns whether somebody still reads it.
-pub(super) fn piece(text: &str) -> Result<bool, CliError> {
+pub(super) fn chunk(text: &str) -> Result<bool, CliError> {
     let out = if output_is_for_tokens() { &ERR } else { &OUT };
     match out.write(text) {
         Written::GivenUp => Err(CliError::Interrupted { in_flight: false }),
@@ -87,7 +87,7 @@ pub(super) fn piece(text: &str) -> Result<bool, CliError> {
 /// Writes a result as indented JSON, or in the chosen form.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     if let Some(text) = form::whole(value)? {
-        return piece(&text).map(|_| ());
+        return chunk(&text).map(|_| ());
     }
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;

@@ -51,7 +51,7 @@ pub enum Rule {
     AtLeast(Level),
     Forbid,
     /// Allow at most this many groups in one bulk rotation, import or apply.
-    Most(usize),
+    Max(usize),
 }
 
 /// One guard rule.
@@ -83,7 +83,7 @@ pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(L
         .filter(|guard| guard.operation == operation)
         .filter_map(|guard| match guard.rule {
             Rule::AtLeast(level) => Some((level, guard.reason.as_str())),
-            Rule::Forbid | Rule::Most(_) => None,
+            Rule::Forbid | Rule::Max(_) => None,
         })
         .filter(|(level, _)| *level > usual)
         .max_by_key(|(level, _)| *level)
@@ -109,11 +109,11 @@ pub fn words(operation: Operation, id: &UserGroupId, profile: &str) -> String {
 }
 
 /// The smallest number of groups that any guard allows in one bulk rotation, with the reason.
-pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
+pub fn max_groups(guards: &[Guard]) -> Option<(usize, &str)> {
     guards
         .iter()
         .filter_map(|guard| match guard.rule {
-            Rule::Most(most) => Some((most, guard.reason.as_str())),
+            Rule::Max(most) => Some((most, guard.reason.as_str())),
             Rule::AtLeast(_) | Rule::Forbid => None,
         })
         .min_by_key(|(most, _)| *most)
@@ -127,10 +127,10 @@ pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
         .filter(|guard| guard.operation == Operation::Bulk);
     let objection = |guard: &Guard| match guard.rule {
         Rule::Forbid => Some(guard.reason.clone()),
-        Rule::Most(most) if count > most => {
+        Rule::Max(most) if count > most => {
             Some(format!("at most {most} at once: {}", guard.reason))
         }
-        Rule::Most(_) | Rule::AtLeast(_) => None,
+        Rule::Max(_) | Rule::AtLeast(_) => None,
     };
     of_bulk.find_map(objection)
 }
@@ -181,7 +181,7 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
     let rule = match (level, forbids, max) {
         ((true, level), None, None) => Rule::AtLeast(level?),
         ((false, _), Some(()), None) => Rule::Forbid,
-        ((false, _), None, Some(max)) => Rule::Most(max as usize),
+        ((false, _), None, Some(max)) => Rule::Max(max as usize),
         _ => {
             problems.add(
                 at,
@@ -198,8 +198,8 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
         Rule::AtLeast(_) if !operation.can_be_raised() => {
             Some("level is for create, update and rotate; this operation can only be forbidden")
         }
-        Rule::Most(_) if operation != Operation::Bulk => Some("max is for operation = \"bulk\""),
-        Rule::AtLeast(_) | Rule::Forbid | Rule::Most(_) => None,
+        Rule::Max(_) if operation != Operation::Bulk => Some("max is for operation = \"bulk\""),
+        Rule::AtLeast(_) | Rule::Forbid | Rule::Max(_) => None,
     };
     if let Some(objection) = objection {
         problems.add(at, objection);
@@ -305,15 +305,15 @@ mod tests {
             guard(Operation::Update, Rule::AtLeast(Level::Key)),
             guard(Operation::Update, Rule::AtLeast(Level::Typed)),
             guard(Operation::Rotate, Rule::AtLeast(Level::Button)),
-            guard(Operation::Bulk, Rule::Most(50)),
-            guard(Operation::Bulk, Rule::Most(7)),
+            guard(Operation::Bulk, Rule::Max(50)),
+            guard(Operation::Bulk, Rule::Max(7)),
             guard(Operation::Create, Rule::Forbid),
         ];
         let level = |operation, usual| raised(&guards, operation, usual).map(|(level, _)| level);
         assert_eq!(level(Operation::Update, Level::Button), Some(Level::Typed));
         assert_eq!(level(Operation::Update, Level::Words), None);
         assert_eq!(level(Operation::Rotate, Level::Key), None);
-        assert_eq!(most(&guards).map(|(most, _)| most), Some(7));
+        assert_eq!(max_groups(&guards).map(|(most, _)| most), Some(7));
         assert!(forbidden(&guards, Operation::Create).is_some());
         assert!(forbidden(&guards, Operation::Bulk).is_none());
         let freeze = [guard(Operation::Rotate, Rule::Forbid)];

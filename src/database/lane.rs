@@ -37,7 +37,7 @@ pub(super) fn serve<E: From<Fault>>(
                 let done = write(&mut connection, &mut *work);
                 work.reply(done);
             }
-            Access::Once => {
+            Access::WriteOnce => {
                 let deadline = Instant::now() + PATIENCE;
                 let transaction = ServerTransaction::writing(&mut connection, None, deadline);
                 let (done, _) = attempt(transaction, &mut *work);

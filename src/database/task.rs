@@ -16,12 +16,12 @@ pub(crate) enum Access {
     Write,
     /// A write whose input cannot be read twice, or that creates the tables: if a server does not answer its commit,
     /// the outcome is unknown.
-    Once,
+    WriteOnce,
 }
 
 impl Access {
     pub(super) fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::Once)
+        matches!(self, Self::Write | Self::WriteOnce)
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn task<T: Send + 'static, E>(
 ) -> Box<dyn Work<E>> {
     let mut work = Some(work);
     let once = move |tx: &Tx<'_>| work.take().expect("it is done once")(tx);
-    once_in_file(access, once, reply)
+    once_on_sqlite(access, once, reply)
 }
 
 /// Work that may be executed again from the start.
@@ -98,7 +98,7 @@ pub(crate) fn repeatable<T: Send + 'static, E>(
 }
 
 /// Work that a server may execute again and SQLite's thread may not: it keeps a savepoint of its own there.
-pub(crate) fn once_in_file<T: Send + 'static, E>(
+pub(crate) fn once_on_sqlite<T: Send + 'static, E>(
     access: Access,
     work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,
     reply: impl Reply<T, E> + 'static,

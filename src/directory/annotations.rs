@@ -26,12 +26,12 @@ impl Directory {
     }
 
     /// As [`Self::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
-    pub async fn some_annotations(
+    pub async fn annotations_by_ids(
         &self,
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
-        self.execute(Access::Short, move |c| annotations::some(c, place, &ids))
+        self.execute(Access::Short, move |c| annotations::by_ids(c, place, &ids))
             .await
     }
 

@@ -97,7 +97,7 @@ pub struct BatchRun {
 
 /// A heartbeat of a run.
 #[derive(Debug, Clone)]
-pub struct RunBeat {
+pub struct Heartbeat {
     pub batch: BatchId,
     pub run: RunId,
     pub is_paused: bool,

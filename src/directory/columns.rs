@@ -25,7 +25,7 @@ pub(super) fn timestamp(micros: i64) -> Option<Timestamp> {
 }
 
 /// A time as it will be read back.
-pub(super) fn as_kept(at: Timestamp) -> Timestamp {
+pub(super) fn at_stored_precision(at: Timestamp) -> Timestamp {
     timestamp(micros(at)).unwrap_or(at)
 }
 
@@ -231,10 +231,13 @@ mod tests {
     fn times_are_kept_in_whole_microseconds() {
         let fine: Timestamp = "2026-11-03T09:00:00.123456789Z".parse().expect("a time");
         assert_eq!(
-            as_kept(fine).to_string(),
+            at_stored_precision(fine).to_string(),
             "2026-11-03T09:00:00.123456Z",
             "finer than a microsecond is cut"
         );
-        assert_eq!(as_kept(as_kept(fine)), as_kept(fine));
+        assert_eq!(
+            at_stored_precision(at_stored_precision(fine)),
+            at_stored_precision(fine)
+        );
     }
 }

@@ -92,7 +92,7 @@ pub fn copy_to_team(
     drop(sqlite::File::open(from)?);
     let engine = Engine::of_team(to)?;
     let (path, at) = (from.to_owned(), to.clone());
-    let (copied, file) = team::execute(&engine, Access::Once, move |tx| {
+    let (copied, file) = team::execute(&engine, Access::WriteOnce, move |tx| {
         let file = Connection::open(&path)?;
         file.execute_batch(
             "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
@@ -151,7 +151,11 @@ pub fn copy_from_team(
     drop(sqlite::File::open(&path)?);
     let is_whole = Arc::new(AtomicBool::new(false));
     let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
-    let access = if is_moved { Access::Once } else { Access::Long };
+    let access = if is_moved {
+        Access::WriteOnce
+    } else {
+        Access::Long
+    };
     let copied = team::execute(&Engine::of_team(from)?, access, move |tx| {
         let outside = team::key_outside(&at)?;
         check_copyable(tx, &at)?;
@@ -187,8 +191,8 @@ pub fn copy_from_team(
     if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
         for file in [
             path.clone(),
-            sqlite::beside(&path, "-wal"),
-            sqlite::beside(&path, "-shm"),
+            sqlite::with_suffix(&path, "-wal"),
+            sqlite::with_suffix(&path, "-shm"),
         ] {
             let _ = std::fs::remove_file(file);
         }

@@ -121,7 +121,7 @@ impl Engine {
     fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
         let thread = match work.access() {
             Access::Short | Access::Current => &self.reads,
-            Access::Long | Access::Write | Access::Once => &self.requests[lane],
+            Access::Long | Access::Write | Access::WriteOnce => &self.requests[lane],
         };
         let queue = thread.queue().ok_or_else(|| self.stopped())?;
         queue.send(work).map_err(|_| self.stopped())
@@ -130,7 +130,7 @@ impl Engine {
     fn explain(&self, fault: Fault) -> DirectoryError {
         match &self.location {
             Location::File(path) => fault.explain(path),
-            Location::Team(team) => fault.explain_of(team),
+            Location::Team(team) => fault.explain_for_team(team),
         }
     }
 

@@ -7,7 +7,7 @@ use super::{
     lanes::{LaneGuard, Subject},
     sqlite::Fault,
 };
-use crate::database::{Access, Reply, Request, Tx, Work, once_in_file, repeatable, task};
+use crate::database::{Access, Reply, Request, Tx, Work, once_on_sqlite, repeatable, task};
 
 /// Sends the answer to the caller; the lane is released first, so that the caller finds it free.
 struct Answer<T>(oneshot::Sender<Result<T, Fault>>, LaneGuard);
@@ -68,7 +68,7 @@ impl Directory {
         subject: Option<Subject>,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        self.write_with(subject, work, once_in_file).await
+        self.write_with(subject, work, once_on_sqlite).await
     }
 
     async fn write_with<T: Send + 'static, W>(

@@ -32,7 +32,7 @@ impl Subject {
 #[derive(Debug)]
 struct Load {
     /// Number of requests in progress on each lane.
-    lines: Vec<usize>,
+    requests: Vec<usize>,
     /// The lane of each subject in progress, and its number of requests.
     subjects: HashMap<Subject, (usize, usize)>,
 }
@@ -49,7 +49,7 @@ pub(super) struct LaneGuard {
 impl Lanes {
     pub(super) fn new(count: usize) -> Self {
         Self(Arc::new(Mutex::new(Load {
-            lines: vec![0; count],
+            requests: vec![0; count],
             subjects: HashMap::new(),
         })))
     }
@@ -63,12 +63,12 @@ impl Lanes {
             (None, _) => 0,
             (_, Some((lane, _))) => *lane,
             _ => {
-                let lines = load.lines.iter().enumerate();
-                let least = lines.min_by_key(|(_, count)| **count);
+                let requests = load.requests.iter().enumerate();
+                let least = requests.min_by_key(|(_, count)| **count);
                 least.map_or(0, |(lane, _)| lane)
             }
         };
-        load.lines[lane] += 1;
+        load.requests[lane] += 1;
         if let Some(subject) = &subject {
             load.subjects.entry(subject.clone()).or_insert((lane, 0)).1 += 1;
         }
@@ -84,7 +84,7 @@ impl Lanes {
 impl Drop for LaneGuard {
     fn drop(&mut self) {
         let mut load = lock(&self.load);
-        load.lines[self.lane] -= 1;
+        load.requests[self.lane] -= 1;
         if let Some(subject) = self.subject.take()
             && let Some((_, count)) = load.subjects.get_mut(&subject)
         {
@@ -129,7 +129,7 @@ mod tests {
         drop(third);
         let load = lock(&lanes.0);
         assert!(
-            load.subjects.is_empty() && load.lines == [0, 0, 0],
+            load.subjects.is_empty() && load.requests == [0, 0, 0],
             "{load:?}"
         );
     }

@@ -51,7 +51,7 @@ use crate::{
     domain::{group::UserGroupId, known::Observation, token::Fingerprinter},
 };
 pub(super) use fault::Fault;
-pub(super) use schema::beside;
+pub(super) use schema::with_suffix;
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use completion::ids_beginning;
@@ -212,7 +212,7 @@ impl Database for File {
     fn begin<'c>(&self, connection: &'c mut Connection) -> Result<Transaction<'c>, Fault> {
         self.is_the_same()?;
         let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        open::still_ours(&tx)?;
+        open::check_version(&tx)?;
         Ok(tx)
     }
 

@@ -27,13 +27,13 @@ pub fn has_unsettled_here() -> bool {
 }
 
 /// How one step of a change affects the count.
-pub(super) struct Noted {
+pub(super) struct CountedStep {
     row: Row,
     begins: bool,
     ends: bool,
 }
 
-impl Noted {
+impl CountedStep {
     pub(super) fn of_all(records: &[Record]) -> Vec<Self> {
         let steps = records.iter().flat_map(|record| {
             let rotation = record.rotation.as_ref().map(Self::of_rotation);

@@ -19,7 +19,7 @@ use crate::{
 
 impl HistoryFilter {
     /// Whether the filter accepts an entry, apart from its place and number.
-    pub fn admits(&self, entry: &Entry) -> bool {
+    pub fn matches(&self, entry: &Entry) -> bool {
         let by = |by: &String| {
             let rest = entry.by.strip_prefix(by.as_str());
             rest.is_some_and(|rest| rest.is_empty() && by.contains('@') || rest.starts_with('@'))

@@ -104,7 +104,7 @@ impl Operations {
         let rules = Rules {
             environment: self.profile().environment.clone(),
             most: self.profile().max_bulk,
-            guard: guard::most(&self.profile().guards)
+            guard: guard::max_groups(&self.profile().guards)
                 .map(|(most, reason)| (most, reason.to_owned())),
             include_recent,
             begun: None,
@@ -134,7 +134,7 @@ impl Operations {
     /// Also enforces the limits of a plan on one that was made elsewhere.
     pub(super) fn check_bulk_limit(&self, count: usize) -> Result<(), Failure> {
         let profile = self.profile();
-        let guarded = guard::most(&profile.guards);
+        let guarded = guard::max_groups(&profile.guards);
         let reason = match guarded {
             Some((most, reason)) if count > most => format!("at most {most} at once: {reason}"),
             _ if count > profile.max_bulk => format!("at most {} at once", profile.max_bulk),

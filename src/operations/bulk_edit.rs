@@ -128,7 +128,7 @@ impl Operations {
             group: Rules {
                 environment: self.profile().environment.clone(),
                 most: self.profile().max_bulk,
-                guard: guard::most(&self.profile().guards)
+                guard: guard::max_groups(&self.profile().guards)
                     .map(|(most, reason)| (most, reason.to_owned())),
                 include_recent: true,
                 begun: None,

@@ -185,8 +185,8 @@ impl Operations {
         }
     }
 
-    /// Adds warnings that the directory, not the answer, gives reason for: an earlier wrong tag, a rotation still to be
-    /// settled.
+    /// Adds the warnings that come from the directory, not from the answer: an earlier wrong tag, a rotation that is still
+    /// to be settled.
     fn add_directory_warnings(&self, lookup: &mut Lookup) {
         let done = &mut lookup.done;
         let tag = done.group.environment_tag.as_ref();

@@ -139,7 +139,7 @@ async fn accept(
     Ok((stream, extra))
 }
 
-/// Waits for a slot: until it is free if another connection was `told` to leave; otherwise up to [`CROWDED`] for a
+/// Waits for a slot: until it is free if another connection was `told` to leave; otherwise up to [`MAX_WAIT`] for a
 /// connection that can be told.
 async fn wait_for_slot<P>(
     mut slot: impl Future<Output = P> + Unpin,

@@ -50,7 +50,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let mut work = Some(work);
         // Not repeated after a lost connection: `work` can run only once.
-        self.execute_blocking(Access::Once, move |tx| {
+        self.execute_blocking(Access::WriteOnce, move |tx| {
             let work = work.take().ok_or(StoreError::Stopped)?;
             work(&Seeder(tx))
         })

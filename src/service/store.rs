@@ -21,7 +21,7 @@ mod maintenance;
 mod server;
 
 pub(super) use crate::database::Access;
-use crate::database::{EPHEMERAL, Server, Session, Tx, Work, Worker, once_in_file, values};
+use crate::database::{EPHEMERAL, Server, Session, Tx, Work, Worker, once_on_sqlite, values};
 pub use error::StoreError;
 use file::File;
 pub use maintenance::{BackupSummary, CheckResult, backup, check};
@@ -272,7 +272,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             let failures = Arc::clone(&self.0.failures);
             (failures, self.0.report.clone())
         });
-        once_in_file(access, work, move |result: Result<T, StoreError>| {
+        once_on_sqlite(access, work, move |result: Result<T, StoreError>| {
             if let (Err(error), Some((failures, report))) = (&result, failed)
                 && error.is_of_the_storage()
             {

@@ -22,7 +22,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    pub(crate) fn is_said(self) -> bool {
+    pub(crate) fn is_given(self) -> bool {
         self.concurrency.is_some() || self.rate.is_some() || self.stop_after.is_some()
     }
 
@@ -63,10 +63,10 @@ pub(crate) struct BatchArgs {
 }
 
 impl BatchArgs {
-    pub(crate) fn is_said(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.older_than.is_some()
             || self.include_recent
-            || self.pace.is_said()
+            || self.pace.is_given()
             || self.resume.is_some()
             || self.retry_failed.is_some()
     }

@@ -30,7 +30,7 @@ pub(crate) struct Get {
 impl Get {
     /// The id, where it is about one group and nothing of several was said.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
-        self.groups.single().filter(|_| !self.reading.is_said())
+        self.groups.single().filter(|_| !self.reading.is_given())
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// `--yes` alone changes nothing: one group is read without a question.
-    fn is_said(&self) -> bool {
-        self.refresh_all || self.keep_going || self.pace.is_said() || self.dry_run
+    fn is_given(&self) -> bool {
+        self.refresh_all || self.keep_going || self.pace.is_given() || self.dry_run
     }
 }

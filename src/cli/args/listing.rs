@@ -32,7 +32,7 @@ impl Selection {
     /// The id, where one is named and nothing else is said.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         match self.ids.as_slice() {
-            [id] if !self.order.is_said() => Some(id),
+            [id] if !self.order.is_given() => Some(id),
             _ => None,
         }
     }
@@ -61,7 +61,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(crate) fn is_said(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.sort.is_some() || self.reverse || self.limit.is_some()
     }
 }

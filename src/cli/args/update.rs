@@ -98,7 +98,7 @@ impl Update {
             reason,
             pace,
         } = &self.many;
-        let is_many = only_where.is_some() || *include_old || reason.is_some() || pace.is_said();
+        let is_many = only_where.is_some() || *include_old || reason.is_some() || pace.is_given();
         self.groups.single().filter(|_| !is_many)
     }
 }

@@ -118,7 +118,7 @@ async fn changed(
     if let Some(change) = change {
         return Ok(operations.annotate(ids, change).await?);
     }
-    let known = operations.show_some(ids.clone()).await?;
+    let known = operations.show_by_ids(ids.clone()).await?;
     if let Some((id, _)) = ids.iter().zip(known).find(|(_, known)| known.is_none()) {
         return Err(Failure::NotKnown {
             id: id.clone(),

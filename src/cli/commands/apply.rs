@@ -155,7 +155,7 @@ async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Res
                 text.push_str(&line);
                 text.push('\n');
             }
-            output::piece(&text)
+            output::chunk(&text)
         })
         .await
 }

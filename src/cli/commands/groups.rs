@@ -31,7 +31,7 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
     listing.with_annotations = lines.has_annotations;
     lines.all(session, &listing).await?;
-    output::piece(&lines.end())?;
+    output::chunk(&lines.end())?;
     Ok(Exit::Done)
 }
 
@@ -91,7 +91,7 @@ impl Lines {
             session
                 .each_listed(listing, async |groups| {
                     is_empty &= groups.is_empty();
-                    output::piece(&self.some(&groups)?)
+                    output::chunk(&self.chunk(&groups)?)
                 })
                 .await?;
         }
@@ -109,7 +109,7 @@ impl Lines {
     }
 
     /// The text of some groups, following those printed before.
-    pub(super) fn some(&mut self, groups: &[Listed]) -> Result<String, CliError> {
+    pub(super) fn chunk(&mut self, groups: &[Listed]) -> Result<String, CliError> {
         let (columns, max_age) = (&self.columns, self.max_age);
         match &mut self.table {
             Some(_) if groups.is_empty() => Ok(String::new()),
@@ -133,7 +133,7 @@ impl Lines {
             table.at(now);
             table.measure(groups);
         }
-        self.some(groups)
+        self.chunk(groups)
     }
 
     /// The text after the last group.

@@ -111,7 +111,7 @@ impl Printer<'_> {
         }
         let place = self.place.as_deref();
         let text = self.items.text(items.iter().map(|item| item.json(place)))?;
-        Ok(output::piece(&text)? && wants_more)
+        Ok(output::chunk(&text)? && wants_more)
     }
 
     fn end(mut self, reverse: bool) -> Result<(), CliError> {
@@ -121,8 +121,8 @@ impl Printer<'_> {
         if self.session.json {
             let place = self.place.as_deref();
             let kept = self.kept.iter().map(|item| item.json(place));
-            output::piece(&self.items.text(kept)?)?;
-            output::piece(&self.items.end())?;
+            output::chunk(&self.items.text(kept)?)?;
+            output::chunk(&self.items.end())?;
         } else if self.count > 0 {
             let lines: Vec<_> = self.kept.into_iter().map(Printed::line).collect();
             output::result(&human::history(&lines, self.session.operations.now()))?;

@@ -28,7 +28,7 @@ use crate::{
     formats::GroupRow,
     operations::{Import, Imported, Sending},
 };
-use checked::{Checked, line, piece};
+use checked::{Checked, chunk, line};
 use plan::{ImportOptions, ShownPlan};
 use send::Job;
 
@@ -61,7 +61,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         };
         if !sends {
             let dry_run = arguments.mutation.dry_run;
-            let taken = take_in(&session, &checked, options.replaces, dry_run);
+            let taken = import_rows(&session, &checked, options.replaces, dry_run);
             return taken.await.map(Err);
         }
         if arguments.mutation.dry_run {
@@ -80,7 +80,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         if left > 0 {
             operations.ready().await?;
             if !done.is_empty() {
-                going_on(&import, checked.rows);
+                print_continuation(&import, checked.rows);
             }
             shown = plan::print_review(&session, &checked, options, done).await?;
             let words = format!("import {left} in {}", operations.profile().name);
@@ -116,7 +116,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
     digest.chain_update(checked.digest).finalize().into()
 }
 
-fn going_on(import: &Import, rows: usize) {
+fn print_continuation(import: &Import, rows: usize) {
     output::context(&format!(
         "going on with the import begun {:.0} by {}: {} of {} are done; --again sends all",
         import.started_at,
@@ -152,7 +152,7 @@ impl Tally {
 }
 
 /// Takes the rows into the directory. Sends nothing.
-async fn take_in(
+async fn import_rows(
     session: &Session,
     checked: &Checked,
     replaces: bool,
@@ -162,16 +162,16 @@ async fn take_in(
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
     while let Some(next) = rows.recv().await {
-        let (numbers, rows): (Vec<_>, Vec<_>) = piece(next)?.into_iter().unzip();
+        let (numbers, rows): (Vec<_>, Vec<_>) = chunk(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
-            let known = operations.show_some(ids.clone()).await?;
+            let known = operations.show_by_ids(ids.clone()).await?;
             let beside = plan::annotation_plans(session, &rows, replaces).await?;
             let known = rows.iter().zip(known).zip(beside);
             known
                 .map(|((row, known), beside)| Imported {
-                    result: would_take(known, row),
+                    result: preview_import(known, row),
                     beside,
                 })
                 .collect()
@@ -197,19 +197,19 @@ async fn take_in(
                     "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
                 ));
             }
-            say_beside(number, id.as_str(), &beside);
+            print_annotations(number, id.as_str(), &beside);
         }
         if !lines.is_empty() {
             output::result(&lines)?;
         }
     }
-    say_tally(session, &tally, checked.rows, dry_run)?;
+    print_tally(session, &tally, checked.rows, dry_run)?;
     Ok(Exit::Done)
 }
 
 /// Reports annotations that are replaced and annotations that are kept, so that nothing a person wrote is lost
 /// silently.
-fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
+fn print_annotations(number: usize, id: &str, beside: &AnnotationPlan) {
     let replaced = beside.changed.iter().filter(|one| one.is_replacement());
     for one in replaced {
         output::say(&format!("! row {number}: \"{id}\" {one}"));
@@ -221,13 +221,18 @@ fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
     }
 }
 
-fn would_take(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
+fn preview_import(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
     known.map_or(ImportResult::Added, |mut group| {
         group.import(&row.fields, jiff::Timestamp::UNIX_EPOCH, "")
     })
 }
 
-fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Result<(), CliError> {
+fn print_tally(
+    session: &Session,
+    tally: &Tally,
+    rows: usize,
+    dry_run: bool,
+) -> Result<(), CliError> {
     let Tally {
         added,
         filled,

@@ -67,7 +67,7 @@ fn page(command: Command) -> io::Result<(String, String)> {
         .get_after_help()
         .map(ToString::to_string)
         .unwrap_or_default();
-    let (about, examples, rest) = apart(&after);
+    let (about, examples, rest) = split_examples(&after);
     let (about, examples) = (format!("{about}{rest}"), examples.to_owned());
     let command = if about.is_empty() {
         command.after_help(None::<&str>)
@@ -93,7 +93,7 @@ fn page(command: Command) -> io::Result<(String, String)> {
 }
 
 /// Splits the text into what precedes the examples, the examples, and what follows them.
-fn apart(after: &str) -> (&str, &str, &str) {
+fn split_examples(after: &str) -> (&str, &str, &str) {
     let Some((before, examples)) = after.split_once(EXAMPLES) else {
         return (after, "", "");
     };

@@ -149,7 +149,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
     }
     let write = |line: &str| {
         let line = format!("{}\n", escape_hidden(line));
-        output::piece(&line).unwrap_or_else(|_| {
+        output::chunk(&line).unwrap_or_else(|_| {
             output::alarm("! nobody reads the access log any more; no more lines are written");
             false
         })

@@ -65,7 +65,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
                 now.keep(&mut groups);
                 let groups = session.with_annotations(&now, groups).await?;
                 if !groups.is_empty()
-                    && !output::piece(&lines.later(&groups, session.operations.now())?)?
+                    && !output::chunk(&lines.later(&groups, session.operations.now())?)?
                 {
                     return Ok(Exit::Done);
                 }
@@ -110,7 +110,7 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
                 tokio::time::sleep(POLL_INTERVAL).await;
                 continue;
             };
-            lines.retain(|line| wanted.admits(&line.value));
+            lines.retain(|line| wanted.matches(&line.value));
             let of = matching_ids(session, filter.filter(|_| !lines.is_empty())).await?;
             lines.retain(|line| is_match(of.as_ref(), line));
             goes_on = print_entries(session, &mut told, &lines)?;
@@ -129,12 +129,12 @@ fn print_entries(
 ) -> Result<bool, CliError> {
     if session.json {
         let lines = lines.iter().map(|line| json::entry(line, place.as_deref()));
-        return output::piece(&items.text(lines)?);
+        return output::chunk(&items.text(lines)?);
     }
     let lines = lines
         .iter()
         .map(|line| human::history_line(&line.value) + "\n");
-    output::piece(&lines.collect::<String>())
+    output::chunk(&lines.collect::<String>())
 }
 
 /// The groups that match the filter now.

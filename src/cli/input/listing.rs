@@ -80,7 +80,7 @@ impl Listing {
     pub(crate) fn keep(&self, groups: &mut Vec<KnownGroup>) {
         if let Some(group_filter) = &self.group_filter {
             let mut finds = group_matcher(&group_filter.request);
-            groups.retain(|group| group_filter.admits(group) && finds(group));
+            groups.retain(|group| group_filter.matches(group) && finds(group));
         }
     }
 
@@ -133,7 +133,7 @@ impl Session {
     ) -> Result<(), CliError> {
         if let Some(ordered) = &listing.ordered {
             for ids in ordered.chunks(CHUNK) {
-                let groups = self.operations.show_some(ids.to_vec()).await?;
+                let groups = self.operations.show_by_ids(ids.to_vec()).await?;
                 let groups = groups.into_iter().flatten().collect();
                 if !take(self.with_annotations(listing, groups).await?).await? {
                     break;
@@ -249,7 +249,7 @@ async fn parse_filter(
 }
 
 impl GroupFilter {
-    fn admits(&self, group: &KnownGroup) -> bool {
+    fn matches(&self, group: &KnownGroup) -> bool {
         let limit = self.older_than;
         contains_words(group, &self.words)
             && limit.is_none_or(|limit| is_older(group, limit, self.request.at))

@@ -37,7 +37,7 @@ impl Selected {
             order,
         } = selection;
         if filter.is_none() && older_than.is_none() {
-            if order.is_said() {
+            if order.is_given() {
                 return Err(CliError::Usage(format!(
                     "--sort, --reverse and --limit choose among the groups that --filter finds; {undone}"
                 )));

@@ -15,12 +15,12 @@ use crate::{
 
 impl Directory {
     /// Returns those of these groups that are known, in the order of `ids`. Meant for up to a few thousand ids.
-    pub async fn some_groups(
+    pub async fn groups_by_ids(
         &self,
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        self.execute(Access::Short, move |c| groups::some(c, place, &ids))
+        self.execute(Access::Short, move |c| groups::by_ids(c, place, &ids))
             .await
     }
 

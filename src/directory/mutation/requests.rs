@@ -5,7 +5,7 @@ use crate::{
     database::Access,
     directory::{
         Directory, DirectoryError, MutationId, PlaceId, lanes::Subject, sqlite::mutations,
-        unsettled_here::Noted,
+        unsettled_here::CountedStep,
     },
 };
 
@@ -27,9 +27,9 @@ impl Directory {
         place: PlaceId,
         step: MutationStep,
     ) -> Result<(), DirectoryError> {
-        let noted = Noted::of_mutation(&step);
+        let counted_steps = CountedStep::of_mutation(&step);
         let stepped = self.request(mutations::StepMutation { place, step }).await;
-        noted.written(stepped.is_ok());
+        counted_steps.written(stepped.is_ok());
         stepped
     }
 

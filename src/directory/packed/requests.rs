@@ -64,7 +64,7 @@ impl Directory {
         // The channel can be read only once.
         let parts = std::iter::from_fn(move || parts.blocking_recv());
         self.may(Role::Operator)?;
-        self.execute(Access::Once, move |tx| {
+        self.execute(Access::WriteOnce, move |tx| {
             if tx.sqlite().is_none() {
                 tx.one("SELECT may_write($1, FALSE)", values![NEWEST], |_| {
                     Ok::<_, Fault>(())
@@ -102,7 +102,7 @@ impl Directory {
             return Ok(());
         };
         self.write(move |tx| {
-            backup::room(&path, backup::MADE_ANEW)?;
+            backup::check_free_space(&path, backup::REBUILD_FACTOR)?;
             tx.sqlite().map_or(Ok(()), copies::rebuild)
         })
         .await

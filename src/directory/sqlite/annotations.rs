@@ -34,7 +34,7 @@ SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1 AND user_group_id = $2";
 
 /// In the order of `ids`.
-pub(crate) fn some(
+pub(crate) fn by_ids(
     tx: &Tx<'_>,
     place: PlaceId,
     ids: &[UserGroupId],

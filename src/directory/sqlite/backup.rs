@@ -11,13 +11,13 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::{
     fault::Fault,
-    schema::{NEWEST, PATIENCE, beside},
+    schema::{BUSY_TIMEOUT, NEWEST, with_suffix},
 };
 use crate::{directory::DirectoryError, platform::private_files};
 
 /// Path of the copy kept before a schema upgrade; `version` is the schema version of the copy.
 pub fn backup_of(path: &Path, version: i64) -> PathBuf {
-    beside(path, &format!(".backup-v{version}"))
+    with_suffix(path, &format!(".backup-v{version}"))
 }
 
 /// Existing copies, oldest version first.
@@ -29,13 +29,13 @@ pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
 
 /// Space needed for an upgrade, in multiples of the file size: the rebuilt tables and the log. A schema upgrade also
 /// needs space for its copy.
-pub(in crate::directory) const MADE_ANEW: u64 = 2;
-pub(super) const MIGRATED: u64 = 3;
+pub(in crate::directory) const REBUILD_FACTOR: u64 = 2;
+pub(super) const MIGRATION_FACTOR: u64 = 3;
 
 /// Refuses, before anything is touched, if the disk lacks space for `times` the size of the file.
-pub(in crate::directory) fn room(path: &Path, times: u64) -> Result<(), Fault> {
+pub(in crate::directory) fn check_free_space(path: &Path, times: u64) -> Result<(), Fault> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
-    let needed = times * (bytes(path) + bytes(&beside(path, "-wal")));
+    let needed = times * (bytes(path) + bytes(&with_suffix(path, "-wal")));
     let folder = path.parent().unwrap_or(Path::new("/"));
     // If this cannot be determined, SQLite will report a full disk.
     let Ok(disk) = rustix::fs::statvfs(folder) else {
@@ -57,7 +57,7 @@ pub(in crate::directory) fn room(path: &Path, times: u64) -> Result<(), Fault> {
 /// file in between. The caller holds the write lock and has changed nothing yet.
 pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
     let kept = backup_of(path, version);
-    let part = beside(&kept, ".part");
+    let part = with_suffix(&kept, ".part");
     let not_kept = |source: io::Error| DirectoryError::NotBackedUp {
         backup: kept.clone(),
         source: source.into(),
@@ -67,7 +67,8 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_kept(error).into()),
         _ => {}
     }
-    let done = copy(path, &part).and_then(|()| name(&part, &kept).map_err(Failed::Writing));
+    let done =
+        copy(path, &part).and_then(|()| move_into_place(&part, &kept).map_err(Failed::Writing));
     if done.is_err() {
         // It may be gone already; otherwise the next attempt removes it.
         let _ = std::fs::remove_file(&part);
@@ -87,7 +88,7 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
     if let Err(error) = path.metadata() {
         return Err(refused(path, error));
     }
-    let part = beside(to, ".part");
+    let part = with_suffix(to, ".part");
     let copied = copy(path, &part)
         .map_err(|failed| match failed {
             Failed::Reading(error) => Fault::from(error).explain(path),
@@ -110,7 +111,7 @@ fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
     // Use a separate connection: a connection cannot copy within its own transaction. It reads only committed data.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(path, flags).map_err(Failed::Reading)?;
-    source.busy_timeout(PATIENCE).map_err(Failed::Reading)?;
+    source.busy_timeout(BUSY_TIMEOUT).map_err(Failed::Reading)?;
     source
         .backup(MAIN_DB, part, None::<fn(rusqlite::backup::Progress)>)
         .map_err(|error| match error.sqlite_error_code() {
@@ -125,7 +126,7 @@ fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
     file.sync_all().map_err(Failed::Writing)
 }
 
-fn name(part: &Path, kept: &Path) -> io::Result<()> {
+fn move_into_place(part: &Path, kept: &Path) -> io::Result<()> {
     std::fs::rename(part, kept)?;
     kept.parent()
         .map_or(Ok(()), |folder| File::open(folder)?.sync_all())

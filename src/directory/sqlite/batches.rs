@@ -7,8 +7,8 @@ use super::{edits, fault::Fault, rows, stops};
 use crate::{
     database::{Request, Results, Row, Statements, Tx, values},
     directory::{
-        Batch, BatchId, BatchItem, BatchRun, DirectoryError, ItemKey, MutationId, NewBatch,
-        PlaceId, RotationId, RunBeat, RunId, columns,
+        Batch, BatchId, BatchItem, BatchRun, DirectoryError, Heartbeat, ItemKey, MutationId,
+        NewBatch, PlaceId, RotationId, RunId, columns,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
@@ -240,7 +240,7 @@ UPDATE batch_runs SET seen = $1, boot_clock = $2, paused = $3, \
  stands_since = CASE WHEN paused = $3 THEN stands_since ELSE $1 END \
 WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
 
-pub(crate) fn beat(tx: &Tx<'_>, beat: &RunBeat) -> Result<(), Fault> {
+pub(crate) fn beat(tx: &Tx<'_>, beat: &Heartbeat) -> Result<(), Fault> {
     let values = values![
         columns::micros(beat.at),
         columns::boot_clock(),

@@ -173,7 +173,7 @@ pub(crate) fn history(
 /// Changes when somebody else has written, or when the connection is a new one, which has not counted earlier writes.
 fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
     let commits = tx.one("PRAGMA data_version", values![], |row| row.get(0))?;
-    Ok((open::opened(), commits.unwrap_or_default()))
+    Ok((open::connections_opened(), commits.unwrap_or_default()))
 }
 
 fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {

@@ -4,7 +4,7 @@ use std::{fmt::Write, path::Path};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{fault::Fault, places, schema::beside};
+use super::{fault::Fault, places, schema::with_suffix};
 use crate::database::{Tx, values};
 
 /// Maximum number of suggestions; a shell continues with their common prefix.
@@ -43,7 +43,7 @@ fn read(file: &Path, (profile, url): (&str, &str), begin: &str) -> Result<Vec<St
 /// If nobody has the file open, a reader would create the log files; then it is opened as immutable.
 fn open(file: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = if beside(file, "-shm").exists() {
+    let connection = if with_suffix(file, "-shm").exists() {
         Connection::open_with_flags(file, flags)?
     } else {
         let mut uri = "file:".to_owned();

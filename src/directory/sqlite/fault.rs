@@ -86,7 +86,7 @@ impl Fault {
     }
 
     /// As `explain`, for a team's database.
-    pub(in crate::directory) fn explain_of(self, team: &TeamLocation) -> DirectoryError {
+    pub(in crate::directory) fn explain_for_team(self, team: &TeamLocation) -> DirectoryError {
         let fault = match self {
             Self::Refused(error) => return error,
             Self::Row(table) => {

@@ -167,7 +167,7 @@ pub(super) fn parse(found: &mut Results) -> Result<Option<KnownGroup>, Fault> {
 }
 
 /// In the order of `ids`.
-pub(crate) fn some(
+pub(crate) fn by_ids(
     tx: &Tx<'_>,
     place: PlaceId,
     ids: &[UserGroupId],
@@ -193,7 +193,7 @@ pub(super) fn observe(
     let Some(mut observation) = observation else {
         return Ok(Recorded::default());
     };
-    observation.at = columns::as_kept(observation.at);
+    observation.at = columns::at_stored_precision(observation.at);
     let known = self::parse(found)?;
     let recorded = mutations::parse_recorded(found)?;
     let is_new = known.is_none();
@@ -255,7 +255,7 @@ impl Request for ImportRow<'_> {
         let is_new = known.is_none();
         let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
         let before = group.clone();
-        let at = columns::as_kept(self.at);
+        let at = columns::at_stored_precision(self.at);
         let taken = group.import(&self.row.fields, at, self.by);
         let mut writes = Statements::default();
         let is_written = is_new || group != before;

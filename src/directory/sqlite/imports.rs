@@ -25,7 +25,7 @@ pub(crate) fn begin(
     let id: Option<i64> = tx.one(ADD_IMPORT, values, |row| row.get(0))?;
     Ok(Import {
         id: ImportId(id.ok_or(Fault::Row("imports"))?),
-        started_at: columns::as_kept(at),
+        started_at: columns::at_stored_precision(at),
         by: by.to_owned(),
         done: Vec::new(),
     })

@@ -9,9 +9,9 @@ use super::{
     copies,
     fault::Fault,
     journal::open_states,
-    open::{SMALLEST, key, not_a_log_alone, version},
+    open::{MIN_FILE_SIZE, key, refuse_orphaned_log, version},
     places,
-    schema::{NEWEST, PATIENCE},
+    schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
     database::Tx,
@@ -58,9 +58,9 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
         source: source.into(),
     };
     let path = &std::path::absolute(path).map_err(unusable)?;
-    not_a_log_alone(path)?;
+    refuse_orphaned_log(path)?;
     let found = std::fs::metadata(path).map_err(unusable)?;
-    if !found.is_file() || (1..SMALLEST).contains(&found.len()) {
+    if !found.is_file() || (1..MIN_FILE_SIZE).contains(&found.len()) {
         return Err(DirectoryError::NotADirectory {
             path: path.to_owned(),
         });
@@ -85,7 +85,7 @@ pub fn preview_binding_in(
 fn read_only(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 

@@ -1,5 +1,5 @@
-//! All packed copies of a place, for a list. Reading rows and taking them in cost about the same, so each has a thread of its
-//! own; parts of the rows go to and fro between them, and no more than two are there.
+//! Loads all packed copies of a place, for a list. Reading rows and packing them cost about the same, so each has a thread
+//! of its own. Parts of the rows go back and forth between the threads, and no more than two exist.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},
@@ -19,17 +19,17 @@ use crate::{
 const ALL: &str = "\
 SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
 
-/// Groups between two words about how many there are.
+/// Number of groups between two progress reports.
 const PROGRESS_EVERY: usize = 1 << 14;
 
-/// Groups of a part.
+/// Number of groups in a part.
 const PART: usize = 1 << 11;
 
-/// Copies that are named to be repaired; where more cannot be read, the next list names others.
+/// Maximum number of copies reported for repair; if more cannot be read, the next list reports others.
 const MAX_REPAIRED: usize = 1 << 14;
 
-/// Packs all groups of a place; names those whose copies could not be read. `tell` hears how many are there so far, and says
-/// whether more are wanted.
+/// Packs all groups of a place, and returns those whose copies could not be read. `tell` receives the number loaded so far
+/// and returns whether to go on.
 pub(crate) fn load(
     connection: &Connection,
     place: PlaceId,
@@ -69,11 +69,11 @@ pub(crate) fn load(
     })
 }
 
-/// Rows one behind the other.
+/// Rows stored one after another.
 #[derive(Default)]
 struct Part {
     bytes: Vec<u8>,
-    /// Where the id of each ends, and where its copy does.
+    /// For each row, where its id ends and where its copy ends.
     ends: Vec<(usize, usize)>,
 }
 
@@ -99,16 +99,17 @@ impl Part {
     }
 }
 
-/// A part to be taken in.
+/// A part to be packed.
 struct Chunk {
     part: Part,
-    /// From this row on.
+    /// The first row to pack.
     from: usize,
-    /// Before it, the group of the row in front, as it was read from its own row.
+    /// The group of the row before that, as read from its own row; packed first.
     own: Option<KnownGroup>,
 }
 
-/// Takes in what is given, and gives it back with the number of the row whose copy could not be read, or of all.
+/// Packs the received parts. Sends each back with the number of the row whose copy could not be read, or with the number
+/// of rows.
 fn pack_chunks(builder: &mut Builder, given: &Receiver<Chunk>, back: &SyncSender<(Part, usize)>) {
     while let Ok(Chunk { part, from, own }) = given.recv() {
         if let Some(group) = own {
@@ -126,7 +127,7 @@ fn pack_chunks(builder: &mut Builder, given: &Receiver<Chunk>, back: &SyncSender
     }
 }
 
-/// To the thread that takes rows in.
+/// The connection to the packing thread.
 struct Packer {
     give: SyncSender<Chunk>,
     taken: Receiver<(Part, usize)>,
@@ -135,7 +136,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Hands a part over as soon as the one before has been taken in; gives that one back, empty.
+    /// Sends a part once the previous one is packed, and returns the previous one, emptied.
     fn hand_over(
         &mut self,
         connection: &Connection,
@@ -149,11 +150,11 @@ impl Packer {
     }
 
     fn give(&mut self, part: Part, from: usize, own: Option<KnownGroup>) {
-        // Where nobody takes it, the other thread has panicked, and so will this one.
+        // If the send fails, the other thread has panicked, and so will this one.
         self.is_busy = self.give.send(Chunk { part, from, own }).is_ok();
     }
 
-    /// Until all that was handed over is taken in; what cannot be is read here, from its own row.
+    /// Waits until everything that was sent is packed. A copy that cannot be read is read here, from its own row.
     fn wait(&mut self, connection: &Connection, place: PlaceId) -> Result<Part, Fault> {
         while self.is_busy {
             self.is_busy = false;
@@ -172,7 +173,7 @@ impl Packer {
     }
 }
 
-/// Takes a group in by its copy, or where that cannot be read, by its own row: then its id, for the copy to be repaired.
+/// Packs a group from its copy or, if that cannot be read, from its own row; then returns its id, to repair the copy.
 pub(super) fn push(
     connection: &Connection,
     place: PlaceId,
@@ -189,7 +190,7 @@ pub(super) fn push(
     Ok(repair)
 }
 
-/// The group by its own row, and its id where the copy is to be repaired.
+/// Reads the group from its own row; returns its id too if the copy needs repair.
 fn read_own_row(
     connection: &Connection,
     place: PlaceId,

@@ -21,7 +21,7 @@ use super::{
     backup, copies,
     fault::{Fault, is_busy},
     moved,
-    schema::{MIGRATIONS, NEWEST, PACKED, PATIENCE, beside},
+    schema::{BUSY_TIMEOUT, FIRST_WITH_PACKED, MIGRATIONS, NEWEST, with_suffix},
 };
 use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::private_files};
 
@@ -29,12 +29,12 @@ use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::p
 const APPLICATION_ID: i64 = 0x6764_736b;
 
 /// From this version on creates and updates have a journal, too.
-const MUTATIONS: i64 = 8;
+const FIRST_WITH_MUTATIONS: i64 = 8;
 
 const KEY: &str = "fingerprint_key";
 
 /// Bytes of the smallest page, and so of the smallest database.
-pub(super) const SMALLEST: u64 = 512;
+pub(super) const MIN_FILE_SIZE: u64 = 512;
 
 /// Closing any descriptor of a file drops all locks of this process on it, including SQLite's. So preparing a file and
 /// opening it are one step under this lock, and an existing private file is not opened by us at all.
@@ -45,19 +45,19 @@ thread_local! {
 }
 
 /// Number of connections opened by this thread: a directory uses one at a time, on one thread.
-pub(super) fn opened() -> u64 {
+pub(super) fn connections_opened() -> u64 {
     OPENED.get()
 }
 
 pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), DirectoryError> {
     let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     OPENED.set(OPENED.get() + 1);
-    take_care(path)?;
+    make_private(path)?;
     connect(path).map_err(|fault| fault.explain(path))
 }
 
 /// Creates the file, or restricts it to its owner, before SQLite opens it by name.
-fn take_care(path: &Path) -> Result<(), DirectoryError> {
+fn make_private(path: &Path) -> Result<(), DirectoryError> {
     let unusable = |source: io::Error| DirectoryError::Unusable {
         path: path.to_owned(),
         source: source.into(),
@@ -65,10 +65,10 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
     let foreign = || DirectoryError::NotADirectory {
         path: path.to_owned(),
     };
-    not_a_log_alone(path)?;
+    refuse_orphaned_log(path)?;
     match std::fs::symlink_metadata(path) {
         // SQLite takes a file of a few bytes for an empty database and would overwrite it.
-        Ok(found) if found.is_file() && (1..SMALLEST).contains(&found.len()) => {
+        Ok(found) if found.is_file() && (1..MIN_FILE_SIZE).contains(&found.len()) => {
             return Err(foreign());
         }
         Ok(found) if is_private(&found) => {}
@@ -81,15 +81,17 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
         Err(_) => private_files::private_file(path).map_err(unusable)?,
     }
     let narrow =
-        |suffix| private_files::narrow_where_there(&beside(path, suffix)).map_err(unusable);
+        |suffix| private_files::narrow_where_there(&with_suffix(path, suffix)).map_err(unusable);
     narrow("-wal").and_then(|()| narrow("-shm"))
 }
 
 fn is_private(found: &Metadata) -> bool {
-    found.is_file() && !is_wide(found) && found.uid() == rustix::process::geteuid().as_raw()
+    found.is_file()
+        && !is_accessible_to_others(found)
+        && found.uid() == rustix::process::geteuid().as_raw()
 }
 
-fn is_wide(found: &Metadata) -> bool {
+fn is_accessible_to_others(found: &Metadata) -> bool {
     found.mode() & 0o077 != 0
 }
 
@@ -101,8 +103,8 @@ fn is_foreign(path: &Path) -> io::Result<bool> {
 }
 
 /// SQLite deletes a log whose database file is missing.
-pub(super) fn not_a_log_alone(path: &Path) -> Result<(), DirectoryError> {
-    if length(path) == 0 && length(&beside(path, "-wal")) > 0 {
+pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), DirectoryError> {
+    if length(path) == 0 && length(&with_suffix(path, "-wal")) > 0 {
         return Err(DirectoryError::LogAlone {
             path: path.to_owned(),
         });
@@ -119,7 +121,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     // No CREATE: the file exists. No URI: a path is only a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
     connection.set_prepared_statement_cache_capacity(64);
     // On a server `since` uses the clock of the database; here it returns the machine's time as stored.
@@ -135,7 +137,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
         // transaction.
         migrate(&mut connection, path)?;
     }
-    share(&connection)?;
+    enable_wal(&connection)?;
     let fingerprinter = key(&connection)?;
     Ok((connection, fingerprinter))
 }
@@ -158,7 +160,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
 }
 
 /// A newer groupdesk may have upgraded the file since it was opened here.
-pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
+pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
     let found: i64 = tx
         .prepare_cached("PRAGMA user_version")?
         .query_row([], |row| row.get(0))?;
@@ -171,9 +173,9 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
 
 /// Refuses the upgrade while an older groupdesk is sending, because it could not record the outcome. Such a change is
 /// younger than the shortest settle window.
-fn nothing_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
+fn refuse_if_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
     let journals: &[&str] = match from {
-        ..MUTATIONS => &["rotations"],
+        ..FIRST_WITH_MUTATIONS => &["rotations"],
         _ => &["rotations", "mutations"],
     };
     for journal in journals {
@@ -195,14 +197,14 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     // Check again under the lock: another process may have been faster.
     let from = version(&tx)?;
     if (1..NEWEST).contains(&from) {
-        nothing_under_way(&tx, from)?;
-        backup::room(path, backup::MIGRATED)?;
+        refuse_if_under_way(&tx, from)?;
+        backup::check_free_space(path, backup::MIGRATION_FACTOR)?;
         backup::keep(path, from)?;
     }
     for migration in &MIGRATIONS[from as usize..] {
         tx.execute_batch(migration)?;
     }
-    if (1..PACKED).contains(&from) {
+    if (1..FIRST_WITH_PACKED).contains(&from) {
         copies::rebuild(&tx)?;
     }
     if from == 0 {
@@ -216,8 +218,8 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
 }
 
 /// Switches to the write-ahead log. SQLite does not wait for the lock that this needs, so we retry.
-fn share(connection: &Connection) -> Result<(), Fault> {
-    let deadline = Instant::now() + PATIENCE;
+fn enable_wal(connection: &Connection) -> Result<(), Fault> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| {
             row.get::<_, String>(0)

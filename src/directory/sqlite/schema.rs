@@ -26,13 +26,13 @@ pub(super) const MIGRATIONS: &[&str] = &[
 ];
 
 /// From this version on groups have packed copies.
-pub(super) const PACKED: i64 = 12;
+pub(super) const FIRST_WITH_PACKED: i64 = 12;
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(in crate::directory) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(in crate::directory) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

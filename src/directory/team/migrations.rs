@@ -29,7 +29,7 @@ SELECT has_database_privilege(current_database(), 'CREATE'), (SELECT rolcreatero
 /// already.
 pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     let at = team.clone();
-    execute(&Engine::of_team(team)?, Access::Once, move |tx| {
+    execute(&Engine::of_team(team)?, Access::WriteOnce, move |tx| {
         let outside = key::outside(&at)?;
         let refused = |right| {
             Err(Fault::from(DirectoryError::of_team(
@@ -44,7 +44,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
             Some((_, false)) => return refused("CREATEROLE"),
             _ => {}
         }
-        tx.batch(&begin(at.schema()))?;
+        tx.batch(&begin_sql(at.schema()))?;
         for migration in MIGRATIONS {
             apply(tx, migration)?;
         }
@@ -54,36 +54,36 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
         } else {
             tx.write(ADD_KEY, values![&*key::random()?])?;
         }
-        tx.batch(&named(RIGHTS, at.schema()))?;
+        tx.batch(&with_schema(RIGHTS, at.schema()))?;
         Ok(())
     })
 }
 
 /// The same as SQL, for whoever runs the database. The key is created there.
 pub fn set_up_sql(schema: &str) -> String {
-    let mut text = format!("BEGIN;\n{}", begin(schema));
+    let mut text = format!("BEGIN;\n{}", begin_sql(schema));
     for migration in MIGRATIONS {
-        text.push_str(&applied(migration));
+        text.push_str(&migration_sql(migration));
     }
     text.push_str(
         "\nINSERT INTO fingerprint_key (key)\n    \
          SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');\n",
     );
-    text + &named(RIGHTS, schema) + "COMMIT;\n"
+    text + &with_schema(RIGHTS, schema) + "COMMIT;\n"
 }
 
 /// Creates the roles and the schema; what follows is done as the owner. Names in the schema take precedence over
 /// temporary ones of a session.
-fn begin(schema: &str) -> String {
+fn begin_sql(schema: &str) -> String {
     let (name, role) = (quoted(schema), quoted(&format!("{schema}_owner")));
     format!(
         "{}CREATE SCHEMA {name} AUTHORIZATION {role};\n{};\nSET LOCAL search_path = {name}, pg_temp;\n",
-        named(ROLES, schema),
+        with_schema(ROLES, schema),
         as_owner(schema)
     )
 }
 
-fn applied(migration: &Migration) -> String {
+fn migration_sql(migration: &Migration) -> String {
     let Migration {
         version,
         text,
@@ -108,7 +108,7 @@ fn apply(tx: &Tx<'_>, migration: &Migration) -> Result<(), Fault> {
 }
 
 /// The name of a schema is plain, so it needs no quoting.
-fn named(text: &str, schema: &str) -> String {
+fn with_schema(text: &str, schema: &str) -> String {
     text.replace(":schema", schema)
 }
 
@@ -133,7 +133,11 @@ pub fn migrate(
     is_done: bool,
 ) -> Result<Migrated, DirectoryError> {
     let at = team.clone();
-    let access = if is_done { Access::Once } else { Access::Short };
+    let access = if is_done {
+        Access::WriteOnce
+    } else {
+        Access::Short
+    };
     execute(&Engine::of_team(team)?, access, move |tx| {
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
         let has = TableStatus::read(tx)?.membership.role;
@@ -157,11 +161,11 @@ pub fn migrate(
             for step in &steps {
                 apply(tx, step)?;
             }
-            tx.batch(&named(RIGHTS, at.schema()))?;
+            tx.batch(&with_schema(RIGHTS, at.schema()))?;
         }
         let last = steps.last().copied().or(known.last());
         let (owner, schema) = (as_owner(at.schema()), at.schema());
-        let texts: Vec<_> = steps.iter().map(|step| applied(step)).collect();
+        let texts: Vec<_> = steps.iter().map(|step| migration_sql(step)).collect();
         let sql = if texts.is_empty() {
             String::new()
         } else {
@@ -169,7 +173,7 @@ pub fn migrate(
                 "BEGIN;\n{owner};\nSET LOCAL search_path = {}, pg_temp;\n{LOCK};\n{}{}COMMIT;\n",
                 quoted(schema),
                 texts.concat(),
-                named(RIGHTS, schema)
+                with_schema(RIGHTS, schema)
             )
         };
         Ok(Migrated {

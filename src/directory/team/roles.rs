@@ -35,7 +35,7 @@ const AUDIT: &str =
 fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), DirectoryError> {
     let (name, schema) = (name.to_owned(), team.schema().to_owned());
     let at = team.clone();
-    execute(&Engine::of_team(team)?, Access::Once, move |tx| {
+    execute(&Engine::of_team(team)?, Access::WriteOnce, move |tx| {
         let status_row = TableStatus::read(tx)?;
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
         if status_row.membership.role < Role::Admin {

@@ -36,14 +36,14 @@ impl Directory {
         }
     }
 
-    /// Returns the cursor from which a look misses nothing written later.
+    /// Returns the cursor from which a later read misses nothing written later.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
-        // On the connection that does the looks, so that writes of this directory in between need no look.
+        // On the connection that reads the changes, so that writes of this directory in between need no read.
         self.execute(Access::Long, move |c| changes::cursor(c, place))
             .await
     }
 
-    /// Returns the history entries of a place that were not seen yet, oldest first, and the cursor of the next look;
+    /// Returns the history entries of a place that were not seen yet, oldest first, and the cursor of the next call;
     /// without a cursor only the latter. After a lost connection an entry may be reported twice.
     pub async fn history_since(
         &self,
@@ -134,7 +134,7 @@ impl Watch {
         }
     }
 
-    /// Returns what others have changed in the place since the last look; `None` if nobody else has written. Waits for
+    /// Returns what others have changed in the place since the last call; `None` if nobody else has written. Waits for
     /// a commit in progress, so that a hint from the middle of a commit is enough.
     pub async fn read_changes(
         &mut self,
@@ -153,7 +153,7 @@ impl Watch {
         Ok(looked.changes)
     }
 
-    /// Why the directory could not be written at the last look although it could be read: rights or tables have
+    /// Why the directory could not be written at the last call although it could be read: rights or tables have
     /// changed.
     pub fn write_refusal(&self) -> Option<DirectoryError> {
         let fault = self.refused.clone()?;

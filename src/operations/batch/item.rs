@@ -111,7 +111,7 @@ impl ItemContext {
                     self.no_directory();
                     continue;
                 }
-                // What is wrong is told by the rotation, which asks again.
+                // The rotation reads the snapshot again, and reports the error.
                 before => before.ok(),
             };
             let known = before.as_ref().and_then(|before| before.known.as_ref());
@@ -379,7 +379,7 @@ impl ItemContext {
 
     /// Begins nothing for a while because the directory is unreachable.
     fn no_directory(&self) {
-        self.control.hold(DIRECTORY_AGAIN);
+        self.control.hold_for(DIRECTORY_AGAIN);
         self.tell(BatchEvent::NoDirectory(DIRECTORY_AGAIN));
     }
 
@@ -388,7 +388,7 @@ impl ItemContext {
         let Some(wait) = wait else {
             return false;
         };
-        self.control.hold(wait);
+        self.control.hold_for(wait);
         self.tell(BatchEvent::Throttled(wait));
         true
     }

@@ -9,7 +9,7 @@ use tokio::{sync::watch, time::MissedTickBehavior};
 
 use super::{Control, RunCommand};
 use crate::{
-    directory::{Batch, BatchId, BatchRun, DirectoryError, PlaceId, RunBeat, RunId},
+    directory::{Batch, BatchId, BatchRun, DirectoryError, Heartbeat, PlaceId, RunId},
     domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, Runner, RunnerState},
     operations::Operations,
     platform::{clock::Moment, process},
@@ -60,7 +60,7 @@ impl RunRecord {
                 _ = ticks.tick() => Ok(()),
                 changed = commands.changed() => changed,
             };
-            let beat = RunBeat {
+            let beat = Heartbeat {
                 batch: self.batch,
                 run: self.id,
                 is_paused: *commands.borrow_and_update() == RunCommand::Pause,

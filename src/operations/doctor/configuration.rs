@@ -37,7 +37,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
                 let profiles = count_of(count, "profile", "profiles");
                 report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
             }
-            each(file, &wrong, WITHOUT_CONSOLE, report);
+            report_problems(file, &wrong, WITHOUT_CONSOLE, report);
         }
         (None, Some(file)) => report.note(
             AREA,
@@ -75,7 +75,9 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
 
 fn refused(error: ConfigError, report: &mut Report) {
     match error {
-        ConfigError::Wrong { file, problems } => each(&file, &problems, WITHOUT_FILE, report),
+        ConfigError::Wrong { file, problems } => {
+            report_problems(&file, &problems, WITHOUT_FILE, report)
+        }
         ConfigError::Unreadable { .. } => report.problem(
             AREA,
             error.to_string(),
@@ -105,7 +107,7 @@ fn refused(error: ConfigError, report: &mut Report) {
 }
 
 /// `until_then`: what works while the problems remain.
-fn each(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report) {
+fn report_problems(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report) {
     for Problem { line, column, what } in problems {
         report.problem(
             AREA,

@@ -239,7 +239,7 @@ impl Operations {
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
-            control.hold(wait);
+            control.hold_for(wait);
             on_wait(wait);
             if !control.may_send().await {
                 return RowEnd::NotStarted;
@@ -273,7 +273,7 @@ impl Operations {
             let Some(wait) = patience.put_off(&read) else {
                 return read;
             };
-            control.hold(wait);
+            control.hold_for(wait);
             on_wait(wait);
             if !control.may_send().await {
                 return read;

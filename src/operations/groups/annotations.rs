@@ -30,7 +30,7 @@ impl Operations {
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
         let place = self.place().await?;
-        self.directory().some_annotations(place, ids).await
+        self.directory().annotations_by_ids(place, ids).await
     }
 
     /// Changes the annotations of these groups, all or none, and returns the result in the same order. Refuses a known
@@ -40,7 +40,7 @@ impl Operations {
         ids: Vec<UserGroupId>,
         change: AnnotationChange,
     ) -> Result<Vec<(UserGroupId, Annotation)>, Failure> {
-        let known = self.show_some(ids.clone()).await;
+        let known = self.show_by_ids(ids.clone()).await;
         let known = known.map_err(Failure::NothingSent)?;
         let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
         if let Some((id, _)) = unknown {

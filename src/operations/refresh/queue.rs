@@ -94,7 +94,8 @@ impl Queue {
     }
 }
 
-/// The result of a read, and whether its slot was released before it ended; `None` if it was stopped before anything was sent.
+/// The result of a read, and whether its slot was released before it ended; `None` if it was stopped before anything was
+/// sent.
 type Outcome = Option<(GroupRead, bool)>;
 
 impl Work for Queue {
@@ -214,7 +215,7 @@ impl ReadContext {
                 Err(error) => (None, Err(Failure::NothingSent(error))),
             };
             if let Some(wait) = patience.put_off(&answer) {
-                self.control.hold(wait);
+                self.control.hold_for(wait);
                 self.tell(RefreshEvent::Throttled(wait));
                 continue;
             }

@@ -87,7 +87,7 @@ impl SharedStorage {
             text += &grants(&schema, &quoted(role));
         }
         let store = Store::of_connections(self, Options::default(), 1)?;
-        store.execute_blocking(Access::Once, move |tx| {
+        store.execute_blocking(Access::WriteOnce, move |tx| {
             tx.batch(&text)?;
             tx.write(ADD_VERSION, values![NEWEST])?;
             Ok(())

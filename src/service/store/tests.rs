@@ -63,7 +63,7 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 /// Blocks the thread until the sender is dropped, so that what is queued meanwhile becomes one batch.
-fn hold(store: &Store) -> std::sync::mpsc::Sender<()> {
+fn block_store(store: &Store) -> std::sync::mpsc::Sender<()> {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let (begun, begins) = std::sync::mpsc::channel();
     let store = store.clone();
@@ -139,7 +139,7 @@ fn an_acknowledged_write_is_seen_by_another_connection_and_after_reopening() {
 fn what_is_queued_becomes_one_transaction_and_one_refusal_undoes_only_itself() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let release = hold(&store);
+    let release = block_store(&store);
     let before = queue(&store, add("before"));
     let double = queue(&store, |connection| {
         add("undone")(connection)?;
@@ -163,7 +163,7 @@ fn what_is_queued_becomes_one_transaction_and_one_refusal_undoes_only_itself() {
 fn a_caller_that_goes_away_does_not_cancel_its_work() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let release = hold(&store);
+    let release = block_store(&store);
     drop(queue(&store, add("orphan")));
     drop(release);
     // Dropping the last store waits for the queue.
@@ -175,7 +175,7 @@ fn a_caller_that_goes_away_does_not_cancel_its_work() {
 fn dropping_the_store_finishes_what_is_queued() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let release = hold(&store);
+    let release = block_store(&store);
     let queued = ["a", "b", "c"].map(|name| drop(queue(&store, add(name))));
     drop(release);
     drop(store);
@@ -200,7 +200,7 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
     };
     let store = Store::open_with(&path, options).expect("open");
     on_file(&store, Access::Write, add("before")).expect("done");
-    let release = hold(&store);
+    let release = block_store(&store);
     let innocent = queue(&store, add("innocent"));
     let guilty = queue(&store, |connection| {
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
@@ -222,7 +222,7 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
 fn a_commit_that_fails_acknowledges_nothing() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let release = hold(&store);
+    let release = block_store(&store);
     let innocent = queue(&store, add("innocent"));
     let guilty = queue(&store, |connection| {
         connection.pragma_update(None, "defer_foreign_keys", true)?;
@@ -264,7 +264,7 @@ fn a_full_queue_is_overload() {
         ..Options::default()
     };
     let store = Store::open_with(&path, options).expect("open");
-    let release = hold(&store);
+    let release = block_store(&store);
     let queued = queue(&store, add("queued"));
     let refused = store.execute(Access::Write, of_file(add("refused")));
     let refused = finish(refused);

@@ -29,7 +29,7 @@ fn each_guard_is_read_as_intended() {
                 Rule::Forbid,
                 "change freeze until Monday"
             ),
-            guard(Operation::Bulk, Rule::Most(50), "slowly"),
+            guard(Operation::Bulk, Rule::Max(50), "slowly"),
             guard(Operation::HandOff, Rule::Forbid, "by hand"),
         ]
     );

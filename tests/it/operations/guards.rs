@@ -130,7 +130,7 @@ async fn a_guard_limits_the_size_of_a_batch_and_says_why() {
     let (world, _meddler) = world_with_proxy().await;
     let guard = Guard {
         operation: Operation::Bulk,
-        rule: Rule::Most(1),
+        rule: Rule::Max(1),
         reason: "slowly".into(),
     };
     let installation = world

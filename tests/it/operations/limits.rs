@@ -139,7 +139,7 @@ async fn a_batch_over_a_tightened_limit_is_not_resumed() {
         let by_guard = scene.installation().with(|profile| {
             profile.guards = vec![Guard {
                 operation: Operation::Bulk,
-                rule: Rule::Most(most),
+                rule: Rule::Max(most),
                 reason: "slowly".into(),
             }];
         });

@@ -199,7 +199,7 @@ impl Scene {
             Step::ResumeOverLimit => {
                 let forbids = Guard {
                     operation: guard::Operation::Bulk,
-                    rule: Rule::Most(0),
+                    rule: Rule::Max(0),
                     reason: "ask first".into(),
                 };
                 let installation = self

@@ -132,7 +132,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
     if mutation.dry_run {
         say(session, &plan)?;
         let left_out = all_named && skipped > 0;
-        return Ok(Err(prepare::of_dry_run(left_out, changing, true)));
+        return Ok(Err(prepare::exit_of_dry_run(left_out, changing, true)));
     }
     output::context(&lines(session, &plan, report::NAMED));
     if changing == 0 {

@@ -144,12 +144,12 @@ pub(super) async fn begin(
     let mut plan = planned().await?;
     say_near(session, &plan).await?;
     if mutation.dry_run {
-        let unread = look(session, &plan, pace).await;
+        let unread = read_for_dry_run(session, &plan, pace).await;
         // The reads may have changed what is known, so plan again.
         plan = planned().await?;
         say_plan(session, &plan, &unread)?;
         let left_out = all_named && !plan.skipped.is_empty();
-        return Ok(Err(of_dry_run(
+        return Ok(Err(exit_of_dry_run(
             left_out,
             plan.ready.len(),
             unread.is_empty(),
@@ -178,7 +178,7 @@ pub(super) async fn begin(
     let what = "Every old token stops working at once.";
     confirm::confirm(mutation.yes, what, Question::TypeWords(&words)).await?;
     let schedule = match scheduled {
-        Some(_) => Some(alone(session).await?),
+        Some(_) => Some(begin_scheduled(session).await?),
         None => None,
     };
     let begun = async {
@@ -206,7 +206,7 @@ pub(super) async fn begin(
 }
 
 /// Makes sure that no other scheduled run of the place starts until this one ends.
-async fn alone(session: &Session) -> Result<ScheduledRun, CliError> {
+async fn begin_scheduled(session: &Session) -> Result<ScheduledRun, CliError> {
     let begun = session.operations.begin_scheduled_run().await?;
     begun.map_err(|other| {
         CliError::Guarded(format!(
@@ -345,7 +345,7 @@ fn token_lines(
 }
 
 /// Reads the groups that would be rotated, known ids only. Returns the ones that could not be read, with the reason.
-async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
+async fn read_for_dry_run(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
     let reads = plan.ready.iter().map(|id| async move {
         let read = session
             .operations
@@ -365,7 +365,7 @@ async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
 
 /// The exit code the run itself would have, as far as a plan can tell. `left_out`: some groups that the person named
 /// are left out.
-pub(super) fn of_dry_run(left_out: bool, ready: usize, all_read: bool) -> Exit {
+pub(super) fn exit_of_dry_run(left_out: bool, ready: usize, all_read: bool) -> Exit {
     if left_out && ready == 0 {
         Exit::Guarded
     } else if left_out || !all_read {

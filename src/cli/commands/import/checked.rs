@@ -61,10 +61,10 @@ impl Checked {
 }
 
 /// Unpacks a received chunk of rows.
-pub(crate) fn piece(
-    piece: io::Result<Vec<(usize, GroupRow)>>,
+pub(crate) fn chunk(
+    chunk: io::Result<Vec<(usize, GroupRow)>>,
 ) -> Result<Vec<(usize, GroupRow)>, CliError> {
-    piece.map_err(|error| unreadable(&error))
+    chunk.map_err(|error| unreadable(&error))
 }
 
 fn unreadable(error: &io::Error) -> CliError {

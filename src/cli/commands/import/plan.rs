@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::checked::{Checked, piece};
+use super::checked::{Checked, chunk};
 use crate::{
     api::inspect::escape_hidden,
     cli::{
@@ -95,8 +95,8 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
     let control = Control::default();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
-        let ids = piece(next)?.into_iter().map(|(_, row)| row.id).collect();
-        let known = session.operations.show_some(ids).await?;
+        let ids = chunk(next)?.into_iter().map(|(_, row)| row.id).collect();
+        let known = session.operations.show_by_ids(ids).await?;
         let seen = known.into_iter().flatten();
         let seen = seen.filter(|group| group.last_seen.is_some());
         let reads = seen.map(|group| {
@@ -146,7 +146,7 @@ pub(crate) async fn print_plan(
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut text = String::new();
-        for one in planned(session, piece(next)?, options).await? {
+        for one in planned(session, chunk(next)?, options).await? {
             shown.add(&one);
             let entry = if session.json {
                 json_line(options.sending, &one, shown.read_at(&one.planned))
@@ -174,7 +174,7 @@ pub(super) async fn print_review(
     let mut named = String::new();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
-        let mut left = piece(next)?;
+        let mut left = chunk(next)?;
         left.retain(|(number, _)| !done.contains(number));
         for one in planned(session, left, options).await? {
             shown.add(&one);
@@ -225,7 +225,7 @@ pub(crate) fn print_summary(
 /// For example `create 3, update 0, unchanged 7`. What was not requested appears only if its count is not zero.
 pub(crate) fn in_words(sending: Sending, shown: &ShownPlan) -> String {
     let counts = counts(sending, shown.plan).into_iter();
-    let is_said = |(word, count): &(&str, usize)| {
+    let is_given = |(word, count): &(&str, usize)| {
         *count > 0
             || *word == "unchanged"
             || *word == "create" && sending.create
@@ -237,7 +237,7 @@ pub(crate) fn in_words(sending: Sending, shown: &ShownPlan) -> String {
     ];
     let beside = beside.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<_> = counts
-        .filter(is_said)
+        .filter(is_given)
         .chain(beside)
         .map(|(word, count)| format!("{} {count}", word_for_people(word)))
         .collect();
@@ -273,7 +273,7 @@ async fn planned(
 ) -> Result<impl Iterator<Item = PlannedRow>, CliError> {
     let (numbers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let ids = rows.iter().map(|row| row.id.clone()).collect();
-    let known = session.operations.show_some(ids).await?;
+    let known = session.operations.show_by_ids(ids).await?;
     session.operations.no_secret_in_annotations(&rows).await?;
     let beside = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);

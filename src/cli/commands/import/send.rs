@@ -9,7 +9,7 @@ use std::{
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
 
 use super::{
-    checked::{Checked, Rows, piece},
+    checked::{Checked, Rows, chunk},
     tally::{Run, row_line},
 };
 use crate::{
@@ -65,7 +65,7 @@ impl Queue {
             self.is_all = true;
             return Ok(0);
         };
-        let rows = piece(next)?;
+        let rows = chunk(next)?;
         let all = rows.len();
         let done = &self.done;
         let left = rows

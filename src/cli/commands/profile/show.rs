@@ -88,7 +88,7 @@ fn rule(guard: &Guard) -> String {
         Rule::AtLeast(Level::Typed) => "asks for the id, typed".to_owned(),
         Rule::AtLeast(Level::Words) => "asks for words, typed".to_owned(),
         Rule::Forbid => "is forbidden".to_owned(),
-        Rule::Most(most) => format!("takes at most {most}"),
+        Rule::Max(most) => format!("takes at most {most}"),
     };
     format!("{} {what}: {}", guard.operation.as_str(), guard.reason)
 }

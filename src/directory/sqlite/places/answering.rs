@@ -2,7 +2,7 @@
 
 use super::{
     TABLE,
-    binding::{BOUND, KnownPlaces, UNBIND, bound_of, caller_of, create, take},
+    binding::{BOUND, KnownPlaces, UNBIND, bind_to, bound_of, caller_of, create},
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::{
@@ -64,7 +64,7 @@ pub(crate) fn answer(
             )
         }
     };
-    match take(tx, caller, place, Some(state))? {
+    match bind_to(tx, caller, place, Some(state))? {
         Binding::Bound(bound) => Ok(Ok(bound)),
         Binding::TagConflict { place, .. } => Ok(Err(Refusal::OtherPlace { place })),
         Binding::Asked(_) => Err(Fault::Row(TABLE)),

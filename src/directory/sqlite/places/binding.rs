@@ -208,16 +208,16 @@ enum Verdict {
 pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
     match decide(tx, caller, &known)? {
-        Verdict::Bind(place, state) => take(tx, caller, place, state),
+        Verdict::Bind(place, state) => bind_to(tx, caller, place, state),
         Verdict::Merge(empty, place) => {
             // An empty place has nothing under way.
             let merged = merge(tx, empty, place, caller.at, &caller.by)?;
             merged.map_err(|_| Fault::Row(TABLE))?;
-            take(tx, caller, place, None)
+            bind_to(tx, caller, place, None)
         }
         Verdict::Create => {
             let place = create(tx, caller)?;
-            take(tx, caller, place, Some(KeyState::Trusted))
+            bind_to(tx, caller, place, Some(KeyState::Trusted))
         }
         Verdict::Ask(why) => question(tx, caller, &known, why).map(Binding::Asked),
     }
@@ -341,7 +341,7 @@ const BIND: &str =
 pub(super) const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
 /// Binds the profile to the place. A key that the place does not know yet is added in the given state.
-pub(super) fn take(
+pub(super) fn bind_to(
     tx: &Tx<'_>,
     caller: &Caller,
     place: PlaceId,

@@ -84,7 +84,7 @@ impl Control {
     }
 
     /// Begins nothing new for `wait`, because the service asked for it.
-    pub(crate) fn hold(&self, wait: Duration) {
+    pub(crate) fn hold_for(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
             let later = until > *now;
@@ -159,11 +159,11 @@ mod tests {
         assert!(control.may_send().await);
         let longest = Duration::from_millis(120);
         for wait in [Duration::from_millis(1), longest, Duration::ZERO] {
-            control.hold(wait);
+            control.hold_for(wait);
         }
         assert!(control.may_send().await);
         assert!(begun.elapsed() >= longest);
-        control.hold(Duration::from_hours(1));
+        control.hold_for(Duration::from_hours(1));
         control.stop(StopCause::Person);
         assert!(!control.may_send().await, "nothing waits for a stopped run");
     }

@@ -106,7 +106,7 @@ impl PlaceProblem {
     }
 }
 
-/// Since when the oldest alarm stands, what it is, and whether there are more.
+/// When the oldest open alarm was raised, what it is, and whether there are more.
 fn oldest_alarm(alarms: &[Alarm]) -> String {
     let Some(alarm) = alarms.first() else {
         return String::new();
