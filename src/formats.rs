@@ -93,7 +93,7 @@ fn no_such_column(name: &str) -> String {
         return "a token does not belong into such a file; take that column out".into();
     }
     let known = Column::ALL.map(Column::as_str);
-    let near = super::search::suggest::near(name, known, 1);
+    let near = super::search::suggest::similar(name, known, 1);
     let meant = near.first().map_or_else(
         || format!("there are {}", known.join(", ")),
         |near| format!("did you mean {near}?"),

@@ -86,7 +86,7 @@ use crate::{
         facts,
         places::{self, GateSnapshot},
     },
-    search::{Builder, ListView, SortBy, suggest::near},
+    search::{Builder, ListView, SortBy, suggest::similar},
 };
 
 /// Groups read in one query.
@@ -504,7 +504,10 @@ impl Operations {
             let known = self.known_ids().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
                 id: id.clone(),
-                near: near(id.as_str(), &known, 3).into_iter().cloned().collect(),
+                near: similar(id.as_str(), &known, 3)
+                    .into_iter()
+                    .cloned()
+                    .collect(),
             });
         }
         Ok(())

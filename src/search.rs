@@ -3,7 +3,6 @@
 
 mod arena;
 mod ascii;
-mod bytes;
 mod conditions;
 mod entry;
 mod group_extras;
@@ -23,6 +22,7 @@ pub mod suggest;
 #[cfg(test)]
 mod tests;
 mod users;
+mod varint;
 mod views;
 mod words;
 

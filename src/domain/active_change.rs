@@ -7,7 +7,7 @@ use super::{group::UserGroupId, word_enum::word_enum};
 word_enum! {
     /// What is being done to a group.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Work {
+    pub enum ChangeKind {
         Rotating = "rotating",
         /// A new token is being read back.
         Confirming = "confirming",
@@ -22,7 +22,7 @@ word_enum! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveChange {
     pub id: UserGroupId,
-    pub work: Work,
+    pub kind: ChangeKind,
     pub by: String,
     /// How long it has been in progress.
     pub age: Duration,

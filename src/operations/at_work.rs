@@ -2,7 +2,7 @@
 
 use super::{DirectoryError, Mutation, Operations, RotationRow};
 use crate::domain::{
-    active_change::{ActiveChange, Work},
+    active_change::{ActiveChange, ChangeKind},
     history::Operation,
     rotation::State,
 };
@@ -20,15 +20,15 @@ impl Operations {
     }
 
     fn rotating(&self, row: &RotationRow) -> Option<ActiveChange> {
-        let work = match row.rotation.state {
+        let kind = match row.rotation.state {
             _ if !self.is_rotation_in_progress(row) => return None,
-            State::Rotated => Work::Confirming,
-            _ => Work::Rotating,
+            State::Rotated => ChangeKind::Confirming,
+            _ => ChangeKind::Rotating,
         };
         let left = self.settle_window_left(row)?;
         Some(ActiveChange {
             id: row.user_group_id.clone(),
-            work,
+            kind,
             by: row.by.clone(),
             age: self.settle_window().saturating_sub(left),
             left,
@@ -37,17 +37,17 @@ impl Operations {
 
     fn changing(&self, change: &Mutation) -> Option<ActiveChange> {
         // A rotation is listed from its own journal.
-        let work = match change.operation {
+        let kind = match change.operation {
             _ if change.rotation.is_some() || !self.is_change_in_progress(change) => return None,
-            Operation::Create => Work::Creating,
-            Operation::Update => Work::Updating,
-            Operation::Get => Work::FirstRead,
+            Operation::Create => ChangeKind::Creating,
+            Operation::Update => ChangeKind::Updating,
+            Operation::Get => ChangeKind::FirstRead,
             Operation::Rotate | Operation::HandOff => return None,
         };
         let left = self.window_left(change);
         Some(ActiveChange {
             id: change.user_group_id.clone(),
-            work,
+            kind,
             by: change.by.clone(),
             age: self.settle_window().saturating_sub(left),
             left,

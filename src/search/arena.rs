@@ -36,7 +36,7 @@ pub(super) struct Arena {
     pub(super) rows: Vec<TextSpan>,
     /// The packed values of each group, except name and id.
     pub(super) values: Vec<u8>,
-    /// By their numbers in `values`: operators and tags.
+    /// Operators and tags; `values` refers to them by number.
     pub(super) words: IndexSet<String>,
     pub(super) shapes: IndexSet<Shape>,
     pub(super) interner: Interner,
@@ -61,7 +61,7 @@ impl Arena {
         arena
     }
 
-    /// No more groups will come.
+    /// Frees what is only needed while groups are added.
     pub(super) fn close(&mut self) {
         self.interner.close();
         self.text.shrink_to_fit();
@@ -123,7 +123,7 @@ impl Arena {
 /// The larger of `most` and the width of a text in cells. Without hidden characters, a text has no more cells than bytes.
 fn wider(most: usize, text: &str) -> usize {
     let is_shown = if text.is_ascii() {
-        // All of them, many at once.
+        // Checks all bytes without branches, so that the compiler can vectorise the loop.
         let bytes = text.bytes();
         !bytes.fold(false, |found, byte| found | byte.is_ascii_control())
     } else {
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(arena.unpacked.len(), 0);
         let rows = arena.rows.len() * size_of::<TextSpan>();
         let each = (rows + arena.values.len() + arena.interner.bytes()) / COUNT;
-        // Of it 32 for the fingerprint, 19 for the contact that no other has, 12 for the row.
+        // Including 32 for the fingerprint, 19 for the unique contact, and 12 for the row.
         assert!(each <= 100, "{each} bytes a group");
     }
 }

@@ -60,7 +60,7 @@ impl<'a> Entry<'a> {
         self.times().2
     }
 
-    /// When it was rotated, made, where this directory saw it, and seen.
+    /// When it was rotated, when it was created (if this directory saw that), and when it was last seen.
     pub fn times(self) -> (Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
         match ValueReader::of(self) {
             Ok(reader) => reader.at_times().times().into(),
@@ -92,7 +92,7 @@ impl<'a> Entry<'a> {
         properties.into_iter().flatten().map(|(key, _, _)| key)
     }
 
-    /// Whether a row of the mapping, schema id and data source id, is one.
+    /// Whether `is_one` accepts a row of the mapping, given as schema id and data source id.
     pub(super) fn has_row(self, mut is_one: impl FnMut(&'a str, &'a str) -> bool) -> bool {
         match ValueReader::of(self) {
             Ok(reader) => {

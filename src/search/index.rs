@@ -49,7 +49,7 @@ impl fmt::Debug for Index {
     }
 }
 
-/// Takes groups in one by one, so that they need not all be there at once.
+/// Builds an index from groups added one by one, so that they need not all be in memory unpacked.
 #[derive(Debug)]
 pub struct Builder(Arena);
 

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::bytes::{Bytes, add_number, add_text};
+use super::varint::{ByteReader, put_text, put_varint};
 use crate::domain::{
     group::EnvironmentTag,
     known::{Known, KnownGroup, Source},
@@ -121,13 +121,13 @@ pub fn pack(group: &KnownGroup) -> Vec<u8> {
         if before != Some((at, by)) {
             bits[3] |= 1 << field;
             packed.extend(micros(at).to_le_bytes());
-            add_text(&mut packed, by);
+            put_text(&mut packed, by);
         }
         before = Some((at, by));
     }
     if let Some(by) = rotated_by(group) {
         bits[0] |= BY;
-        add_text(&mut packed, by);
+        put_text(&mut packed, by);
     }
     if let Some(fingerprint) = &group.fingerprint {
         packed.extend(fingerprint.value.as_bytes());
@@ -136,18 +136,18 @@ pub fn pack(group: &KnownGroup) -> Vec<u8> {
         packed.extend(team.value.to_le_bytes());
     }
     if let Some(name) = &group.name {
-        add_text(&mut packed, &name.value);
+        put_text(&mut packed, &name.value);
     }
     if let Some(tag) = &group.environment_tag {
-        add_text(&mut packed, tag.value.as_str());
+        put_text(&mut packed, tag.value.as_str());
     }
     if let Some(mapping) = &group.mapping {
-        add_number(&mut packed, mapping.value.len() as u64);
-        add_text(&mut packed, &mapping_text(group));
+        put_varint(&mut packed, mapping.value.len() as u64);
+        put_text(&mut packed, &mapping_text(group));
     }
     if let Some(properties) = &group.properties {
-        add_number(&mut packed, properties.value.len() as u64);
-        add_text(&mut packed, &properties_text(group));
+        put_varint(&mut packed, properties.value.len() as u64);
+        put_text(&mut packed, &properties_text(group));
     }
     packed[start..start + bits.len()].copy_from_slice(&bits);
     packed
@@ -181,7 +181,7 @@ fn add_pair(text: &mut String, key: &str, between: char, value: &str) {
     text.push(RECORD);
 }
 
-/// Whether the texts say all of it. Most groups do; the others are few.
+/// Whether the group can be restored exactly from its packed form. Nearly all groups can.
 pub(super) fn fits(group: &KnownGroup) -> bool {
     let between = [UNIT, JSON, RECORD].map(|c| c as u8);
     let is_plain = |text: &str| !text.bytes().any(|byte| between.contains(&byte));
@@ -215,26 +215,26 @@ pub(super) fn fits(group: &KnownGroup) -> bool {
         })
 }
 
-/// A time that there is.
-fn time(bytes: &mut Bytes<'_>) -> Option<i64> {
+/// A time that is known to be present.
+fn time(bytes: &mut ByteReader<'_>) -> Option<i64> {
     let micros = long(bytes)?;
     Timestamp::from_microsecond(micros)
         .is_ok()
         .then_some(micros)
 }
 
-fn long(bytes: &mut Bytes<'_>) -> Option<i64> {
+fn long(bytes: &mut ByteReader<'_>) -> Option<i64> {
     bytes.array().copied().map(i64::from_le_bytes)
 }
 
-fn count(bytes: &mut Bytes<'_>) -> Option<u32> {
-    bytes.number()?.try_into().ok()
+fn count(bytes: &mut ByteReader<'_>) -> Option<u32> {
+    bytes.varint()?.try_into().ok()
 }
 
 impl<'a> Packed<'a> {
     /// Returns `None` if the bytes are not a packed group: another layout, the mark of an unpacked group, or damaged.
     pub(super) fn read(packed: &'a [u8]) -> Option<Self> {
-        let mut bytes = Bytes(packed);
+        let mut bytes = ByteReader(packed);
         let [version, known, returned, imported, differs, times] = *bytes.array()?;
         if version != VERSION || known & UNPACKED != 0 || times >= 1 << 3 {
             return None;

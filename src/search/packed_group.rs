@@ -31,7 +31,7 @@ impl Arena {
             return false;
         };
         let start = self.values.len();
-        // Where there is so much text, a part would have to be left out.
+        // Text beyond the addressable limit would have to be left out.
         let has_room = self.has_room(1 << 27) && start < UNPACKED_ROW as usize;
         if !has_room || self.add_values(&group).is_none() {
             self.values.truncate(start);

@@ -5,9 +5,9 @@ use jiff::Timestamp;
 
 use super::{
     arena::{Arena, Entry, Shape},
-    bytes::{Bytes, add_number, add_signed, add_text},
     interner::{Interner, TextTable},
     packed::{BY, FIELDS, JSON, Origin, Packed, RECORD, UNIT},
+    varint::{ByteReader, put_signed_varint, put_text, put_varint},
 };
 use crate::domain::known::{KnownGroup, Source};
 
@@ -25,7 +25,7 @@ impl Arena {
         let mut first = self.shapes.iter().take(MAX_LINEAR);
         let number = first.position(|known| *known == shape);
         let number = number.unwrap_or_else(|| self.shapes.insert_full(shape).0);
-        add_number(&mut self.values, number as u64);
+        put_varint(&mut self.values, number as u64);
         if let Some(fingerprint) = group.fingerprint {
             self.values.extend_from_slice(fingerprint);
         }
@@ -36,7 +36,7 @@ impl Arena {
             self.add_word(tag);
         }
         if let Some(team) = group.team_id {
-            add_signed(&mut self.values, team);
+            put_signed_varint(&mut self.values, team);
         }
         let mut has_inline = false;
         for rows in [group.mapping, group.properties].into_iter().flatten() {
@@ -47,7 +47,7 @@ impl Arena {
             self.values[start] = length as u8;
         } else {
             let mut number = Vec::new();
-            add_number(&mut number, length as u64);
+            put_varint(&mut number, length as u64);
             self.values.splice(start..=start, number);
         }
         if self.rows.is_empty() {
@@ -75,19 +75,19 @@ impl Arena {
             .position(|known| known == word)
             .or_else(|| self.words.get_index_of(word))
             .unwrap_or_else(|| self.words.insert_full(word.to_owned()).0);
-        add_number(&mut self.values, number as u64);
+        put_varint(&mut self.values, number as u64);
     }
 
     /// Appends the difference to the previous time: many times are equal.
     fn add_time(&mut self, at: i64, before: &mut i64) {
-        add_signed(&mut self.values, at.wrapping_sub(*before));
+        put_signed_varint(&mut self.values, at.wrapping_sub(*before));
         *before = at;
     }
 
     /// Appends the rows: for each the number of its key plus one, or zero and the key; then the value with the separator
     /// before it. Returns whether any key or value is inline.
     fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<bool> {
-        add_number(&mut self.values, u64::from(count));
+        put_varint(&mut self.values, u64::from(count));
         let (mut left, mut start, mut key) = (count, 0, None);
         let mut has_inline = false;
         for (at, byte) in text.bytes().enumerate() {
@@ -107,17 +107,17 @@ impl Arena {
     fn add_key_value(&mut self, key: &str, value: &str) -> bool {
         let key_number = self.interner.key(key);
         if let Some(number) = key_number {
-            add_number(&mut self.values, u64::from(number) + 1);
+            put_varint(&mut self.values, u64::from(number) + 1);
         } else {
-            add_number(&mut self.values, 0);
-            add_text(&mut self.values, key);
+            put_varint(&mut self.values, 0);
+            put_text(&mut self.values, key);
         }
         // Twice the number of the value; or twice its length plus one, and the value itself.
         if let Some(number) = key_number.and_then(|key| self.interner.value(key, value)) {
-            add_number(&mut self.values, u64::from(number) << 1);
+            put_varint(&mut self.values, u64::from(number) << 1);
             true
         } else {
-            add_number(&mut self.values, (value.len() as u64) << 1 | 1);
+            put_varint(&mut self.values, (value.len() as u64) << 1 | 1);
             self.values.extend_from_slice(value.as_bytes());
             false
         }
@@ -130,8 +130,8 @@ const VALID: &str = "it was written";
 /// Reads the values of one group. The methods must be called in the order in which the values are stored.
 #[derive(Clone, Copy)]
 pub(super) struct ValueReader<'a> {
-    bytes: Bytes<'a>,
-    times: Bytes<'a>,
+    bytes: ByteReader<'a>,
+    times: ByteReader<'a>,
     pub(super) arena: &'a Arena,
     pub(super) fingerprint: Option<&'a [u8; 32]>,
     /// Whether any key or value of a row is inline.
@@ -145,15 +145,15 @@ impl<'a> ValueReader<'a> {
     pub(super) fn of(entry: Entry<'a>) -> Result<Self, &'a KnownGroup> {
         let arena = entry.arena;
         let start = entry.values_start()?;
-        let mut bytes = Bytes(&arena.values[start..]);
-        let shape = bytes.number().expect(VALID) as usize;
+        let mut bytes = ByteReader(&arena.values[start..]);
+        let shape = bytes.varint().expect(VALID) as usize;
         let shape = *arena.shapes.get_index(shape).expect(VALID);
         let has_fingerprint = shape[0] & 1 << 5 != 0;
         let fingerprint = has_fingerprint.then(|| bytes.array().expect(VALID));
-        let length = bytes.number().expect(VALID);
+        let length = bytes.varint().expect(VALID);
         Ok(Self {
             bytes,
-            times: Bytes(&bytes.0[(length >> 1) as usize..]),
+            times: ByteReader(&bytes.0[(length >> 1) as usize..]),
             arena,
             fingerprint,
             has_inline: length & 1 != 0,
@@ -163,7 +163,7 @@ impl<'a> ValueReader<'a> {
     }
 
     fn number(&mut self) -> u32 {
-        self.bytes.number().expect(VALID) as u32
+        self.bytes.varint().expect(VALID) as u32
     }
 
     fn word(&mut self) -> &'a str {
@@ -182,7 +182,8 @@ impl<'a> ValueReader<'a> {
     }
 
     pub(super) fn team(&mut self) -> Option<i64> {
-        self.has(1).then(|| self.bytes.signed().expect(VALID))
+        self.has(1)
+            .then(|| self.bytes.signed_varint().expect(VALID))
     }
 
     pub(super) fn mapping(self) -> Rows<'a> {
@@ -221,7 +222,9 @@ impl<'a> ValueReader<'a> {
     }
 
     fn time(&mut self) -> i64 {
-        self.before = self.before.wrapping_add(self.bytes.signed().expect(VALID));
+        self.before = self
+            .before
+            .wrapping_add(self.bytes.signed_varint().expect(VALID));
         self.before
     }
 
@@ -296,11 +299,11 @@ impl<'a> Iterator for Rows<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let key = match self.reader.bytes.number().expect(VALID) {
+        let key = match self.reader.bytes.varint().expect(VALID) {
             0 => TextRef::Inline(self.reader.bytes.text().expect(VALID)),
             number => TextRef::Interned(number as u32 - 1),
         };
-        let value = self.reader.bytes.number().expect(VALID);
+        let value = self.reader.bytes.varint().expect(VALID);
         let value = if value & 1 == 0 {
             TextRef::Interned((value >> 1) as u32)
         } else {

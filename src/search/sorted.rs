@@ -54,19 +54,19 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
             split_ties(arena, part, (sort, reverse), 1);
         });
     }
-    // In the same place.
+    // Collects into the same allocation.
     let mut order: Vec<u32> = known.into_iter().map(row_of).collect();
     order.extend(unknown.into_iter().flatten());
     order
 }
 
-/// A key, and behind it the row it is of: one number, so that a million take little.
+/// A sort key with its row in the low bits: one number, so that a million rows need little memory.
 type Keyed = u128;
 
-/// Bits of the row.
-const ROW: u32 = u32::BITS;
+/// Number of low bits that hold the row.
+const ROW_BITS: u32 = u32::BITS;
 
-/// No row has so high a number.
+/// Marks a row without a key; row numbers are never this high.
 const NO_ROW: Keyed = Keyed::MAX;
 
 fn row_of(keyed: Keyed) -> u32 {
@@ -74,15 +74,15 @@ fn row_of(keyed: Keyed) -> u32 {
 }
 
 fn key_of(keyed: Keyed) -> u128 {
-    keyed >> ROW
+    keyed >> ROW_BITS
 }
 
 fn with_key(row: u32, key: u128, reverse: bool) -> Keyed {
     let key = if reverse { !key } else { key };
-    key << ROW | Keyed::from(row)
+    key << ROW_BITS | Keyed::from(row)
 }
 
-/// Does the same with both parts, each on a thread.
+/// Runs `work` on the parts before and after `half`, each on its own thread.
 fn on_two_threads<T: Send>(
     all: &mut [Keyed],
     half: usize,
@@ -126,7 +126,7 @@ fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, boo
 
 /// Up to this many rows are compared with each other directly.
 const MAX_DIRECT: usize = 8;
-/// From there on texts are compared as a whole: they are the same, or long.
+/// From this depth on, texts are compared as a whole: they are equal, or long.
 const MAX_DEPTH: usize = 10;
 
 /// From this many rows on, two threads sort.
@@ -189,7 +189,7 @@ fn token(entry: Entry<'_>) -> Option<u32> {
 /// Bytes of a key.
 const KEY: usize = 12;
 
-/// Texts stand behind all numbers.
+/// The bit that sorts texts after all numbers.
 const TEXT: u128 = 1 << (8 * KEY - 1);
 
 /// A property's value in sortable form.
@@ -208,7 +208,7 @@ fn prefix(text: &[u8]) -> [u8; KEY] {
     first
 }
 
-/// Stands as the bytes do.
+/// A number that sorts like the bytes.
 fn number(first: [u8; KEY]) -> u128 {
     let mut bytes = [0; size_of::<u128>()];
     bytes[size_of::<u128>() - KEY..].copy_from_slice(&first);

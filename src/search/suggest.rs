@@ -8,18 +8,18 @@ use nucleo_matcher::{
 use crate::domain::text::Skeletons;
 
 /// At most `limit` known ids that a person may have meant, most likely first. The id itself is not included.
-pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
+pub fn similar<'a, T: AsRef<str> + Ord + ?Sized>(
     typed: &str,
     known: impl IntoIterator<Item = &'a T>,
     limit: usize,
 ) -> Vec<&'a T> {
-    let Some(mut wanted) = TypedId::of(typed.trim()) else {
+    let Some(mut typed_id) = TypedId::of(typed.trim()) else {
         return Vec::new();
     };
     let mut found: Vec<(usize, &T)> = known
         .into_iter()
         .filter(|id| (*id).as_ref() != typed)
-        .filter_map(|id| Some((wanted.distance(id.as_ref())?, id)))
+        .filter_map(|id| Some((typed_id.distance(id.as_ref())?, id)))
         .collect();
     found.sort();
     found.truncate(limit);
@@ -156,8 +156,11 @@ mod tests {
     #[test]
     fn scattered_letters_come_last() {
         let known = ["globex-retail", "glxrt-eu", "initech"];
-        assert_eq!(near("glxrt", known, 9), ["glxrt-eu", "globex-retail"]);
-        assert!(near("gl", known, 9).is_empty(), "two letters say nothing");
+        assert_eq!(similar("glxrt", known, 9), ["glxrt-eu", "globex-retail"]);
+        assert!(
+            similar("gl", known, 9).is_empty(),
+            "two letters say nothing"
+        );
     }
 
     proptest! {
@@ -181,7 +184,7 @@ mod tests {
         .map(|id| UserGroupId::parse(id).expect("a valid id"))
         .collect();
         let found = |typed| -> Vec<_> {
-            near(typed, &known, 3)
+            similar(typed, &known, 3)
                 .into_iter()
                 .map(UserGroupId::as_str)
                 .collect()
@@ -201,16 +204,16 @@ mod tests {
     #[test]
     fn what_contains_it_comes_before_a_mistake_and_two_letters_contain_nothing() {
         let known = ["acme-eo", "my-acme-eu"];
-        assert_eq!(near("acme-eu", known, 9), ["my-acme-eu", "acme-eo"]);
-        assert_eq!(near("acme-eu-old", ["eu", "acme-eu"], 9), ["acme-eu"]);
-        assert!(near("eu", ["acme-eu"], 9).is_empty());
-        assert_eq!(near("glr", ["globex-retail"], 9), ["globex-retail"]);
+        assert_eq!(similar("acme-eu", known, 9), ["my-acme-eu", "acme-eo"]);
+        assert_eq!(similar("acme-eu-old", ["eu", "acme-eu"], 9), ["acme-eu"]);
+        assert!(similar("eu", ["acme-eu"], 9).is_empty());
+        assert_eq!(similar("glr", ["globex-retail"], 9), ["globex-retail"]);
     }
 
     #[test]
     fn of_scattered_letters_those_that_stand_together_come_first() {
         let known = ["g-l-o-b-r-e-t-a-i-l", "globex-retail"];
-        let found = near("globretail", known, 9);
+        let found = similar("globretail", known, 9);
         assert_eq!(found, ["globex-retail", "g-l-o-b-r-e-t-a-i-l"]);
     }
 }

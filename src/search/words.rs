@@ -41,7 +41,7 @@ pub(super) struct Needle {
     scattered: Option<Utf32String>,
     /// The same word, for when both it and the text are ASCII.
     plain: Option<AsciiNeedle>,
-    /// Whether it may stand in a fingerprint as it is shown, and in a number.
+    /// Whether it could occur in a displayed fingerprint, and in a number.
     may_be_hex: bool,
     may_be_number: bool,
 }
@@ -141,18 +141,18 @@ struct InternedMatches {
 }
 
 impl WordMatcher<'_> {
-    fn head(&mut self, needle: &Needle, head: &str) -> Option<MatchScore> {
-        let letters = needle.letters_of(head, &mut self.buffer);
+    fn match_text(&mut self, needle: &Needle, text: &str) -> Option<MatchScore> {
+        let letters = needle.letters_of(text, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
             Some(scattered) => {
                 // Text that is not ASCII is folded already, and must not be folded again.
                 self.matcher.config.ignore_case = letters.is_ascii();
                 let score = self.matcher.fuzzy_match(letters, scattered.slice(..))?;
                 // One letter cannot be scattered.
-                let exact = needle.letters.len() == 1 || needle.is_in(head, letters);
+                let exact = needle.letters.len() == 1 || needle.is_in(text, letters);
                 (u32::from(score), exact)
             }
-            None if !needle.is_in(head, letters) => return None,
+            None if !needle.is_in(text, letters) => return None,
             None => (needle.best(letters)?.1, true),
         };
         let whole = exact && letters.len() == needle.letters.len();
@@ -179,7 +179,7 @@ impl WordMatcher<'_> {
         let matches = matches.filter(|_| self.arena.is_some_and(|most| ptr::eq(most, arena)));
         if let Some(token) = reader.fingerprint
             && needle.may_be_hex
-            && self.is_shown(needle, &Fingerprint::from_bytes(*token))
+            && self.is_in_display(needle, &Fingerprint::from_bytes(*token))
         {
             return true;
         }
@@ -193,7 +193,7 @@ impl WordMatcher<'_> {
         }
         if let Some(team) = reader.team()
             && needle.may_be_number
-            && self.is_shown(needle, &team)
+            && self.is_in_display(needle, &team)
         {
             return true;
         }
@@ -234,7 +234,7 @@ impl WordMatcher<'_> {
         }
     }
 
-    fn is_shown(&mut self, needle: &Needle, value: &impl Display) -> bool {
+    fn is_in_display(&mut self, needle: &Needle, value: &impl Display) -> bool {
         let mut shown = take(&mut self.shown);
         shown.clear();
         write!(shown, "{value}").expect("a text takes what is written");
@@ -295,8 +295,10 @@ impl<'a> Words<'a> {
         } = self;
         for word in words {
             let needle = &word.needle;
-            let name = entry.name().and_then(|name| matcher.head(needle, name));
-            let best = name.max(matcher.head(needle, entry.id()));
+            let name = entry
+                .name()
+                .and_then(|name| matcher.match_text(needle, name));
+            let best = name.max(matcher.match_text(needle, entry.id()));
             let fit = match best {
                 Some(fit) if fit.exact => fit,
                 _ if matcher.is_in_other_values(word, entry) => IN_OTHER_VALUE,
@@ -319,15 +321,15 @@ impl<'a> Words<'a> {
         for word in words {
             let needle = &word.needle;
             let mut found = false;
-            for (head, marks) in heads.iter().zip(&mut marks) {
-                let letters = needle.letters_of(head, &mut matcher.buffer);
+            for (text, marks) in heads.iter().zip(&mut marks) {
+                let letters = needle.letters_of(text, &mut matcher.buffer);
                 if let Some((at, _)) = needle.best(letters) {
                     found = true;
-                    let graphemes = needle.graphemes_of(head);
+                    let graphemes = needle.graphemes_of(text);
                     marks.extend_from_slice(&graphemes[at..at + needle.letters.len()]);
                 }
             }
-            // Found in a cell that stands for itself, or in nothing that is shown.
+            // Found in another column, or in a value that is not displayed.
             if found || needle.scattered.is_none() || matcher.is_in_other_values(word, entry) {
                 continue;
             }
@@ -335,15 +337,15 @@ impl<'a> Words<'a> {
             let Some(scattered) = &needle.scattered else {
                 continue;
             };
-            for (head, marks) in heads.iter().zip(&mut marks) {
-                let letters = needle.letters_of(head, &mut matcher.buffer);
+            for (text, marks) in heads.iter().zip(&mut marks) {
+                let letters = needle.letters_of(text, &mut matcher.buffer);
                 let (mut places, scattered) = (Vec::new(), scattered.slice(..));
                 matcher.matcher.config.ignore_case = letters.is_ascii();
                 matcher
                     .matcher
                     .fuzzy_indices(letters, scattered, &mut places);
                 if !places.is_empty() {
-                    let graphemes = needle.graphemes_of(head);
+                    let graphemes = needle.graphemes_of(text);
                     marks.extend(places.into_iter().map(|at| graphemes[at as usize]));
                 }
             }

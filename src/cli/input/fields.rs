@@ -17,7 +17,7 @@ use crate::{
     },
     formats::{GroupRow, Reader, RowResult, strict_json},
     operations::Failure,
-    search::suggest::near,
+    search::suggest::similar,
 };
 
 /// In bytes. More than any service accepts; a longer file must be the wrong one.
@@ -189,7 +189,7 @@ pub(crate) fn bulk_change(
 }
 
 fn missing_key<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
-    let near = near(key, known, 1);
+    let near = similar(key, known, 1);
     let meant = near.first().map_or_else(String::new, |near| {
         format!("; did you mean \"{}\"?", visible(near))
     });

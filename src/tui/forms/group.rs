@@ -49,7 +49,7 @@ impl Section {
 
 /// The part of the form that an external editor has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum EditorTarget {
     Name,
     Mapping,
     Properties,
@@ -77,7 +77,7 @@ pub struct GroupForm {
     pub(crate) mapping_text: Option<String>,
     pub(crate) group_text: Option<String>,
     /// The part that is open in an external editor, and the text that the editor was given.
-    pub(crate) external_edit: Option<(Ticket, Part, String)>,
+    pub(crate) external_edit: Option<(Ticket, EditorTarget, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
     /// When the person asked to discard the form for the first time.

@@ -37,7 +37,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Open {
     typed: TextField,
-    near: Vec<UserGroupId>,
+    similar: Vec<UserGroupId>,
     /// 0 is the typed id; from 1 on a similar one.
     pick: usize,
     /// The job that searches for similar ids among many.
@@ -56,7 +56,7 @@ impl Default for Open {
     fn default() -> Self {
         Self {
             typed: TextField::new("user group id", ""),
-            near: Vec::new(),
+            similar: Vec::new(),
             pick: 0,
             pending: Pending::default(),
             copy_of: CopyOf::default(),
@@ -82,7 +82,7 @@ impl Open {
         context.give_up(&self.pending);
         let index = context.groups.index();
         if index.len() <= MAX_SYNCHRONOUS {
-            self.near = similar_ids_in(index, &typed);
+            self.similar = similar_ids_in(index, &typed);
         } else {
             let job = Job::SimilarIds(index.clone(), typed);
             context.ask(&self.pending, job);
@@ -96,7 +96,7 @@ impl Open {
 
     fn go(&mut self, context: &mut Context) {
         let id = match self.pick.checked_sub(1) {
-            Some(at) => self.near.get(at).cloned(),
+            Some(at) => self.similar.get(at).cloned(),
             None => match UserGroupId::parse(self.typed.text()) {
                 Ok(id) => Some(id),
                 Err(error) => {
@@ -154,8 +154,8 @@ impl View for Open {
             Action::NextField => {
                 if self.on_copy {
                     self.copy_of.settle();
-                } else if let Some(near) = self.near.get(self.pick.wrapping_sub(1)) {
-                    self.copy_of.field.set_text(near.as_str());
+                } else if let Some(similar) = self.similar.get(self.pick.wrapping_sub(1)) {
+                    self.copy_of.field.set_text(similar.as_str());
                 }
                 self.on_copy = !self.on_copy;
                 self.pick = 0;
@@ -163,7 +163,7 @@ impl View for Open {
             }
             Action::Down if self.on_copy => self.copy_of.down(),
             Action::Up if self.on_copy => self.copy_of.up(),
-            Action::Down => self.pick = (self.pick + 1).min(self.near.len()),
+            Action::Down => self.pick = (self.pick + 1).min(self.similar.len()),
             Action::Up => self.pick = self.pick.saturating_sub(1),
             Action::Enter => self.go(context),
             _ => {}
@@ -175,11 +175,11 @@ impl View for Open {
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        if let Outcome::SimilarIds(near) = outcome {
-            let picked = self.pick.checked_sub(1).and_then(|at| self.near.get(at));
-            let found = near.iter().position(|id| Some(id) == picked);
+        if let Outcome::SimilarIds(similar) = outcome {
+            let picked = self.pick.checked_sub(1).and_then(|at| self.similar.get(at));
+            let found = similar.iter().position(|id| Some(id) == picked);
             self.pick = found.map_or(0, |at| at + 1);
-            self.near.clone_from(near);
+            self.similar.clone_from(similar);
         } else if let Outcome::Failed(trouble) = outcome {
             context.say(Severity::of(trouble), trouble.text.clone());
         }
@@ -219,7 +219,7 @@ impl View for Open {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
                 Some("No similar id".into())
             }
-            Action::Down | Action::Up if !self.on_copy && self.near.is_empty() => {
+            Action::Down | Action::Up if !self.on_copy && self.similar.is_empty() => {
                 Some("No similar id".into())
             }
             Action::NextField if self.is_known(context) && !self.on_copy => {
@@ -319,11 +319,11 @@ impl Open {
                 sheet.text(&text, Style::new());
             }
         }
-        if !self.near.is_empty() {
+        if !self.similar.is_empty() {
             sheet.blank();
             let down = context.keys.key(Focus::Open, Action::Down);
             sheet.text(&format!("Did you mean?  {down} picks one."), theme.dim());
-            choices(sheet, &self.near, self.pick, context);
+            choices(sheet, &self.similar, self.pick, context);
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
         update::Plan,
     },
     operations::{Done, Guarded},
-    search::suggest::near,
+    search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -79,7 +79,7 @@ pub struct Review {
     id: UserGroupId,
     creating: bool,
     /// For a creation: known ids that may have been meant (hazard 1).
-    near: Vec<UserGroupId>,
+    similar: Vec<UserGroupId>,
     /// The values that the edit began with.
     base: DesiredFields,
     /// The values in the form.
@@ -115,7 +115,7 @@ fn operation(creating: bool) -> Guarded {
 }
 
 /// Maximum number of similar ids shown for a creation.
-const NEAR: usize = 3;
+const MAX_SIMILAR: usize = 3;
 
 impl Review {
     /// Starts by reading the service's copy, unless the group is to be created.
@@ -145,8 +145,8 @@ impl Review {
         };
         Self {
             creating,
-            near: if creating {
-                near(id.as_str(), context.groups.ids(), NEAR)
+            similar: if creating {
+                similar(id.as_str(), context.groups.ids(), MAX_SIMILAR)
                     .into_iter()
                     .filter_map(|id| UserGroupId::parse(id).ok())
                     .collect()

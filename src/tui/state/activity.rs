@@ -48,7 +48,7 @@ impl Context {
         let others = all.iter().filter(|one| !self.is_changed_here(&one.id));
         let busy = others.map(|one| {
             let busy = Busy {
-                work: one.work,
+                kind: one.kind,
                 by: one.by.clone(),
                 since: now - one.age,
                 until: now + one.left,
@@ -84,7 +84,7 @@ impl Context {
     pub fn doing(&self, id: &UserGroupId) -> Option<OtherActivity> {
         if let Some(busy) = self.busy(id) {
             return Some(OtherActivity {
-                what: busy.work.as_str(),
+                what: busy.kind.as_str(),
                 by: visible(&busy.by).into_owned(),
                 when: self.age(busy.since),
                 is_now: true,

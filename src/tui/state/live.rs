@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        active_change::Work,
+        active_change::ChangeKind,
         group::UserGroupId,
         known::{Known, KnownGroup},
         rotation::State,
@@ -50,7 +50,7 @@ pub struct GroupNews {
 /// A process of somebody else that is changing a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Busy {
-    pub work: Work,
+    pub kind: ChangeKind,
     pub by: String,
     pub since: Timestamp,
     /// If nothing is heard of it until then, it has died or cannot change anything any more.

@@ -29,7 +29,7 @@ use crate::{
         Batch, Guarded, UnknownIdPolicy,
         batch::{RunLimits, ScheduledRun},
     },
-    search::{SortBy, suggest::near},
+    search::{SortBy, suggest::similar},
 };
 
 /// What to rotate, and how.
@@ -226,7 +226,7 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     }
     let known = session.operations.known_ids().await?;
     for id in unknown {
-        let near = near(id.as_str(), &known, 3);
+        let near = similar(id.as_str(), &known, 3);
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
         if !near.is_empty() {
             output::say(&format!(

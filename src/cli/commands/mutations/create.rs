@@ -21,7 +21,7 @@ use crate::{
         text::oddities,
     },
     operations::Guarded,
-    search::suggest::near,
+    search::suggest::similar,
 };
 
 /// How many similar ids are named.
@@ -94,7 +94,7 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliE
         return Ok(());
     }
     let known = session.operations.known_ids().await?;
-    let near = near(id.as_str(), &known, NEAR);
+    let near = similar(id.as_str(), &known, NEAR);
     if !near.is_empty() {
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
         output::context(&format!("! known ids like it: {}", near.join(", ")));

@@ -10,7 +10,7 @@ use crate::{
         known::KnownGroup,
     },
     tui::{
-        forms::group::Part,
+        forms::group::EditorTarget,
         keymap::{Action, Focus},
         runtime::external_editor::EditRequest,
         state::{
@@ -48,31 +48,31 @@ impl GroupForm {
     /// Opens the focused field in the editor.
     pub(super) fn open_field(&mut self, context: &mut Context) {
         let part = match self.section {
-            Section::Name => Part::Name,
-            Section::Mapping => Part::Mapping,
-            Section::Properties => Part::Properties,
+            Section::Name => EditorTarget::Name,
+            Section::Mapping => EditorTarget::Mapping,
+            Section::Properties => EditorTarget::Properties,
         };
         self.open_part(part, context);
     }
 
     /// Opens the whole group in the editor.
     pub(super) fn open_group(&mut self, context: &mut Context) {
-        self.open_part(Part::Group, context);
+        self.open_part(EditorTarget::Group, context);
     }
 
-    fn open_part(&mut self, part: Part, context: &mut Context) {
+    fn open_part(&mut self, part: EditorTarget, context: &mut Context) {
         if !self.commit(context) {
             return;
         }
         let (file, text) = match part {
-            Part::Name => ("name.txt", self.name.text().to_owned()),
-            Part::Mapping => {
+            EditorTarget::Name => ("name.txt", self.name.text().to_owned()),
+            EditorTarget::Mapping => {
                 let text = self.mapping_text.clone();
                 let text = text.unwrap_or_else(|| self.mapping.as_json());
                 ("mapping.json", text)
             }
-            Part::Properties => ("properties.json", self.properties.text()),
-            Part::Group => {
+            EditorTarget::Properties => ("properties.json", self.properties.text()),
+            EditorTarget::Group => {
                 let text = self.group_text.clone();
                 ("group.json", text.unwrap_or_else(|| self.document()))
             }
@@ -109,9 +109,9 @@ impl GroupForm {
         let text = text.replace("\r\n", "\n");
         let text = text.trim_end_matches('\n');
         let waits = match part {
-            Part::Mapping => self.mapping_text.is_some(),
-            Part::Group => self.group_text.is_some(),
-            Part::Name | Part::Properties => false,
+            EditorTarget::Mapping => self.mapping_text.is_some(),
+            EditorTarget::Group => self.group_text.is_some(),
+            EditorTarget::Name | EditorTarget::Properties => false,
         };
         if text == given.trim_end_matches('\n') && !waits {
             context.say(Severity::Info, "Nothing was changed in the editor");
@@ -120,10 +120,10 @@ impl GroupForm {
         let key = |action| context.keys.key(self.field_focus(), action);
         let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
         let trouble = match part {
-            Part::Name => self.take_name(text),
-            Part::Mapping => self.take_mapping(text, &field),
-            Part::Properties => self.take_properties(text),
-            Part::Group => self.take_group(text, &whole),
+            EditorTarget::Name => self.take_name(text),
+            EditorTarget::Mapping => self.take_mapping(text, &field),
+            EditorTarget::Properties => self.take_properties(text),
+            EditorTarget::Group => self.take_group(text, &whole),
         };
         match trouble {
             Some(trouble) => context.say(Severity::Warning, trouble),

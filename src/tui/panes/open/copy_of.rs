@@ -4,7 +4,7 @@ use crossterm::event::KeyEvent;
 
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
-    search::suggest::near,
+    search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
@@ -50,7 +50,7 @@ impl CopyOf {
             "" => id,
             typed => typed,
         };
-        let found = near(typed, context.groups.ids(), SHOWN);
+        let found = similar(typed, context.groups.ids(), SHOWN);
         self.found = found
             .into_iter()
             .filter_map(|id| UserGroupId::parse(id).ok())

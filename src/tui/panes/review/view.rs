@@ -157,9 +157,13 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
         let text = format!("! character {}: {}", oddity.position, oddity.what);
         sheet.field("", &text, theme.warning(), "");
     }
-    if !review.near.is_empty() {
-        let near: Vec<String> = review.near.iter().map(|id| format!("\"{id}\"")).collect();
-        sheet.field("similar", &near.join(", "), theme.warning(), "");
+    if !review.similar.is_empty() {
+        let similar: Vec<String> = review
+            .similar
+            .iter()
+            .map(|id| format!("\"{id}\""))
+            .collect();
+        sheet.field("similar", &similar.join(", "), theme.warning(), "");
     }
     if let Some(reason) = &review.confirmation.guard {
         sheet.field("! guard", reason, theme.warning(), "");

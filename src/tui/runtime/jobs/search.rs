@@ -13,7 +13,7 @@ use super::JobContext;
 use crate::{
     domain::group::UserGroupId,
     operations::{DirectoryError, Operations, RotationRow},
-    search::{Index, SearchRequest, SearchResults, run_search, suggest::near},
+    search::{Index, SearchRequest, SearchResults, run_search, suggest::similar},
     tui::state::{
         groups::{FirstRows, Listing, ListingExtras},
         message::{JobError, Msg, Outcome},
@@ -108,7 +108,7 @@ pub(super) async fn similar_ids(index: Index, typed: String) -> Outcome {
 /// The known ids most similar to a typed one.
 pub(crate) fn similar_ids_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
     let ids = index.entries().map(crate::search::Entry::id);
-    let near = near(typed, ids, MAX_SIMILAR).into_iter();
+    let near = similar(typed, ids, MAX_SIMILAR).into_iter();
     near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
 }
 

@@ -1,7 +1,7 @@
-//! Numbers and texts one behind the other in bytes: seven bits of a number in a byte, the lowest first; before a text its
-//! length.
+//! Numbers and texts as bytes: numbers as varints (LEB128: seven bits per byte, the lowest first), signed ones in zigzag
+//! encoding, texts with their length before them.
 
-pub(super) fn add_number(bytes: &mut Vec<u8>, mut number: u64) {
+pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 1 << 7 {
         bytes.push(number as u8 | 1 << 7);
         number >>= 7;
@@ -9,21 +9,21 @@ pub(super) fn add_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// One that may be below zero; near to zero it is short.
-pub(super) fn add_signed(bytes: &mut Vec<u8>, number: i64) {
-    add_number(bytes, (number << 1 ^ number >> 63) as u64);
+/// Appends a signed number; the closer to zero, the fewer bytes.
+pub(super) fn put_signed_varint(bytes: &mut Vec<u8>, number: i64) {
+    put_varint(bytes, (number << 1 ^ number >> 63) as u64);
 }
 
-pub(super) fn add_text(bytes: &mut Vec<u8>, text: &str) {
-    add_number(bytes, text.len() as u64);
+pub(super) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    put_varint(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
 }
 
-/// Reads in the order in which was written; `None` where something else stands there.
+/// Reads values in the order in which they were written. Returns `None` for bytes that are not such a value.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+pub(super) struct ByteReader<'a>(pub(super) &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     pub(super) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let (first, others) = self.0.split_first_chunk()?;
         self.0 = others;
@@ -31,9 +31,9 @@ impl<'a> Bytes<'a> {
     }
 
     #[inline]
-    pub(super) fn number(&mut self) -> Option<u64> {
+    pub(super) fn varint(&mut self) -> Option<u64> {
         match *self.0 {
-            // Most are short.
+            // Fast paths: most numbers take one or two bytes.
             [first, ref others @ ..] if first < 1 << 7 => {
                 self.0 = others;
                 Some(u64::from(first))
@@ -42,11 +42,11 @@ impl<'a> Bytes<'a> {
                 self.0 = others;
                 Some(u64::from(first & 0x7f) | u64::from(second) << 7)
             }
-            _ => self.long_number(),
+            _ => self.long_varint(),
         }
     }
 
-    fn long_number(&mut self) -> Option<u64> {
+    fn long_varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let (byte, others) = self.0.split_first()?;
@@ -59,13 +59,13 @@ impl<'a> Bytes<'a> {
         None
     }
 
-    pub(super) fn signed(&mut self) -> Option<i64> {
-        let number = self.number()?;
+    pub(super) fn signed_varint(&mut self) -> Option<i64> {
+        let number = self.varint()?;
         Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
     pub(super) fn text(&mut self) -> Option<&'a str> {
-        let length = self.number()?;
+        let length = self.varint()?;
         self.text_of(length)
     }
 
@@ -92,25 +92,25 @@ mod tests {
             let numbers: Vec<u64> = numbers.into_iter().chain(ends).collect();
             let signed: Vec<i64> = signed.into_iter().chain([i64::MIN, -1, i64::MAX]).collect();
             for number in &numbers {
-                add_number(&mut bytes, *number);
+                put_varint(&mut bytes, *number);
             }
             for number in &signed {
-                add_signed(&mut bytes, *number);
+                put_signed_varint(&mut bytes, *number);
             }
             for text in &texts {
-                add_text(&mut bytes, text);
+                put_text(&mut bytes, text);
             }
-            let mut read = Bytes(&bytes);
+            let mut read = ByteReader(&bytes);
             for number in numbers {
-                prop_assert_eq!(read.number(), Some(number));
+                prop_assert_eq!(read.varint(), Some(number));
             }
             for number in signed {
-                prop_assert_eq!(read.signed(), Some(number));
+                prop_assert_eq!(read.signed_varint(), Some(number));
             }
             for text in &texts {
                 prop_assert_eq!(read.text(), Some(text.as_str()));
             }
-            prop_assert_eq!(read.number(), None);
+            prop_assert_eq!(read.varint(), None);
         }
     }
 }
