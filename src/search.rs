@@ -215,7 +215,7 @@ pub fn run_search(
     };
     let fits = if count < index.len() / SPARSE_FRACTION {
         let take = |matcher: &mut QueryMatcher<'_>, at| fit(matcher, number(at));
-        in_threads(count, &|range| each(range, &take))?
+        fits(count, &|range| each(range, &take))?
     } else {
         // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
         let mut is_asked = vec![wider.is_none(); index.len()];
@@ -225,7 +225,7 @@ pub fn run_search(
         let take = |matcher: &mut QueryMatcher<'_>, at: usize| {
             is_asked[at].then(|| fit(matcher, at as u32)).flatten()
         };
-        let fits = in_threads(index.len(), &|range| each(range, &take))?;
+        let fits = fits(index.len(), &|range| each(range, &take))?;
         (0..count).map(|at| fits[number(at) as usize]).collect()
     };
     let hits = fits.into_iter().enumerate().filter_map(|(at, fit)| {
@@ -259,11 +259,8 @@ static PROCESSORS: LazyLock<usize> =
 /// Groups per thread. With fewer, a thread costs more than it saves.
 const GROUPS_PER_THREAD: usize = 1 << 13;
 
-/// How well each of `count` groups fits, with several threads, one range each. Returns `None` if one was cancelled.
-fn in_threads(
-    count: usize,
-    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<MatchScore>>> + Sync),
-) -> Option<Vec<Option<MatchScore>>> {
+/// Goes through `count` groups with several threads, one range each. Returns the results in the order of the ranges.
+pub fn in_ranges<T: Send>(count: usize, work: &(dyn Fn(Range<usize>) -> T + Sync)) -> Vec<T> {
     let parts = (count / GROUPS_PER_THREAD).clamp(1, *PROCESSORS);
     let ends = (0..=parts).map(|part| count * part / parts);
     let ends: Vec<usize> = ends.collect();
@@ -271,16 +268,28 @@ fn in_threads(
     thread::scope(|scope| {
         let others = others.map(|ends| {
             let range = ends[0]..ends[1];
-            scope.spawn(move || find(range))
+            scope.spawn(move || work(range))
         });
         let others: Vec<_> = others.collect();
-        let mut fits = find(first)?;
+        let mut results = vec![work(first)];
         for other in others {
-            let found = other.join().unwrap_or_else(|panic| resume_unwind(panic));
-            fits.extend(found?);
+            results.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        Some(fits)
+        results
     })
+}
+
+/// How well each of `count` groups fits. Returns `None` if a range was cancelled.
+fn fits(
+    count: usize,
+    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<MatchScore>>> + Sync),
+) -> Option<Vec<Option<MatchScore>>> {
+    let mut parts = in_ranges(count, find).into_iter();
+    let mut all = parts.next()??;
+    for part in parts {
+        all.extend(part?);
+    }
+    Some(all)
 }
 
 /// Scores below this are ranked by counting sort instead of by comparison.

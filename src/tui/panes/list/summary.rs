@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use ratatui::style::Style;
 
 use crate::{
     domain::age::{TokenAge, since},
-    search::{Entry, Index},
+    search::{Entry, Index, in_ranges},
     tui::{
         keymap::{Action, Focus},
         state::{context::Context, groups::Loading},
@@ -29,9 +30,17 @@ const DAY: i64 = 24 * 60 * 60;
 /// The age of a token and its rating in this profile.
 pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, TokenAge) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
+    age_at(entry, context.now, limit)
+}
+
+fn age_at(
+    entry: Entry<'_>,
+    now: Timestamp,
+    limit: Option<Duration>,
+) -> (Option<Duration>, TokenAge) {
     let (rotated, created, _) = entry.times();
     let age = rotated.or(created);
-    let age = age.map(|at| since(at, context.now));
+    let age = age.map(|at| since(at, now));
     (age, TokenAge::of(age, limit))
 }
 
@@ -71,27 +80,47 @@ impl Summary {
         if self.of == of {
             return;
         }
-        let mut counted = Self {
+        let index = context.groups.index();
+        let mut tags = index.entries().filter_map(Entry::tag);
+        let tag = expected.as_deref().or_else(|| tags.next());
+        let (now, count) = (context.now, index.len());
+        let parts = in_ranges(count, &|range| {
+            let mut part = Self::default();
+            let entries = range.filter_map(|number| index.entry(number as u32));
+            entries.for_each(|entry| part.add(entry, tag, now, limit));
+            part
+        });
+        *self = Self {
             of,
             ..Self::default()
         };
-        let mut first = expected;
-        for entry in context.groups.index().entries() {
-            *match age(entry, context).1 {
-                TokenAge::Fresh => &mut counted.fresh,
-                TokenAge::Due => &mut counted.due,
-                TokenAge::Over | TokenAge::Far => &mut counted.over,
-                TokenAge::Unknown => &mut counted.unknown,
-            } += 1;
-            if let Some(tag) = entry.tag() {
-                let first = first.get_or_insert_with(|| tag.to_owned());
-                counted.has_tags |= first != tag;
-            }
+        for part in parts {
+            self.fresh += part.fresh;
+            self.due += part.due;
+            self.over += part.over;
+            self.unknown += part.unknown;
+            self.has_tags |= part.has_tags;
         }
-        *self = counted;
     }
 
-    /// `96 ok`, `9 due`, `7 overlay`, `2 unknown`; without those that are zero.
+    /// `usual` is the tag that the others are compared with.
+    fn add(
+        &mut self,
+        entry: Entry<'_>,
+        usual: Option<&str>,
+        now: Timestamp,
+        limit: Option<Duration>,
+    ) {
+        *match age_at(entry, now, limit).1 {
+            TokenAge::Fresh => &mut self.fresh,
+            TokenAge::Due => &mut self.due,
+            TokenAge::Over | TokenAge::Far => &mut self.over,
+            TokenAge::Unknown => &mut self.unknown,
+        } += 1;
+        self.has_tags |= entry.tag().is_some_and(|tag| Some(tag) != usual);
+    }
+
+    /// `96 ok`, `9 due`, `7 over`, `2 unknown`; without those that are zero.
     pub(super) fn parts(&self, context: &Context) -> Vec<(String, Style)> {
         let theme = context.theme;
         let parts = [
