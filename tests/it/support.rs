@@ -1,5 +1,6 @@
 //! What the integration tests share: above all the world in which they take place.
 
+pub(crate) mod assertions;
 pub(crate) mod bare;
 pub(crate) mod canary;
 pub(crate) mod cases;

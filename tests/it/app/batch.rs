@@ -20,7 +20,7 @@ use groupdesk::{
 use jiff::Timestamp;
 
 use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
-use crate::support::{snapshots::assert_snapshot, world::id};
+use crate::support::{assertions::assert_has, snapshots::assert_snapshot, world::id};
 
 pub(super) const BATCH: BatchId = BatchId(7);
 
@@ -445,9 +445,9 @@ fn the_report_holds_every_group_as_json_or_csv() {
     let [Job::WriteReport(report, _)] = scene.writes()[..] else {
         panic!("{:?}", scene.pending);
     };
-    assert!(
-        report.contains("acme-eu,not_applied,,,1240,the service refused it\r\n"),
-        "{report}"
+    assert_has(
+        &report,
+        "acme-eu,not_applied,,,1240,the service refused it\r\n",
     );
 }
 

@@ -11,7 +11,7 @@ use groupdesk::{
 use ratatui::style::Modifier;
 
 use super::scene::{BEGIN, PRODUCTION, Scene, TESTING, canned_outcome, group};
-use crate::support::world::id;
+use crate::support::{assertions::assert_has, world::id};
 
 /// A list of three groups; "acme-eu" is under the cursor.
 fn three() -> Scene {
@@ -344,11 +344,7 @@ fn go_to_opens_a_known_group_and_does_not_read_an_unknown_id() {
         .any(|(_, _, job)| *job == Job::LookUp(id("nobody")));
     assert!(!reads, "reading could create it");
     scene.walk("<esc>:3<enter>n");
-    assert!(
-        scene.screen().contains(">   Name of globex"),
-        "{}",
-        scene.screen()
-    );
+    assert_has(&scene.screen(), ">   Name of globex");
 }
 
 #[test]

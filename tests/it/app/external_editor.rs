@@ -3,6 +3,7 @@
 use groupdesk::tui::state::message::{Effect, Msg, Ticket};
 
 use super::scene::{READ_ONLY, Scene, TESTING};
+use crate::support::assertions::assert_has;
 
 /// Opens the editor by a script. Returns the ticket, the name of the temporary file, and its text.
 #[track_caller]
@@ -157,10 +158,7 @@ fn a_group_to_be_created_begins_with_a_template() {
     let mut scene = Scene::on(TESTING);
     scene.walk("onew-group<enter>");
     let (ticket, _, text) = open_editor(&mut scene, "<f4>");
-    assert!(
-        text.contains("\"name\": \"\",\n  \"mapping\": {},"),
-        "{text}"
-    );
+    assert_has(&text, "\"name\": \"\",\n  \"mapping\": {},");
     close_editor(&mut scene, ticket, &text.replace("\"\"", "\"New\""));
     scene.shows("1 change").shows("New");
 }

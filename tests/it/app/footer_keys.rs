@@ -30,7 +30,7 @@ use super::{
         BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned,
     },
 };
-use crate::support::console::PLACES;
+use crate::support::{assertions::assert_has, console::PLACES};
 
 /// The name of a state, and how to reach it.
 type Reached = (String, Box<dyn Fn() -> Scene>);
@@ -329,11 +329,7 @@ fn states_are_told_apart_without_colours() {
         let mut scene = attention(vec![hidden]);
         scene.keys("f");
         waits.push(cursor_row(&attention(vec![one])));
-        assert!(
-            cursor_row(&scene).contains("s show; back "),
-            "{}",
-            cursor_row(&scene)
-        );
+        assert_has(&cursor_row(&scene), "s show; back ");
     }
     all_differ("attention", &waits);
     let stands = batches()

@@ -14,6 +14,7 @@ use super::{
     exchanges::sent,
     scene::{BEGIN, PRODUCTION, Scene, TESTING, canned_outcome, failed, group, rotated},
 };
+use crate::support::assertions::assert_has;
 
 /// Lets the requests of all pending jobs start and never be answered.
 fn hang(scene: &mut Scene) {
@@ -54,10 +55,7 @@ fn a_slow_request_counts_seconds_up_to_its_limit() {
         let screen = screen_at(&mut scene, milliseconds);
         assert!(screen.contains(said), "{said}:\n{screen}");
         let place = screen.lines().next().expect("line 1");
-        assert!(
-            place.contains(said.split("  ").next().expect("a word")),
-            "{place}"
-        );
+        assert_has(&place, said.split("  ").next().expect("a word"));
     }
     let (ticket, profile, job) = scene.pending.remove(0);
     scene.msg(Msg::Exchanged(
@@ -109,10 +107,7 @@ fn esc_leaves_a_rotation_without_stopping_it() {
     hang(&mut scene);
     let screen = screen_at(&mut scene, 12_000);
     assert!(screen.contains("rotate acme-eu 12s of 30s"), "{screen}");
-    assert!(
-        screen.contains("Esc leaves, the request continues"),
-        "{screen}"
-    );
+    assert_has(&screen, "Esc leaves, the request continues");
     let effects = scene.keys("<esc>");
     assert!(
         !effects

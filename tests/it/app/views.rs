@@ -3,6 +3,7 @@
 use groupdesk::tui::state::message::{Job, Msg, Outcome};
 
 use super::scene::{Scene, TESTING, canned_outcome};
+use crate::support::assertions::assert_lacks;
 
 /// The dialog with one saved view, whose removal is pending.
 fn removing() -> Scene {
@@ -19,33 +20,20 @@ fn answer_the_removal(scene: &mut Scene) {
     let outcome = canned_outcome(profile, &job);
     assert!(matches!(&outcome, Outcome::SavedViews(left, _) if left.is_empty()));
     scene.msg(Msg::Done(ticket, outcome));
-    assert!(
-        !scene.screen().contains("Saved views"),
-        "{}",
-        scene.screen()
-    );
+    assert_lacks(&scene.screen(), "Saved views");
 }
 
 #[test]
 fn the_cursor_stays_on_its_column_when_a_view_is_removed() {
-    let mut scene = removing();
-    scene.keys("jj");
-    scene.shows("> [x] id");
-    answer_the_removal(&mut scene);
-    scene.shows("> [x] id");
-    scene.keys("<space>");
-    scene.shows("[ ] id");
-}
-
-#[test]
-fn the_cursor_stays_on_the_last_column_when_a_view_is_removed() {
-    let mut scene = removing();
-    scene.keys("G");
-    scene.shows("> [x] tag");
-    answer_the_removal(&mut scene);
-    scene.shows("> [x] tag");
-    scene.keys("<space>");
-    scene.shows("[ ] tag");
+    for (keys, column) in [("jj", "id"), ("G", "tag")] {
+        let mut scene = removing();
+        scene.keys(keys);
+        scene.shows(&format!("> [x] {column}"));
+        answer_the_removal(&mut scene);
+        scene.shows(&format!("> [x] {column}"));
+        scene.keys("<space>");
+        scene.shows(&format!("[ ] {column}"));
+    }
 }
 
 #[test]

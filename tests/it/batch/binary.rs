@@ -15,6 +15,7 @@ use tokio::process::{Child, Command};
 
 use super::{Scene, assert_sent_once};
 use crate::support::{
+    assertions::assert_has,
     bare::args,
     bare::{GROUPDESK, bare},
     faults::http,
@@ -185,18 +186,13 @@ async fn a_batch_run_by_another_process_is_joined_only_on_request() {
     assert_eq!(listed[0]["run_state"], "running");
     assert_eq!(listed[0]["stopped"], Value::Null);
     let (_, shown, _) = ask(&["list"]).await;
-    assert!(
-        shown.contains(&format!("running: {}, since", scene.ana.operator())),
-        "{shown}"
-    );
+    assert_has(&shown, &format!("running: {}, since", scene.ana.operator()));
 
     let sent = scene.proxy.count("POST");
     let (code, _, err) = ask(&["resume", &number, "--yes"]).await;
     assert_eq!(code, 3, "{err}");
-    assert!(
-        err.contains("is running: ") && err.contains("--join` works on it, too"),
-        "{err}"
-    );
+    assert_has(&err, "is running: ");
+    assert_has(&err, "--join` works on it, too");
     let (code, _, err) = scene.rotate(&["--resume", &number, "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
@@ -399,10 +395,7 @@ async fn requests_in_flight_are_waited_for_only_so_long() {
         err.contains("finishing running requests, at most 0.05 s"),
         "{err}"
     );
-    assert!(
-        err.contains("go on with: groupdesk rotate --resume 1"),
-        "{err}"
-    );
+    assert_has(&err, "go on with: groupdesk rotate --resume 1");
     gate.open();
     let counts = scene.ana.batches().await.expect("readable")[0].counts;
     let parts = (counts.confirmed, counts.unknown, counts.not_started);

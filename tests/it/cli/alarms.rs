@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::guards::{group, knowing_acme, methods};
-use crate::support::{bare::args, faults::Fault};
+use crate::support::{assertions::assert_has, bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_guard_refuses_on_the_command_line_and_says_why() {
@@ -25,17 +25,11 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
     ] {
         let failure = home.json(3, command).await;
         let error = failure["error"].as_str().expect("a text");
-        assert!(
-            error.contains(reason) && error.contains("nothing was sent"),
-            "{error}"
-        );
+        assert_has(&error, reason);
+        assert_has(&error, "nothing was sent");
     }
     let shown = home.run(&["profile", "show"]).await;
-    assert!(
-        shown.out.contains("update is forbidden: change freeze"),
-        "{}",
-        shown.out
-    );
+    assert_has(&shown.out, "update is forbidden: change freeze");
     assert_eq!(service.connections(), 1, "only the meeting");
 }
 

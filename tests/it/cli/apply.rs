@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
+use crate::support::assertions::assert_has;
 
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
@@ -56,13 +57,7 @@ async fn a_second_run_changes_nothing() {
     assert_eq!(asked.code, 3, "{}", asked.err);
     let human = home.run(&apply).await;
     assert_eq!(human.code, 0, "{}{}", human.out, human.err);
-    assert!(
-        human
-            .out
-            .contains("1 created, 1 updated, 1 as last known; 3 rows"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "1 created, 1 updated, 1 as last known; 3 rows");
     let made = home.json(0, &["get", "new-1"]).await;
     assert_eq!(made["name"], "New 1");
     let changed = home.json(0, &["show", "acme-eu"]).await;
@@ -71,11 +66,7 @@ async fn a_second_run_changes_nothing() {
     let before = home.json(0, &["history"]).await;
     let again = home.run(&apply).await;
     assert_eq!(again.code, 0, "{}", again.err);
-    assert!(
-        again.out.contains("3 as last known; 3 rows"),
-        "{}",
-        again.out
-    );
+    assert_has(&again.out, "3 as last known; 3 rows");
     assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 }
 
@@ -92,12 +83,9 @@ async fn a_file_that_cannot_be_parsed_is_refused_as_a_whole() {
     std::fs::write(folder.join("b.json"), "{\"user_group_id\":\"new-1\"}").expect("written");
     let twice = home.run(&["apply", &path, "--yes"]).await;
     assert_eq!(twice.code, 2, "{}", twice.err);
-    assert!(
-        twice
-            .err
-            .contains("b.json, row 2, line 1: the id \"new-1\" stands in row 1"),
-        "{}",
-        twice.err
+    assert_has(
+        &twice.err,
+        "b.json, row 2, line 1: the id \"new-1\" stands in row 1",
     );
     let forbidden = home.run(&["apply", &path, "--yes", "--read-only"]).await;
     assert_eq!(forbidden.code, 2);

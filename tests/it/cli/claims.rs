@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home, Ran};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 const GROUP: &str = "w02";
 const FACTS: [&str; 3] = ["profile", "facts", "live"];
@@ -250,10 +250,8 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_both_values_are_named
             .into_iter()
             .find_map(|line| line["note"].as_str().map(str::to_owned));
         let note = note.expect("the row is named");
-        assert!(
-            note.contains("\"W\"") && note.contains("\"Theirs\""),
-            "{note}"
-        );
+        assert_has(&note, "\"W\"");
+        assert_has(&note, "\"Theirs\"");
         assert_eq!(stored(&home).0, "Theirs", "{command:?}");
         // That refusal recorded the new value: the directory is made to forget it for the second command.
         assert_eq!(

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{guards::knowing_acme, program::Home};
-use crate::support::world::files_below;
+use crate::support::{assertions::assert_has, world::files_below};
 
 /// The commands and subcommands that the help lists.
 async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
@@ -186,11 +186,7 @@ async fn completion_answers_in_the_formats_of_zsh_and_fish() {
     }
     let other = home.run(&["completions", "basch"]).await;
     assert_eq!(other.code, 2);
-    assert!(
-        other.err.contains("a similar value exists: 'bash'"),
-        "{}",
-        other.err
-    );
+    assert_has(&other.err, "a similar value exists: 'bash'");
 }
 
 #[tokio::test]

@@ -18,7 +18,10 @@ use tokio::{
     process::Child,
 };
 
-use crate::support::bare::{all_output, bare, bare_after};
+use crate::support::{
+    assertions::assert_has,
+    bare::{all_output, bare, bare_after},
+};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
@@ -173,8 +176,5 @@ async fn process_substitutions_are_still_readable() {
     let said = all_output(&output);
     assert!(said.contains("1 row for the directory of eu"), "{said}");
     // Nor is it replaced by a file, even by a user who may do that.
-    assert!(
-        said.contains("/dev/stdout: it is no regular file"),
-        "{said}"
-    );
+    assert_has(&said, "/dev/stdout: it is no regular file");
 }

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use crate::support::{
+    assertions::assert_has,
     bare::{GROUPDESK, bare},
     canary::{ALL, Canary, KEY, TOKEN},
 };
@@ -59,10 +60,7 @@ fn a_panic_names_its_location_and_repeats_no_secret() {
             let said = [output.stdout, output.stderr].concat();
             let text = String::from_utf8_lossy(&said).into_owned();
             canary.assert_not_in(place, &said);
-            assert!(
-                text.contains("groupdesk stopped by an error of its own: "),
-                "{text}"
-            );
+            assert_has(&text, "groupdesk stopped by an error of its own: ");
             assert!(text.contains("crashes.rs:"), "{place}: where? {text}");
             assert!(
                 text.contains("a cable came loose"),

@@ -13,7 +13,10 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{Background, Home, files},
 };
-use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    faults::{Fault, Faults, http, json as answer},
+};
 
 /// The answer of a service to an update that names no group.
 fn refusal() -> Fault {
@@ -96,16 +99,8 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "{}",
         human.out
     );
-    assert!(
-        human.out.contains(" 0 warnings, 0 problems\n"),
-        "{}",
-        human.out
-    );
-    assert!(
-        human.out.contains("-> `groupdesk doctor --id ID`"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, " 0 warnings, 0 problems\n");
+    assert_has(&human.out, "-> `groupdesk doctor --id ID`");
 }
 
 #[tokio::test]
@@ -414,11 +409,7 @@ async fn rebuild_restores_derived_data_and_creates_no_directory() {
     assert_eq!(found["severity"], "warning");
     let report = home.run(&["doctor", "--rebuild"]).await;
     assert_eq!(report.code, 0, "{}", report.out);
-    assert!(
-        !report.out.contains("differ from the stored groups"),
-        "{}",
-        report.out
-    );
+    assert_lacks(&report.out, "differ from the stored groups");
     let raw = rusqlite::Connection::open(&file).expect("there");
     let repaired = "SELECT length(packed) > 9 FROM packed_groups";
     assert_eq!(raw.query_row(repaired, [], |row| row.get(0)), Ok(true));

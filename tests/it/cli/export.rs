@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use rusqlite::Connection;
 
 use super::program::{Home, files};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 #[tokio::test]
 async fn export_import_export_is_byte_identical() {
@@ -208,11 +208,9 @@ async fn a_note_of_somebody_else_is_replaced_only_after_it_was_shown() {
     let rows = home.write("notes.csv", "user_group_id,note\nacme-eu,theirs\n");
     let ran = home.run(&["import", &rows]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err
-            .contains("note: \"mine\" -> \"theirs\": the existing value is kept"),
-        "{}",
-        ran.err
+    assert_has(
+        &ran.err,
+        "note: \"mine\" -> \"theirs\": the existing value is kept",
     );
     let note = async || home.json(0, &["note", "acme-eu"]).await[0]["note"].clone();
     assert_eq!(note().await, "mine");
@@ -231,11 +229,7 @@ async fn a_note_of_somebody_else_is_replaced_only_after_it_was_shown() {
     assert_eq!(note().await, "mine");
     let ran = home.run(&["apply", &rows, "--yes"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.contains("acme-eu unchanged, annotated"),
-        "{}",
-        ran.out
-    );
+    assert_has(&ran.out, "acme-eu unchanged, annotated");
     assert_eq!(note().await, "theirs");
     let again = home.run(&["apply", &rows, "--yes"]).await;
     assert!(!again.out.contains("annotated"), "{}", again.out);

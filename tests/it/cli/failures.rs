@@ -7,6 +7,7 @@ use super::{
     program::Home,
 };
 use crate::support::{
+    assertions::{assert_has, assert_lacks},
     bare::args,
     faults::{Fault, Faults, json as answer},
 };
@@ -31,11 +32,8 @@ async fn a_missing_or_wrong_key_ends_with_four() {
     ] {
         let refused = home.run(command).await;
         assert_eq!(refused.code, 4, "{}", refused.err);
-        assert!(
-            refused.err.contains("no such key") && !refused.err.contains("canary"),
-            "{}",
-            refused.err
-        );
+        assert_has(&refused.err, "no such key");
+        assert_lacks(&refused.err, "canary");
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 const FIELDS: [&str; 10] = [
     "user_group_id",
@@ -72,17 +72,10 @@ async fn list_and_show_print_what_is_known() {
 
     let human = home.run(&["list", "-P", "production"]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
-    assert!(
-        human.out.contains("388d") && human.out.contains("東京商事"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "388d");
+    assert_has(&human.out, "東京商事");
     let human = home.run(&["show", "initech"]).await;
-    assert!(
-        human.out.contains("the service does not return it"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "the service does not return it");
 }
 
 #[tokio::test]
@@ -94,12 +87,8 @@ async fn a_note_is_replaced_only_if_it_is_the_expected_one() {
         .run(&["note", "acme-eu", "second", "--expect", ""])
         .await;
     assert_eq!(refused.code, 2, "{}", refused.err);
-    assert!(
-        refused.err.contains("Note not saved: it was changed by")
-            && refused.err.contains("\"first\""),
-        "{}",
-        refused.err
-    );
+    assert_has(&refused.err, "Note not saved: it was changed by");
+    assert_has(&refused.err, "\"first\"");
     let second = ["note", "acme-eu", "second", "--expect", "first"];
     let written = home.run(&second).await;
     assert_eq!((written.code, written.out.trim()), (0, "second"));

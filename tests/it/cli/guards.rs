@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::program::Home;
 use crate::support::{
+    assertions::assert_has,
     bare::args,
     faults::{Fault, Faults, json as answer},
 };
@@ -169,11 +170,7 @@ async fn a_dry_run_changes_nothing() {
         "{}",
         create.out
     );
-    assert!(
-        create.err.contains("known ids like it: \"acme\""),
-        "{}",
-        create.err
-    );
+    assert_has(&create.err, "known ids like it: \"acme\"");
     assert_eq!(service.connections(), 1, "a new group is not even read");
     for command in [
         &["update", "acme", "--name", "x", "--dry-run"][..],

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::program::{Background, Home};
-use crate::support::{bare::args, wait::eventually};
+use crate::support::{assertions::assert_has, bare::args, wait::eventually};
 
 /// An installation with a service, a group `acme`, and a profile that hands off to a script.
 pub(super) async fn scene(script: &str) -> (Home, Background) {
@@ -56,16 +56,8 @@ async fn a_rotation_hands_off_and_says_so() {
     assert!(got.contains(&token) && !rotated.to_string().contains(&token));
     let ran = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err.contains("handing the new token to /bin/sh"),
-        "{}",
-        ran.err
-    );
-    assert!(
-        ran.err.contains("\"acme\" handed off: stored"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "handing the new token to /bin/sh");
+    assert_has(&ran.err, "\"acme\" handed off: stored");
     let ran = home.run(&["rotations", "handoff", "--pending"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
     assert!(ran.err.contains("nothing waits"), "{}", ran.err);

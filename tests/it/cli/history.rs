@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 async fn demo() -> (Home, Background) {
     let mut home = Home::new();
@@ -106,11 +106,8 @@ async fn an_operation_is_one_line_with_its_steps() {
         "{head}"
     );
     let human = home.run(&args("history acme-eu --deeds --limit 1")).await;
-    assert!(
-        human.out.contains("confirmed") && human.out.contains("leaked"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "confirmed");
+    assert_has(&human.out, "leaked");
     let back = home
         .json(0, &args("history --deeds --reverse --limit 3"))
         .await;
@@ -192,11 +189,8 @@ async fn views_and_favourites_are_stored_and_found_by_the_filter() {
     );
     assert!(!lines(&found).is_empty());
     let human = home.run(&["view", "list"]).await;
-    assert!(
-        human.out.contains("@gold") && human.out.contains("prop:tier=gold"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "@gold");
+    assert_has(&human.out, "prop:tier=gold");
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["view", "save", "x", "--filter", "map:"][..], "nothing was saved"),

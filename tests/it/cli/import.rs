@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::program::{Background, Home};
 use crate::support::{
+    assertions::{assert_has, assert_lacks},
     bare::args,
     clock::TestClock,
     faults::{Fault, Faults, json as answer},
@@ -49,12 +50,9 @@ async fn ids_are_recorded_and_nothing_is_sent() {
 
     let human = home.run(&["import", &file]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
-    assert!(
-        human
-            .out
-            .contains("2 rows for the directory of live; nothing was sent"),
-        "{}",
-        human.out
+    assert_has(
+        &human.out,
+        "2 rows for the directory of live; nothing was sent",
     );
     assert!(
         human.out.lines().all(|line| line.len() <= 80),
@@ -90,11 +88,7 @@ async fn values_from_the_service_are_not_replaced_by_the_file() {
     );
     let ran = home.run(&["import", &file]).await;
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.err.contains("row 1: \"acme-eu\" differs"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "row 1: \"acme-eu\" differs");
     assert_eq!(home.json(0, &["show", "acme-eu"]).await, before);
 }
 
@@ -136,11 +130,8 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
     ] {
         let ran = home.run_with(&["import", "-"], text).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(
-            ran.err.contains(why) && !ran.err.contains("canary"),
-            "{}",
-            ran.err
-        );
+        assert_has(&ran.err, why);
+        assert_lacks(&ran.err, "canary");
     }
     assert_eq!(home.run(&["import", "no-such-file"]).await.code, 2);
     assert_eq!(home.json(0, &["list"]).await, json!([]));
@@ -165,11 +156,8 @@ async fn create_and_update_send_only_what_is_needed() {
     let dry = home
         .run(&["import", &file, "--create", "--update", "--dry-run"])
         .await;
-    assert!(
-        dry.out.contains("create new-1\n") && dry.out.contains("update acme-eu\n"),
-        "{}",
-        dry.out
-    );
+    assert_has(&dry.out, "create new-1\n");
+    assert_has(&dry.out, "update acme-eu\n");
 
     // An update alone creates nothing, and goes on with the other rows.
     let ran = home
@@ -296,11 +284,7 @@ async fn a_killed_import_resumes_and_sends_no_row_twice() {
 
     let ran = home.run(&import).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err.contains("going on with the import begun"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "going on with the import begun");
     let mut lines = objects(&ran.out);
     let sum = lines.pop().expect("a sum");
     assert_eq!(sum_of(&sum), (ROWS as u64, ROWS as u64));

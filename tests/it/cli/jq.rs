@@ -3,7 +3,11 @@
 use rustix::process::Signal;
 
 use super::program::{Background, Home};
-use crate::support::{bare::args, wait::eventually};
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    bare::args,
+    wait::eventually,
+};
 
 #[tokio::test]
 async fn a_list_is_passed_as_a_whole_or_line_by_line() {
@@ -51,11 +55,8 @@ async fn a_wrong_expression_is_reported_before_anything_is_done_and_no_result_is
             "{wrong}: {}",
             ran.err
         );
-        assert!(
-            ran.err.contains("--jq: ") && !ran.err.contains(canary),
-            "{}",
-            ran.err
-        );
+        assert_has(&ran.err, "--jq: ");
+        assert_lacks(&ran.err, canary);
     }
     let ran = home.run(&["list", "-o", "csv", "--jq", "."]).await;
     assert!(

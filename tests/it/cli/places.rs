@@ -9,6 +9,7 @@ use super::{
     handoff::scene,
     program::{Background, Home},
 };
+use crate::support::assertions::assert_has;
 
 /// An installation with a service and a group `acme` in the profile `live`, and the key of that environment.
 async fn served() -> (Home, Background, String) {
@@ -169,19 +170,13 @@ async fn a_new_profile_of_a_known_address_asks_which_place_it_is() {
     assert_eq!(ran.code, 4, "{}", ran.err);
     let ran = run(&add("renewed", renewed), &["--same-environment", "live"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err
-            .contains("renewed is bound to place live; its API key is on trial"),
-        "{}",
-        ran.err
+    assert_has(
+        &ran.err,
+        "renewed is bound to place live; its API key is on trial",
     );
     let ran = run(&add("other", other), &["--new-environment"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.err.contains("other is bound to place other"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "other is bound to place other");
     let places = home.json(0, &["place", "list"]).await;
     let places = places.as_array().expect("a list").iter();
     let names: Vec<_> = places.map(|place| place["place"].as_str()).collect();
@@ -207,16 +202,8 @@ async fn a_hand_off_is_run_by_its_profile_or_where_a_person_says_so() {
     assert_eq!(listed[0]["due_in"], "live", "{listed}");
     assert_eq!(listed[0]["handoff"]["state"], "failed");
     let ran = home.run(&[&second[..], &failed].concat()).await;
-    assert!(
-        ran.err.contains("handed off by profile live"),
-        "{}",
-        ran.err
-    );
-    assert!(
-        ran.err.contains("--profile second rotations handoff 1"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "handed off by profile live");
+    assert_has(&ran.err, "--profile second rotations handoff 1");
     assert!(!home.path("ran").exists(), "not run by itself");
     // With its number it is run, and from then on belongs to the second profile.
     let moved = ["rotations", "handoff", "1"];

@@ -8,8 +8,8 @@ use super::{
     guards::{group, methods},
     program::Home,
 };
-use crate::support::bare::args;
 use crate::support::faults::{Fault, Faults, http, json as answer};
+use crate::support::{assertions::assert_has, bare::args};
 
 const KEY: &str = "canary-api-key-5up3r53cr3t";
 
@@ -93,11 +93,7 @@ async fn a_profile_is_tested_and_written_and_works() {
 
     let again = home.run(&add).await;
     assert_eq!(again.code, 2);
-    assert!(
-        again.err.contains("there is a profile \"eu\" already"),
-        "{}",
-        again.err
-    );
+    assert_has(&again.err, "there is a profile \"eu\" already");
     assert_eq!(config(&home).expect("there"), text);
 
     let asked = home.run(&["profile", "remove", "eu"]).await;
@@ -229,12 +225,7 @@ async fn a_wrong_path_is_reported_before_a_missing_group() {
     fs::write(&file, format!("{text}path = \"/api/users\"\n")).expect("written");
     let ran = home.run(&["get", "acme", "--exists"]).await;
     assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(
-        ran.err
-            .contains("check the profile's `path` and `base_url`"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "check the profile's `path` and `base_url`");
 }
 
 #[tokio::test]
@@ -283,11 +274,7 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
         );
         let missing = home.run(&["profile", "check"]).await;
         assert_eq!(missing.code, 4, "{}", missing.err);
-        assert!(
-            missing.err.contains("groupdesk profile key"),
-            "{}",
-            missing.err
-        );
+        assert_has(&missing.err, "groupdesk profile key");
         assert_eq!(home.run_with(&["profile", "key", "eu"], KEY).await.code, 0);
         assert_eq!(
             home.run(&["profile", "key", "eu", "--forget"]).await.code,
@@ -295,11 +282,8 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
         );
     } else {
         assert_eq!(ran.code, 2, "{}", ran.err);
-        assert!(
-            ran.err.contains("the key was not stored") && ran.err.contains("name another source"),
-            "{}",
-            ran.err
-        );
+        assert_has(&ran.err, "the key was not stored");
+        assert_has(&ran.err, "name another source");
         assert_eq!(config(&home), None, "no profile without its key");
     }
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 /// Two environments of one service, and a group in the testing one. The editor changes its name.
 pub(super) async fn two() -> (Home, Background) {
@@ -88,11 +88,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     );
     let human = home.run(&diff).await;
     assert_eq!(human.code, 10);
-    assert!(
-        human.out.contains("~ mapping 40: 213 -> 9"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "~ mapping 40: 213 -> 9");
     assert!(human.out.contains("- mapping 7: x"), "{}", human.out);
 
     // The group exists there now: only differing values are laid over it.
@@ -119,11 +115,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     assert_eq!(found["same"], true);
     assert_eq!(found["not_known"], json!(["mapping"]));
     let human = home.run(&bare).await;
-    assert!(
-        human.err.contains("! mapping is known on neither side"),
-        "{}",
-        human.err
-    );
+    assert_has(&human.err, "! mapping is known on neither side");
     assert!(human.err.contains("as far as is known"), "{}", human.err);
 
     #[rustfmt::skip] // A table: one case per line.

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::program::Home;
+use crate::support::assertions::assert_has;
 
 /// A command that asks more than expected is not waited for longer.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -119,10 +120,8 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
     for wrong in ["y\n", "acme-us\n", "\n", "\u{4}"] {
         let (shown, code) = answer_with_line(&home, &rotate, wrong);
         assert_eq!(code, Some(3), "{shown}");
-        assert!(
-            shown.contains("PRODUCTION production http://") && shown.contains("not confirmed"),
-            "{shown}"
-        );
+        assert_has(&shown, "PRODUCTION production http://");
+        assert_has(&shown, "not confirmed");
     }
     assert_eq!(fingerprint(&home.json(0, &production).await), before);
     let (shown, code) = answer_with_line(&home, &rotate, "acme-eu\n");

@@ -8,7 +8,7 @@ use super::{
     program::Home,
     prompts::{answer_with_line, unasked},
 };
-use crate::support::{bare::args, faults::Fault};
+use crate::support::{assertions::assert_has, bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_quiet_success_prints_only_the_result() {
@@ -110,11 +110,7 @@ async fn errors_and_alarms_are_printed_even_if_quiet() {
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
     let ran = home.run(&["rotations", "settle", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
-    assert!(
-        ran.err.contains("rotation 1 of \"acme\" stays unknown"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "rotation 1 of \"acme\" stays unknown");
 
     let (home, _serving) = scene("exit 3").await;
     let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;

@@ -11,6 +11,7 @@ use super::{
     prompts::answer_with_line,
 };
 use crate::support::{
+    assertions::assert_has,
     bare::args,
     clock::TestClock,
     proxy::{FaultyProxy, Gate, ProxyFault, Then},
@@ -321,11 +322,7 @@ async fn only_the_group_of_a_pasted_token_is_rotated() {
     assert_eq!(rotated["outcome"], "confirmed");
     let again = paste(&[], &token).await;
     assert_eq!(again.code, 3, "{}", again.err);
-    assert!(
-        again.err.contains("has been replaced since"),
-        "{}",
-        again.err
-    );
+    assert_has(&again.err, "has been replaced since");
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 

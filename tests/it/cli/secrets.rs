@@ -8,7 +8,7 @@ use super::{
     guards::{group, knowing_acme},
     program::{Home, files},
 };
-use crate::support::{bare::args, faults::Fault};
+use crate::support::{assertions::assert_has, bare::args, faults::Fault};
 
 #[tokio::test]
 async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
@@ -21,11 +21,7 @@ async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
     ] {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}");
-        assert!(
-            ran.err.contains("never go on a command line"),
-            "{}",
-            ran.err
-        );
+        assert_has(&ran.err, "never go on a command line");
         assert!(
             !ran.err.contains("canary") && !ran.out.contains("canary"),
             "{ran:?}"

@@ -17,6 +17,7 @@ use tokio::{
 };
 
 use super::program::{DEADLINE, Home};
+use crate::support::assertions::{assert_has, assert_lacks};
 
 #[tokio::test]
 async fn keys_are_made_listed_and_revoked() {
@@ -87,11 +88,8 @@ async fn keys_are_made_listed_and_revoked() {
     let human = home
         .run(&["serve", "keys", "list", "--database", &database])
         .await;
-    assert!(
-        human.out.contains("read, write") && !human.out.contains(&key),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "read, write");
+    assert_lacks(&human.out, &key);
 }
 
 #[tokio::test]

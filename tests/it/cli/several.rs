@@ -6,8 +6,8 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{Background, Home, Ran},
 };
-use crate::support::bare::args;
 use crate::support::faults::{Fault, json as faulty};
+use crate::support::{assertions::assert_has, bare::args};
 
 /// A production profile with three groups, two of them with a mapping.
 async fn three() -> (Home, Background) {
@@ -99,11 +99,8 @@ async fn several_groups_are_read_and_their_tokens_go_to_one_file() {
     }
     let ran = home.run(&["get", "--filter", "acme"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.contains("acme-eu") && ran.out.contains("acme-us"),
-        "{}",
-        ran.out
-    );
+    assert_has(&ran.out, "acme-eu");
+    assert_has(&ran.out, "acme-us");
     assert!(!ran.out.contains("globex"), "{}", ran.out);
     let dry = ["get", "acme-eu", "--dry-run"];
     assert_eq!(home.json(0, &dry).await["to_read"], 1);
@@ -157,13 +154,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
     );
     let human = home.run(&[&edit[..], &["--dry-run"]].concat()).await;
     assert!(human.out.contains("~ acme-eu: 40 -> 213"), "{}", human.out);
-    assert!(
-        human
-            .out
-            .contains("2 change, 0 as wanted already, 0 skipped"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "2 change, 0 as wanted already, 0 skipped");
     // Nobody can type the words.
     let ran = home.run(&edit).await;
     assert_eq!(ran.code, 3, "{}", ran.err);

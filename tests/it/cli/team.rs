@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::program::{Background, Home};
 use crate::support::{
+    assertions::assert_has,
     bare::args,
     postgres::{self, Server},
 };
@@ -61,22 +62,14 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
 
     let early = ana.run(&["list"]).await;
     assert_eq!(early.code, 8, "{}", early.err);
-    assert!(
-        early.err.contains("groupdesk directory init"),
-        "{}",
-        early.err
-    );
+    assert_has(&early.err, "groupdesk directory init");
     assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
     let again = ana.run(&["directory", "init"]).await;
     assert!(again.err.contains("such a schema already"), "{}", again.err);
 
     let refused = ben.run(&["list"]).await;
     assert_eq!(refused.code, 8, "{}", refused.err);
-    assert!(
-        refused.err.contains("groupdesk directory grant"),
-        "{}",
-        refused.err
-    );
+    assert_has(&refused.err, "groupdesk directory grant");
     assert_eq!(
         ana.run(&["directory", "grant", "ben", "operator"])
             .await
@@ -84,11 +77,7 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
         0
     );
     let nobody = ana.run(&["directory", "grant", "bne", "operator"]).await;
-    assert!(
-        nobody.err.contains("CREATE ROLE bne LOGIN"),
-        "{}",
-        nobody.err
-    );
+    assert_has(&nobody.err, "CREATE ROLE bne LOGIN");
 
     // A role that may only work is warned by the server at most.
     for change in [

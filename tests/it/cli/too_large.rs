@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::program::Home;
+use crate::support::assertions::assert_has;
 
 const NOT_SENT: &str = "nothing of it was sent";
 
@@ -94,11 +95,7 @@ async fn a_row_of_a_file_is_named() {
         ] {
             let ran = home.run(arguments).await;
             assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-            assert!(
-                ran.err.contains("row 2, line 2: properties: "),
-                "{}",
-                ran.err
-            );
+            assert_has(&ran.err, "row 2, line 2: properties: ");
             assert!(ran.err.contains(words), "{}", ran.err);
             assert!(ran.err.contains("nothing was done"), "{}", ran.err);
         }

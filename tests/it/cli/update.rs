@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 
 /// The demo's testing profile as a configuration, so that a second installation can reach the same service.
 async fn served() -> (Home, Home, Background) {
@@ -243,11 +243,7 @@ async fn properties_are_compared_if_the_service_returns_them() {
     let insist = ["update", "acme", "--map", "7=2", "--if-unchanged", "--yes"];
     let ran = ana.run(&insist).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(
-        ran.err.contains("(properties tier, properties beta)"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "(properties tier, properties beta)");
 }
 
 #[tokio::test]
@@ -258,11 +254,7 @@ async fn a_group_never_seen_cannot_be_called_unchanged() {
     let insist = args("update imported --name x --if-unchanged --yes");
     let ran = ana.run(&insist).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(
-        ran.err.contains("was never seen at the service"),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "was never seen at the service");
     assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
     let listed = ana.json(0, &["show", "imported"]).await;
     assert_eq!(listed["last_seen"], Value::Null);

@@ -3,7 +3,10 @@
 use std::process::Command;
 
 use super::guards::{group, knowing_acme};
-use crate::support::faults::Fault;
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    faults::Fault,
+};
 
 const KEY: &str = "key-of-the-desk";
 
@@ -20,11 +23,7 @@ async fn each_exchange_is_printed_with_its_time_and_without_secrets() {
         ran.out
     );
     assert!(ran.err.contains("> 1 GET http://127.0.0.1:"), "{}", ran.err);
-    assert!(
-        ran.err.contains("\"user_group_id\": \"acme\""),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "\"user_group_id\": \"acme\"");
     assert!(ran.err.contains("< 1 HTTP 200 after "), "{}", ran.err);
     assert!(ran.err.contains(" ms\n"), "{}", ran.err);
     for secret in [KEY, token] {
@@ -40,11 +39,8 @@ async fn each_exchange_is_printed_with_its_time_and_without_secrets() {
         ran.err
     );
     let ran = home.run(&["doctor", "-v"]).await;
-    assert!(
-        ran.err.contains("> ") && ran.err.contains("< "),
-        "{}",
-        ran.err
-    );
+    assert_has(&ran.err, "> ");
+    assert_has(&ran.err, "< ");
     assert!(!ran.err.contains(KEY), "{}", ran.err);
     let ran = home.run(&["list", "-v", "-q"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -58,11 +54,8 @@ async fn a_request_is_printed_as_a_command_without_the_key() {
     let ran = home.run(&create).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
-    assert!(
-        ran.out.contains("\"$GROUPDESK_API_KEY\"") && !ran.out.contains(KEY),
-        "{}",
-        ran.out
-    );
+    assert_has(&ran.out, "\"$GROUPDESK_API_KEY\"");
+    assert_lacks(&ran.out, KEY);
     assert!(ran.err.contains("would CREATE"), "{}", ran.err);
     assert_eq!(service.requests().len(), before, "nothing was sent");
     let parsed = Command::new("sh").args(["-n", "-c", &ran.out]).status();

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use secrecy::ExposeSecret;
 
 use super::{CANARY, Home};
-use crate::support::wait::eventually;
+use crate::support::{assertions::assert_has, wait::eventually};
 
 /// Long enough for any command here that ends by itself, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -90,10 +90,8 @@ async fn a_file_that_others_can_read_is_refused() {
     for mode in [0o640, 0o604, 0o620, 0o644] {
         let file = key_file(&home, CANARY, mode);
         let text = key_in(&file).await.expect_err("refused");
-        assert!(
-            text.contains("chmod 600") && text.contains(&format!("{mode:04o}")),
-            "{text}"
-        );
+        assert_has(&text, "chmod 600");
+        assert_has(&text, &format!("{mode:04o}"));
     }
 }
 
@@ -198,10 +196,8 @@ async fn a_failed_command_gives_its_code_and_last_words_without_the_key() {
     .expect_err("failed");
     assert!(text.ends_with("a\\u{1b}[2Jb …"), "{text}");
     let text = key_of(shell("kill -9 $$")).await.expect_err("failed");
-    assert!(
-        text.contains("SIGKILL") && text.contains("said nothing"),
-        "{text}"
-    );
+    assert_has(&text, "SIGKILL");
+    assert_has(&text, "said nothing");
 }
 
 #[tokio::test]
@@ -216,10 +212,8 @@ async fn a_command_that_gives_no_key_is_refused() {
     }
     let absent = KeySource::Command(vec!["/nowhere/pass".into(), CANARY.into()]);
     let text = key_of(absent).await.expect_err("refused");
-    assert!(
-        text.contains("/nowhere/pass") && text.contains("cannot be started"),
-        "{text}"
-    );
+    assert_has(&text, "/nowhere/pass");
+    assert_has(&text, "cannot be started");
 }
 
 #[tokio::test]

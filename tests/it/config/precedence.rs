@@ -6,6 +6,7 @@ use groupdesk::{
 };
 
 use super::{CANARY, Home, profile_and};
+use crate::support::assertions::{assert_has, assert_lacks};
 
 const TWO: &str = "default_profile = \"b\"\noperator = \"li\"\n\
     [profiles.b]\nbase_url = \"https://b.example\"\napi_key = { env = \"B\" }\n\
@@ -122,10 +123,8 @@ fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
         ..home.overrides()
     };
     let mistaken = format!("{:?}", Settings::load(&mistaken).expect("good").directory);
-    assert!(
-        mistaken.contains("groupdesk") && !mistaken.contains(CANARY),
-        "{mistaken}"
-    );
+    assert_has(&mistaken, "groupdesk");
+    assert_lacks(&mistaken, CANARY);
     let home = home.set("GROUPDESK_DIRECTORY", "/from/variable.db");
     let at = home.load().expect("good").directory;
     assert_eq!(at, DirectoryAt::File("/from/variable.db".into()));
@@ -167,29 +166,23 @@ fn nothing_at_all_is_no_error_until_a_profile_is_needed() {
         settings.operator
     );
     let error = settings.profile(None).expect_err("none").to_string();
-    assert!(
-        error.contains("config.toml") && error.contains("GROUPDESK_BASE_URL"),
-        "{error}"
-    );
+    assert_has(&error, "config.toml");
+    assert_has(&error, "GROUPDESK_BASE_URL");
 }
 
 #[test]
 fn a_file_that_somebody_named_must_exist() {
     let home = Home::new().set("GROUPDESK_CONFIG", "/nowhere/config.toml");
     let text = refusal(&home);
-    assert!(
-        text.contains("/nowhere/config.toml") && text.contains("GROUPDESK_CONFIG"),
-        "{text}"
-    );
+    assert_has(&text, "/nowhere/config.toml");
+    assert_has(&text, "GROUPDESK_CONFIG");
     let flags = Overrides {
         config: Some("/nowhere/else.toml".into()),
         ..home.overrides()
     };
     let text = Settings::load(&flags).expect_err("refused").to_string();
-    assert!(
-        text.contains("else.toml") && text.contains("--config"),
-        "{text}"
-    );
+    assert_has(&text, "else.toml");
+    assert_has(&text, "--config");
 }
 
 #[test]
@@ -214,9 +207,9 @@ fn an_unknown_profile_names_the_nearest_and_all() {
         "there is no profile \"eu-lvie\"; did you mean \"eu-live\"? (there are: b, eu-live)"
     );
     let text = refusal(&home.set("GROUPDESK_PROFILE", "eu-lvie"));
-    assert!(
-        text.contains("named by GROUPDESK_PROFILE; did you mean \"eu-live\"?"),
-        "{text}"
+    assert_has(
+        &text,
+        "named by GROUPDESK_PROFILE; did you mean \"eu-live\"?",
     );
 }
 
@@ -278,10 +271,8 @@ fn half_a_profile_of_variables_says_what_is_missing() {
         "GROUPDESK_PATH",
     ] {
         let text = refusal(&Home::new().set(other, CANARY));
-        assert!(
-            text.contains(other) && text.contains("GROUPDESK_BASE_URL is not"),
-            "{text}"
-        );
+        assert_has(&text, other);
+        assert_has(&text, "GROUPDESK_BASE_URL is not");
     }
 }
 

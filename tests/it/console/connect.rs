@@ -13,6 +13,7 @@ use super::{
     scene::{NOW, USUAL},
 };
 use crate::support::{
+    assertions::{assert_has, assert_lacks},
     console::{Console, text_of},
     proxy::FaultyProxy,
     snapshots::assert_snapshot,
@@ -258,10 +259,8 @@ async fn a_pasted_key_is_masked_and_stored_only_in_the_keyring() {
     console.keys("w").await;
     if fresh.config().exists() {
         let text = fs::read_to_string(fresh.config()).expect("readable");
-        assert!(
-            text.contains("keyring = ") && !text.contains(&secret),
-            "{text}"
-        );
+        assert_has(&text, "keyring = ");
+        assert_lacks(&text, &secret);
         console.shows(" TESTING ");
         groupdesk::config::keyring::forget(&entry).expect("taken out");
     } else {

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{ACME, Scene, assert_unknown, exposed, history, look_up, rotate, update, wanted};
 use crate::support::{
+    assertions::assert_has,
     faults::{Fault, Faults, json as answer},
     proxy::{ProxyFault, Then},
     world::{Side, id},
@@ -176,10 +177,7 @@ async fn a_refusal_is_reported_in_the_words_of_the_service() {
         panic!("{failure:?}");
     };
     let words = words.expect("words");
-    assert!(
-        words.contains("another environment has a user group"),
-        "{words}"
-    );
+    assert_has(&words, "another environment has a user group");
     let lines = history(&scene.ana).await;
     assert_eq!(lines[0].ending, Ending::Refused);
     assert!(

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::{ACME, Scene, exposed, history, journal, rotate};
 use crate::support::{
+    assertions::assert_has,
     proxy::{ProxyFault, Then},
     wait::eventually,
     world::Installation,
@@ -264,10 +265,7 @@ async fn at_the_time_limit_the_whole_process_group_is_killed() {
     assert_eq!(handed.handoff.state, HandOffState::Failed);
     assert_eq!(handed.handoff.exit, None);
     let note = handed.handoff.note.expect("a note");
-    assert!(
-        note.contains("did not end within 2000 ms and was killed: waiting"),
-        "{note}"
-    );
+    assert_has(&note, "did not end within 2000 ms and was killed: waiting");
     let pid = taker.read("pid").trim().to_owned();
     eventually("it is gone", || !is_running(&pid)).await;
 }

@@ -19,7 +19,10 @@ use super::{
     history, journal, rotate,
     unwritable::fail_writes,
 };
-use crate::support::world::{Side, id};
+use crate::support::{
+    assertions::assert_has,
+    world::{Side, id},
+};
 
 /// A script that says when it has begun, and ends when told to or when its folder is removed.
 const WAITS: &str = "cat > $1/in; touch $1/began; \
@@ -86,10 +89,8 @@ async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
     assert!(!unwritten.is_done());
     assert_eq!(unwritten.handoff.state, HandOffState::Pending);
     let note = unwritten.handoff.note.expect("why");
-    assert!(
-        note.contains("it ended well") && note.contains("could not be written down here"),
-        "{note}"
-    );
+    assert_has(&note, "it ended well");
+    assert_has(&note, "could not be written down here");
     fail_writes(&scene, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
 }

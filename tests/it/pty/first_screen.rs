@@ -7,6 +7,7 @@ use super::{
     place::{FIRST, TempHome},
     quit,
 };
+use crate::support::assertions::{assert_has, assert_lacks};
 
 #[test]
 fn the_first_screen_says_how_to_connect_and_quits() {
@@ -97,10 +98,8 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
 
     let file = place.below("config/groupdesk/config.toml");
     let text = fs::read_to_string(&file).expect("written");
-    assert!(
-        text.contains("[profiles.eu-live]") && !text.contains(&key),
-        "{text}"
-    );
+    assert_has(&text, "[profiles.eu-live]");
+    assert_lacks(&text, &key);
     let mode =
         |path: &std::path::Path| path.metadata().expect("there").permissions().mode() & 0o777;
     assert_eq!(mode(&file), 0o600);

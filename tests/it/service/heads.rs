@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::slow::{assert_served, connect, rest};
-use crate::support::service::TestService;
+use crate::support::{assertions::assert_has, service::TestService};
 
 /// Status and JSON of the answer, read until the service closes.
 async fn answer(service: &TestService, request: &str) -> (u16, Value) {
@@ -12,9 +12,9 @@ async fn answer(service: &TestService, request: &str) -> (u16, Value) {
     let (head, body) = said.split_once("\r\n\r\n").expect("a head");
     let length = format!("\r\ncontent-length: {}", body.len());
     assert!(head.contains(&length), "{head}");
-    assert!(
-        head.contains("\r\ncontent-type: application/json\r\ncache-control: no-store"),
-        "{head}"
+    assert_has(
+        &head,
+        "\r\ncontent-type: application/json\r\ncache-control: no-store",
     );
     let status = head[9..12].parse().expect("a status");
     (status, serde_json::from_str(body).expect("JSON"))
@@ -62,10 +62,8 @@ async fn an_unreadable_request_is_a_400_in_json() {
     let mut stream = connect(&service, &format!("{first}GET\r\n\r\n")).await;
     let said = rest(&mut stream).await;
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
-    assert!(
-        said.contains("HTTP/1.1 400") && said.contains("malformed_request"),
-        "{said}"
-    );
+    assert_has(&said, "HTTP/1.1 400");
+    assert_has(&said, "malformed_request");
     assert!(!said.contains(body));
     assert_served(&service, "after them").await;
 }

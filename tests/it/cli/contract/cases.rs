@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{Contract, pin};
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 use crate::{
     cli::{
         guards::{group, knowing_acme},
@@ -509,9 +509,6 @@ async fn itself(c: &mut Contract, home: &Home) {
         json!([{"command": "list", "form": "array", "shapes": ["group"]}])
     );
     let human = home.run(&["help", "json", "list"]).await;
-    assert!(
-        human.out.contains("list") && human.out.contains("environment_tag"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "list");
+    assert_has(&human.out, "environment_tag");
 }

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::{CREATE, ids, import, made};
+use crate::support::assertions::assert_has;
 use crate::{
     cli::program::{Home, files},
     support::faults::{Fault, Faults},
@@ -25,11 +26,8 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
     std::os::unix::fs::symlink(home.path("elsewhere"), folder.join("b.CSV")).expect("linked");
     let ran = home.run(&dry).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(
-        ran.out.contains("create in-a") && ran.out.contains("create in-b"),
-        "{}",
-        ran.out
-    );
+    assert_has(&ran.out, "create in-a");
+    assert_has(&ran.out, "create in-b");
 
     let odd = folder.join("c.json");
     let fifo = || {
@@ -46,11 +44,8 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
         make();
         let ran = home.run(&["apply", &path, "--yes"]).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
-        assert!(
-            ran.err.contains("c.json") && ran.err.contains(why),
-            "{}",
-            ran.err
-        );
+        assert_has(&ran.err, "c.json");
+        assert_has(&ran.err, why);
         if odd.is_dir() {
             std::fs::remove_dir(&odd).expect("removed");
         } else {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 use crate::{
     cli::program::{DEADLINE, Home},
     support::service::{Caller, Reply, plain_client},
@@ -72,11 +72,8 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     let human = home
         .run(&["serve", "keys", "list", "--database", &database])
         .await;
-    assert!(
-        human.out.contains("2126-01-31") && human.out.contains("never"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "2126-01-31");
+    assert_has(&human.out, "never");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use crate::support::bare::args;
+use crate::support::{assertions::assert_has, bare::args};
 use crate::{
     cli::program::{Background, Home},
     support::service::Caller,
@@ -89,11 +89,8 @@ async fn other_files_are_neither_copied_nor_created() {
             let all = [&["serve"][..], arguments, &["--database", database]].concat();
             let ran = home.run(&all).await;
             assert_eq!(ran.code, 2, "{all:?}: {}", ran.err);
-            assert!(
-                ran.err.contains(says) && ran.err.contains(database),
-                "{}",
-                ran.err
-            );
+            assert_has(&ran.err, says);
+            assert_has(&ran.err, database);
         }
         assert!(!home.path("missing.db").exists() && !home.path("copy.db").exists());
     }
@@ -157,11 +154,8 @@ async fn every_problem_is_named_and_nothing_is_changed() {
     assert_eq!(mode & 0o777, 0o644, "it only looks");
     let human = home.run(&["serve", "check", "--database", &database]).await;
     assert_eq!(human.code, 2);
-    assert!(
-        human.out.contains("WRONG") && human.out.contains("chmod 600"),
-        "{}",
-        human.out
-    );
+    assert_has(&human.out, "WRONG");
+    assert_has(&human.out, "chmod 600");
 }
 
 /// Bytes that were damaged on the disk.

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::{Home, by_socket, machine, postgres, service};
-use crate::support::{pooler::Pooler, service::Caller};
+use crate::support::{assertions::assert_has, pooler::Pooler, service::Caller};
 
 /// Runs a command that fails with one line; returns the line.
 async fn refused(home: &Home, code: i32, arguments: &[&str]) -> String {
@@ -74,10 +74,8 @@ async fn a_refused_connection_says_who_can_help() {
         &by_socket(server, "lee", schema),
     );
     let said = refused(&lee, 8, &["list"]).await;
-    assert!(
-        said.contains("takes no more connections") && said.contains("max_connections"),
-        "{said}"
-    );
+    assert_has(&said, "takes no more connections");
+    assert_has(&said, "max_connections");
     server.execute("public", "ALTER ROLE lee CONNECTION LIMIT -1");
     assert_eq!(lee.run(&["list"]).await.code, 0);
 }

@@ -5,6 +5,7 @@ use super::{
     certificates::{Authority, Front, self_signed},
 };
 use crate::support::{
+    assertions::assert_has,
     stage::{Stage, Task, run},
     world::{Side, id},
 };
@@ -88,10 +89,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
     };
     let (code, said) = run(add("refused", &[])).await;
     assert_eq!(code, 5, "{said}");
-    assert!(
-        said.contains("name that in PEM as `ca_file` of the profile"),
-        "{said}"
-    );
+    assert_has(&said, "name that in PEM as `ca_file` of the profile");
     assert!(said.contains("the profile was not written"), "{said}");
     assert_eq!(front.handshakes(), 0);
 
@@ -104,10 +102,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
         (2, ["PUT".to_owned()].as_slice())
     );
     let written = std::fs::read_to_string(&config).expect("readable");
-    assert!(
-        written.contains(&format!("ca_file = \"{ca_file}\"")),
-        "{written}"
-    );
+    assert_has(&written, &format!("ca_file = \"{ca_file}\""));
     let words = ["profile", "show", "own"].map(str::to_owned);
     let (code, said) = run(stage.program(&config, &words)).await;
     assert_eq!(code, 0, "{said}");

@@ -11,6 +11,7 @@ use super::{
     migrated::{newest, program},
     recorder::note,
 };
+use crate::support::assertions::assert_lacks;
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 
@@ -40,10 +41,8 @@ fn assert_refused(what: &str, place: &TempFile) -> DirectoryError {
     assert_error_is_clear(&refused, &file);
     assert_error_is_clear(&inspect(&file).expect_err(what), &file);
     let (code, said) = program(place, None, &["list"]);
-    assert!(
-        !said.contains("error of its own") && !said.contains("panicked"),
-        "{said}"
-    );
+    assert_lacks(&said, "error of its own");
+    assert_lacks(&said, "panicked");
     assert_eq!(code, Some(2), "{what}: {said}");
     assert!(said.contains(&refused.to_string()), "{what}: {said}");
     assert_eq!(bytes_of(&file), before, "{what}: left as it was");

@@ -108,7 +108,7 @@ async fn a_write_on_a_silent_connection_is_there_once_and_acknowledged() {
         let place = place(&directory, "eu");
         async move {
             let group = format!("g{how}");
-            // Moves all of it into the future, including the folder.
+            // Moves the whole cutter into the future: its folder must stay, too.
             let Cutter { folder, plan } = cutter;
             plan.commit.store(how, Ordering::SeqCst);
             let record = Record {
