@@ -211,7 +211,7 @@ async fn one_change_is_applied_to_many_groups_and_reversed() {
 }
 
 #[tokio::test]
-async fn a_bulk_edit_is_refused_for_options_of_a_single_group() {
+async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
     let (home, _serving) = three().await;
     let list = home.write("ids.txt", "acme-eu\nacme-us\nnobody\n");
     let update = async |options: &[&str]| {
