@@ -36,7 +36,7 @@ impl HandOff {
         }
     }
 
-    /// Its exit code and its note, to stand behind what is said of it; empty where there is none.
+    /// Its exit code and its note, to be appended to a sentence about it; each is empty if there is none.
     pub fn in_words(&self) -> (String, String) {
         let exit = self.exit.map(|exit| format!(" (exit {exit})"));
         let note = self.note.as_ref().map(|note| format!(": {note}"));

@@ -124,7 +124,7 @@ fn of_value(value: &Value) -> usize {
     }
 }
 
-/// What an observation contradicted: somebody else was at work.
+/// What an observation contradicted, because somebody else changed the group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drift {
     /// The token differs from the last known one, and we did not rotate it.

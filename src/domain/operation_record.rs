@@ -1,5 +1,5 @@
-//! Groups history entries that belong to the same deed: a rotation and the read that confirmed it, or an update whose
-//! answer was lost and what a later read found out.
+//! Groups history entries that belong to the same operation: a rotation and the read that confirmed it, or an update
+//! whose answer was lost and what a later read found out. Called a *deed* on the command line and in JSON.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::{
     history::{Ending, Entry, Operation},
 };
 
-/// One deed with its history entries, oldest first, each with its number.
+/// One operation with its history entries, oldest first, each with its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationRecord {
     pub steps: Vec<(i64, Entry)>,
@@ -52,7 +52,7 @@ impl OperationRecord {
     }
 }
 
-/// Whether a later entry may belong to the same deed.
+/// Whether a later entry may belong to the same operation.
 fn may_be_continued(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => matches!(
@@ -74,7 +74,7 @@ fn concerns_token(entry: &Entry) -> bool {
     matches!(entry.operation, Operation::Rotate | Operation::HandOff)
 }
 
-/// Whether an earlier entry may belong to the same deed.
+/// Whether an earlier entry may belong to the same operation.
 fn may_continue(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => !matches!(
@@ -91,16 +91,16 @@ fn may_continue(entry: &Entry) -> bool {
     }
 }
 
-/// Groups entries into deeds; entries arrive newest first. Per group, at most one rotation and one change wait for
+/// Groups entries into operations; entries arrive newest first. Per group, at most one rotation and one change wait for
 /// their beginning.
 #[derive(Debug, Default)]
 pub struct RecordGrouper {
-    /// By group, and by whether the deed concerns the token.
+    /// By group, and by whether the operation concerns the token.
     waiting: HashMap<(UserGroupId, bool), OperationRecord>,
 }
 
 impl RecordGrouper {
-    /// Adds the next older entry; returns the deeds that are now complete.
+    /// Adds the next older entry; returns the records that are now complete.
     pub fn push(&mut self, number: i64, entry: Entry) -> Vec<OperationRecord> {
         let key = (entry.user_group_id.clone(), concerns_token(&entry));
         let is_begun = may_continue(&entry);

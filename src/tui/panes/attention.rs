@@ -375,8 +375,8 @@ impl View for AttentionPane {
                 );
                 context.say(Severity::Done, text);
             }
-            Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
-                context.say(Severity::of(trouble), trouble.text.clone());
+            Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
+                context.say(Severity::of(error), error.text.clone());
                 self.reload(context);
             }
             _ => {}

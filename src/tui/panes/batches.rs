@@ -279,8 +279,8 @@ impl View for Batches {
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::AllBatches(rows) => self.take(rows, context),
-            Outcome::Failed(trouble) => {
-                context.say(Severity::of(trouble), trouble.text.clone());
+            Outcome::Failed(error) => {
+                context.say(Severity::of(error), error.text.clone());
             }
             _ => {}
         }

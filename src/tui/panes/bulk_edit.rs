@@ -330,9 +330,9 @@ impl View for BulkEdit {
             Outcome::EditPlanned(None) => {
                 self.wrong = Some("this batch rotated, there is nothing to take back".into());
             }
-            Outcome::Failed(trouble) => {
-                self.wrong = Some(trouble.text.clone());
-                context.say(Severity::of(trouble), trouble.text.clone());
+            Outcome::Failed(error) => {
+                self.wrong = Some(error.text.clone());
+                context.say(Severity::of(error), error.text.clone());
             }
             _ => {}
         }

@@ -335,13 +335,13 @@ impl View for Compare {
                 self.note(profile, &warning.to_string(), severity, context);
             }
             self.read_on(profile, context);
-        } else if let (Outcome::Failed(trouble), Some(profile)) = (outcome, reading) {
-            self.note(profile, &trouble.text, Severity::Error, context);
+        } else if let (Outcome::Failed(error), Some(profile)) = (outcome, reading) {
+            self.note(profile, &error.text, Severity::Error, context);
             self.read_on(profile, context);
-        } else if let Outcome::Failed(trouble) = outcome {
+        } else if let Outcome::Failed(error) = outcome {
             self.asking = None;
-            self.notes.push(trouble.text.clone());
-            context.say(Severity::of(trouble), trouble.text.clone());
+            self.notes.push(error.text.clone());
+            context.say(Severity::of(error), error.text.clone());
         }
     }
 

@@ -85,20 +85,20 @@ impl View for ConfirmTyped {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let inner = popup(buffer, area, (76, 10), "Confirm", context.theme);
-        let mut sheet = TextPage::new(inner.width, context.theme);
-        sheet.text(&self.what, Style::new());
+        let mut page = TextPage::new(inner.width, context.theme);
+        page.text(&self.what, Style::new());
         if let Some(reason) = &self.reason {
-            sheet.text(&format!("! guard: {reason}"), context.theme.warning());
+            page.text(&format!("! guard: {reason}"), context.theme.warning());
         }
-        sheet.text(&self.words, context.theme.title());
+        page.text(&self.words, context.theme.title());
         let rows = 2.min(inner.height);
-        let top = (sheet.height() as u16 + 1).min(inner.height - rows);
-        let page = Rect {
+        let top = (page.height() as u16 + 1).min(inner.height - rows);
+        let page_area = Rect {
             height: top,
             ..inner
         };
         // If not all of it fits, the end matters most.
-        sheet.draw(buffer, page, sheet.last_scroll(top));
+        page.draw(buffer, page_area, page.last_scroll(top));
         let field = Rect {
             height: rows,
             ..paint::row(inner, top)

@@ -108,8 +108,8 @@ impl View for Export {
                 context.say(Severity::Done, exported(*count, path));
                 context.navigate(Navigation::Pop);
             }
-            Outcome::Failed(trouble) => {
-                self.file.failed(&trouble.text);
+            Outcome::Failed(error) => {
+                self.file.failed(&error.text);
             }
             _ => {}
         }

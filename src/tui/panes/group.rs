@@ -32,7 +32,7 @@ pub struct Group {
     id: UserGroupId,
     pending: Pending,
     /// Why the last look-up failed.
-    trouble: Option<String>,
+    error: Option<String>,
     /// Warnings of the last look-up.
     warnings: Vec<String>,
     scroll: Cursor,
@@ -49,7 +49,7 @@ impl Group {
         Self {
             id,
             pending,
-            trouble: None,
+            error: None,
             warnings: Vec::new(),
             scroll: Cursor::default(),
         }
@@ -68,23 +68,23 @@ impl Group {
     }
 
     fn page(&self, width: u16, context: &Context) -> TextPage {
-        let mut sheet = TextPage::new(width, context.theme);
-        if let Some(trouble) = &self.trouble {
-            sheet.text(trouble, context.theme.error());
-            sheet.text("Below: the values known here", context.theme.dim());
-            sheet.blank();
+        let mut page = TextPage::new(width, context.theme);
+        if let Some(error) = &self.error {
+            page.text(error, context.theme.error());
+            page.text("Below: the values known here", context.theme.dim());
+            page.blank();
         }
         for warning in &self.warnings {
-            sheet.text(warning, context.theme.warning());
+            page.text(warning, context.theme.warning());
         }
         if !self.warnings.is_empty() {
-            sheet.blank();
+            page.blank();
         }
         match self.known(context) {
-            Some(group) => group_details::whole(&mut sheet, &group, context),
-            None => sheet.text("This group is not read yet", context.theme.dim()),
+            Some(group) => group_details::whole(&mut page, &group, context),
+            None => page.text("This group is not read yet", context.theme.dim()),
         }
-        sheet
+        page
     }
 }
 
@@ -173,7 +173,7 @@ impl View for Group {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
-            self.trouble = None;
+            self.error = None;
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
             for warning in &done.warnings {
                 context.say(
@@ -181,15 +181,15 @@ impl View for Group {
                     warning.to_string(),
                 );
             }
-        } else if let Outcome::Failed(trouble) = outcome {
-            self.trouble = Some(trouble.text.clone());
-            context.say(Severity::of(trouble), trouble.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            self.error = Some(error.text.clone());
+            context.say(Severity::of(error), error.text.clone());
         }
     }
 
     fn job_panicked(&mut self, context: &mut Context) {
         let key = context.keys.key(Focus::Group, Action::Refresh);
-        self.trouble = Some(format!(
+        self.error = Some(format!(
             "Internal error, the read stopped; {key} reads again"
         ));
     }

@@ -184,8 +184,8 @@ impl View for History {
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::History(entries) = outcome {
             self.take(entries);
-        } else if let Outcome::Failed(trouble) = outcome {
-            context.say(Severity::of(trouble), trouble.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            context.say(Severity::of(error), error.text.clone());
         }
     }
 
@@ -221,12 +221,12 @@ impl View for History {
             let (what, id) = (entry.operation.as_str(), &entry.user_group_id);
             let title = format!("{what} {id}{compare_with}");
             let inner = titled(buffer, below, &title, false, context.theme);
-            let mut sheet = TextPage::new(inner.width, context.theme);
+            let mut page = TextPage::new(inner.width, context.theme);
             match self.compare_with {
-                None => describe(&mut sheet, entry, context),
-                Some(compare_with) => compare(&mut sheet, entry, compare_with, context),
+                None => describe(&mut page, entry, context),
+                Some(compare_with) => compare(&mut page, entry, compare_with, context),
             }
-            sheet.draw_still(buffer, inner);
+            page.draw_still(buffer, inner);
         }
         cursor
     }
@@ -271,40 +271,40 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
     }
 }
 
-fn compare(sheet: &mut TextPage, entry: &Entry, compare_with: CompareWith, context: &Context) {
+fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, context: &Context) {
     let theme = context.theme;
     match reuse::difference(entry, compare_with, context) {
         Ok(change) if change.is_empty() => {
-            sheet.text("The same now as after this entry.", theme.ok());
+            page.text("The same now as after this entry.", theme.ok());
         }
-        Ok(change) => changes::write(sheet, &change, ChangeTarget::Creation, false, theme),
-        Err(why) => sheet.text(&format!("No difference to show: {why}."), theme.dim()),
+        Ok(change) => changes::write(page, &change, ChangeTarget::Creation, false, theme),
+        Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
     }
 }
 
-fn describe(sheet: &mut TextPage, entry: &Entry, context: &Context) {
+fn describe(page: &mut TextPage, entry: &Entry, context: &Context) {
     let ending = entry.ending.as_str().replace('_', " ");
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    sheet.field(
+    page.field(
         "result",
         &ending,
         ending_style(entry.ending, context.theme),
         &at,
     );
     if let Some(changes) = &entry.changes {
-        sheet.field("changes", &changes_text(changes), Style::new(), "");
+        page.field("changes", &changes_text(changes), Style::new(), "");
     }
     let tokens = tokens(entry, context.theme);
     if !tokens.is_empty() {
-        sheet.field("token", &tokens, Style::new(), "fingerprints");
+        page.field("token", &tokens, Style::new(), "fingerprints");
     }
     if let Some(reason) = &entry.reason {
-        sheet.field("reason", reason, Style::new(), "");
+        page.field("reason", reason, Style::new(), "");
     }
     if let Some(note) = &entry.note {
-        sheet.field("note", note, Style::new(), "");
+        page.field("note", note, Style::new(), "");
     }
-    sheet.field("by", &entry.by, Style::new(), "");
+    page.field("by", &entry.by, Style::new(), "");
 }
 
 pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {

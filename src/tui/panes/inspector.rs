@@ -102,10 +102,10 @@ impl Inspector {
     }
 }
 
-fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
-    let mut sheet = TextPage::new(width, theme);
-    page::describe(&mut sheet, exchange, theme);
-    sheet
+fn text_page(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
+    let mut page = TextPage::new(width, theme);
+    page::describe(&mut page, exchange, theme);
+    page
 }
 
 /// Copies a request, or says why that is not possible.
@@ -161,7 +161,7 @@ impl View for Inspector {
     fn act(&mut self, action: Action, context: &mut Context) {
         if let Some(whole) = &mut self.whole {
             let (width, rows) = page_room(context.size);
-            let last = sheet(&whole.exchange, width, context.theme).last_scroll(rows);
+            let last = text_page(&whole.exchange, width, context.theme).last_scroll(rows);
             if whole.scroll.act(action, last + 1, usize::from(rows)) {
                 return;
             }
@@ -244,7 +244,11 @@ impl View for Inspector {
         if let Some(whole) = &self.whole {
             let title = format!("Request {}", whole.exchange.number);
             let inner = page_box(buffer, area, &title, context.theme);
-            sheet(&whole.exchange, inner.width, context.theme).draw(buffer, inner, whole.scroll.at);
+            text_page(&whole.exchange, inner.width, context.theme).draw(
+                buffer,
+                inner,
+                whole.scroll.at,
+            );
             return None;
         }
         let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);

@@ -243,9 +243,9 @@ impl List {
             return 1;
         };
         let area = view::on_screen(self, context).details.unwrap_or_default();
-        let mut sheet = TextPage::new(area.width.saturating_sub(2), context.theme);
-        group_details::side_panel(&mut sheet, &group, context, u16::MAX);
-        sheet.last_scroll(area.height.saturating_sub(1)) + 1
+        let mut page = TextPage::new(area.width.saturating_sub(2), context.theme);
+        group_details::side_panel(&mut page, &group, context, u16::MAX);
+        page.last_scroll(area.height.saturating_sub(1)) + 1
     }
 
     fn export(&self, context: &mut Context) {
@@ -476,10 +476,10 @@ impl View for List {
                 self.restore_view(listing.view.as_ref(), context);
                 self.finder.drop_ended(context);
             }
-            Outcome::Failed(trouble) => {
-                let is_told = trouble.is_directory_outage && context.outage.is_some();
+            Outcome::Failed(error) => {
+                let is_told = error.is_directory_outage && context.outage.is_some();
                 if !is_told {
-                    context.say(Severity::of(trouble), trouble.text.clone());
+                    context.say(Severity::of(error), error.text.clone());
                 }
                 self.finder.drop_ended(context);
             }

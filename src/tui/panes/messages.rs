@@ -108,21 +108,21 @@ impl ShownMessage {
     }
 
     fn page(&self, width: u16, context: &Context) -> TextPage {
-        let mut sheet = TextPage::new(width, context.theme);
-        head(&mut sheet, &self.message, ' ', context);
+        let mut page = TextPage::new(width, context.theme);
+        head(&mut page, &self.message, ' ', context);
         let style = severity_style(self.message.severity, context.theme);
-        sheet.indented(2, &self.message.text, style);
-        sheet.blank();
+        page.indented(2, &self.message.text, style);
+        page.blank();
         if self.exchanges.is_empty() {
-            sheet.text("No request belongs to it.", context.theme.dim());
+            page.text("No request belongs to it.", context.theme.dim());
         }
         for (index, exchange) in self.exchanges.iter().enumerate() {
             if index > 0 {
-                sheet.blank();
+                page.blank();
             }
-            describe(&mut sheet, exchange, context.theme);
+            describe(&mut page, exchange, context.theme);
         }
-        sheet
+        page
     }
 }
 
@@ -133,7 +133,7 @@ fn requests(count: usize) -> String {
     }
 }
 
-fn head(sheet: &mut TextPage, message: &Notice, mark: char, context: &Context) {
+fn head(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     let style = severity_style(message.severity, context.theme);
     let at = message.at.strftime("%H:%M:%S UTC").to_string();
     let times = match message.times {
@@ -143,7 +143,7 @@ fn head(sheet: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     let resolved = message.resolved.map_or_else(String::new, |at| {
         format!("  resolved {}", at.strftime("%H:%M"))
     });
-    sheet.pieces(vec![
+    page.pieces(vec![
         (format!("{mark}{} ", message.severity.sign()), style),
         (at + &times, context.theme.dim()),
         (resolved, context.theme.ok()),
@@ -157,30 +157,30 @@ fn page(
     cursor: usize,
     context: &Context,
 ) -> (TextPage, usize, usize) {
-    let mut sheet = TextPage::new(width, context.theme);
+    let mut page = TextPage::new(width, context.theme);
     let mut place = (0, 0);
     if messages.is_empty() {
         let text = match context.messages.all().len() {
             0 => "No messages yet",
             _ => "No such message",
         };
-        sheet.text(text, context.theme.dim());
+        page.text(text, context.theme.dim());
     }
     for (index, message) in messages.iter().enumerate() {
-        let begin = sheet.height();
+        let begin = page.height();
         head(
-            &mut sheet,
+            &mut page,
             message,
             if index == cursor { '>' } else { ' ' },
             context,
         );
         let style = severity_style(message.severity, context.theme);
-        sheet.indented(2, &message.text, style);
+        page.indented(2, &message.text, style);
         if index == cursor {
-            place = (begin, sheet.height() - begin);
+            place = (begin, page.height() - begin);
         }
     }
-    (sheet, place.0, place.1)
+    (page, place.0, place.1)
 }
 
 impl View for MessagesPane {
@@ -324,11 +324,11 @@ impl View for MessagesPane {
         let inner = page_box(buffer, area, "Messages, newest first", context.theme);
         let shown = self.shown(context);
         let at = self.list.cursor.at;
-        let (sheet, first, height) = page(&shown, inner.width, at, context);
+        let (page, first, height) = page(&shown, inner.width, at, context);
         // The whole message if it fits, leaving room for the note about how much more there is.
         let rows = usize::from(inner.height).saturating_sub(1).max(1);
         let scroll = (first + height.min(rows)).saturating_sub(rows);
-        sheet.draw(buffer, inner, scroll);
+        page.draw(buffer, inner, scroll);
         cursor
     }
 }

@@ -179,8 +179,8 @@ impl View for NotePane {
                 context.navigate(Navigation::Pop);
             }
             Outcome::NoteChanged(_, now) => self.take_other(now, context),
-            Outcome::Failed(trouble) => {
-                context.say(Severity::of(trouble), trouble.text.clone());
+            Outcome::Failed(error) => {
+                context.say(Severity::of(error), error.text.clone());
             }
             _ => {}
         }

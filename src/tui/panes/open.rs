@@ -180,8 +180,8 @@ impl View for Open {
             let found = similar.iter().position(|id| Some(id) == picked);
             self.pick = found.map_or(0, |at| at + 1);
             self.similar.clone_from(similar);
-        } else if let Outcome::Failed(trouble) = outcome {
-            context.say(Severity::of(trouble), trouble.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            context.say(Severity::of(error), error.text.clone());
         }
     }
 
@@ -247,9 +247,9 @@ impl View for Open {
         }
         let cursor = self.typed.draw(buffer, inner, context.theme, true);
         let below = below(inner, 2);
-        let mut sheet = TextPage::new(below.width, context.theme);
-        self.page(&mut sheet, context);
-        sheet.draw_still(buffer, below);
+        let mut page = TextPage::new(below.width, context.theme);
+        self.page(&mut page, context);
+        page.draw_still(buffer, below);
         // If a similar id is selected, its row is drawn like every cursor row, without a terminal cursor.
         cursor.filter(|_| self.pick == 0)
     }
@@ -271,25 +271,25 @@ impl Open {
             .copy_of
             .field
             .draw(buffer, below(inner, field), theme, true);
-        let mut sheet = TextPage::new(inner.width, theme);
-        self.copy_of.page(&mut sheet, context);
-        sheet.draw_still(buffer, below(inner, field + 2));
+        let mut page = TextPage::new(inner.width, theme);
+        self.copy_of.page(&mut page, context);
+        page.draw_still(buffer, below(inner, field + 2));
         cursor.filter(|_| self.copy_of.is_typing())
     }
 
-    fn page(&self, sheet: &mut TextPage, context: &Context) {
+    fn page(&self, page: &mut TextPage, context: &Context) {
         let theme = context.theme;
         if self.typed.is_empty() {
-            sheet.text(
+            page.text(
                 "Type the id that your own system uses for the group.",
                 theme.dim(),
             );
-            sheet.text("An id known here is read. Any other id goes to a form first; nothing is sent before its review.", theme.dim());
+            page.text("An id known here is read. Any other id goes to a form first; nothing is sent before its review.", theme.dim());
             return;
         }
         for oddity in oddities(self.typed.text()) {
             let text = format!("! character {}: {}", oddity.position, oddity.what);
-            sheet.text(&text, theme.warning());
+            page.text(&text, theme.warning());
         }
         let place = context.profile().map_or_else(String::new, |p| {
             format!("{} {} {}", p.environment_word(), p.name, p.url())
@@ -297,9 +297,9 @@ impl Open {
         let enter = context.keys.key(Focus::Open, Action::Enter);
         if self.is_known(context) {
             let text = format!("Known here. {enter} reads it from the service.");
-            sheet.text(&text, theme.ok());
+            page.text(&text, theme.ok());
         } else if let Some(why) = context.why_incomplete() {
-            sheet.text(
+            page.text(
                 &format!("Unknown whether it is known here: {why}."),
                 theme.unknown(),
             );
@@ -307,33 +307,33 @@ impl Open {
             let text = format!(
                 "New id: sending creates the group, and it cannot be deleted. {enter} opens the form."
             );
-            sheet.text(&text, theme.warning());
-            sheet.text(&place, theme.title());
+            page.text(&text, theme.warning());
+            page.text(&place, theme.title());
             if let Some(why) = context.why_forbidden(Guarded::Create) {
-                sheet.text(&format!("It cannot be created: {why}."), theme.error());
+                page.text(&format!("It cannot be created: {why}."), theme.error());
             } else if !self.copy_of.field.is_empty() {
                 let text = format!(
                     "The form begins as a copy of {}.",
                     self.copy_of.field.text()
                 );
-                sheet.text(&text, Style::new());
+                page.text(&text, Style::new());
             }
         }
         if !self.similar.is_empty() {
-            sheet.blank();
+            page.blank();
             let down = context.keys.key(Focus::Open, Action::Down);
-            sheet.text(&format!("Did you mean?  {down} picks one."), theme.dim());
-            choices(sheet, &self.similar, self.pick, context);
+            page.text(&format!("Did you mean?  {down} picks one."), theme.dim());
+            choices(page, &self.similar, self.pick, context);
         }
     }
 }
 
 /// Ids with their names; `pick` counts from 1.
-fn choices(sheet: &mut TextPage, ids: &[UserGroupId], pick: usize, context: &Context) {
+fn choices(page: &mut TextPage, ids: &[UserGroupId], pick: usize, context: &Context) {
     for (index, id) in (1..).zip(ids) {
         let name = context.groups.title(id);
         let id = paint::cut_id(id.as_str(), ROOM, context.theme);
         let gap = ROOM.saturating_sub(paint::columns(&id));
-        sheet.choice(index == pick, &format!("{id}{:gap$}  {name}", ""));
+        page.choice(index == pick, &format!("{id}{:gap$}  {name}", ""));
     }
 }

@@ -142,17 +142,17 @@ impl PlacePane {
         }
     }
 
-    fn failed(&mut self, trouble: &JobError, context: &mut Context) {
-        match trouble.place.as_deref() {
+    fn failed(&mut self, error: &JobError, context: &mut Context) {
+        match error.place.as_deref() {
             Some(problem) if stage(problem).is_some() => self.switch_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
                 // The message remains when the dialog is closed.
-                context.say(Severity::of(trouble), trouble.text.clone());
+                context.say(Severity::of(error), error.text.clone());
                 self.stage = Stage::Failed;
             }
             _ => {}
         }
-        self.error = Some(trouble.text.clone());
+        self.error = Some(error.text.clone());
     }
 }
 
@@ -302,7 +302,7 @@ impl View for PlacePane {
                 context.say(Severity::Done, "Acknowledged; requests are sent again");
                 context.navigate(Navigation::Pop);
             }
-            Outcome::Failed(trouble) => self.failed(trouble, context),
+            Outcome::Failed(error) => self.failed(error, context),
             _ => {}
         }
     }

@@ -44,25 +44,25 @@ impl ResultPane {
     fn page(&self, width: u16, context: &Context) -> TextPage {
         let theme = context.theme;
         let done = &self.done;
-        let mut sheet = TextPage::new(width, theme);
+        let mut page = TextPage::new(width, theme);
         let word = done.ending.as_str().replace('_', " ").to_uppercase();
         let answer = format!(
             "answered {} in {} ms",
             done.status,
             done.latency.as_millis()
         );
-        sheet.field("result", &word, ending_style(done.ending, theme), &answer);
+        page.field("result", &word, ending_style(done.ending, theme), &answer);
         for warning in &done.warnings {
             let style = if warning.is_alarm() {
                 theme.error()
             } else {
                 theme.warning()
             };
-            sheet.text(&format!("! {warning}"), style);
+            page.text(&format!("! {warning}"), style);
             if let Warning::Differs(difference) = warning {
                 let asked = format!("asked    {}", difference.asked);
-                sheet.indented(2, &asked, theme.dim());
-                sheet.indented(2, &format!("kept     {}", difference.kept), style);
+                page.indented(2, &asked, theme.dim());
+                page.indented(2, &format!("kept     {}", difference.kept), style);
             }
         }
         if done.ending == Ending::Existed {
@@ -70,19 +70,19 @@ impl ResultPane {
             let text = format!(
                 "It was there before and is unchanged. What you typed is kept: {key} makes an update of it."
             );
-            sheet.text(&text, theme.warning());
+            page.text(&text, theme.warning());
         }
-        sheet.blank();
-        sheet.heading("What came back, and what is known now");
-        group_details::whole(&mut sheet, &done.group, context);
+        page.blank();
+        page.heading("What came back, and what is known now");
+        group_details::whole(&mut page, &done.group, context);
         if self.sent_mapping {
-            sheet.blank();
-            sheet.text(
+            page.blank();
+            page.text(
                 "~ the service accepted the mapping but never returns it",
                 theme.dim(),
             );
         }
-        sheet
+        page
     }
 }
 

@@ -213,7 +213,7 @@ impl View for Review {
         match &self.stage {
             Stage::Deciding => "nothing is sent yet".into(),
             Stage::Sending(_) => "sending".into(),
-            Stage::Failed(trouble) if trouble.ending == Some(Ending::Unknown) => "UNKNOWN".into(),
+            Stage::Failed(error) if error.ending == Some(Ending::Unknown) => "UNKNOWN".into(),
             Stage::Failed(_) => "failed".into(),
         }
     }
@@ -326,18 +326,18 @@ impl View for Review {
                 Some(ticket) => self.finish(ticket, done, context),
                 None => self.take_copy(done, context),
             }
-        } else if let Outcome::Failed(trouble) = outcome {
+        } else if let Outcome::Failed(error) = outcome {
             if sending.is_some() {
-                context.say(Severity::of(trouble), trouble.text.clone());
-                self.stage = Stage::Failed(trouble.clone());
+                context.say(Severity::of(error), error.text.clone());
+                self.stage = Stage::Failed(error.clone());
                 self.scroll.at = 0;
                 return;
             }
-            context.say(Severity::of(trouble), trouble.text.clone());
-            self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
-                RemoteCopy::Alarm(trouble.text.clone())
+            context.say(Severity::of(error), error.text.clone());
+            self.copy = if error.ending == Some(Ending::CreatedByGet) {
+                RemoteCopy::Alarm(error.text.clone())
             } else {
-                RemoteCopy::Unreadable(trouble.text.clone())
+                RemoteCopy::Unreadable(error.text.clone())
             };
         }
     }

@@ -202,7 +202,7 @@ impl View for Rotations {
                 context.say(Severity::Done, text);
                 self.reload(context);
             }
-            Outcome::Failed(trouble) => self.failed(&trouble.text, context),
+            Outcome::Failed(error) => self.failed(&error.text, context),
             _ => {}
         }
     }

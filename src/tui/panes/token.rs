@@ -380,14 +380,14 @@ impl View for TokenPane {
             );
         } else if let Outcome::HandedOff(handed) = outcome {
             self.handed(handed.as_deref(), context);
-        } else if let Outcome::NotHandedOff(trouble) = outcome {
-            self.hand_off_progress = HandOffProgress::NotRun(trouble.text.clone());
-            context.say(Severity::of(trouble), trouble.text.clone());
-        } else if let Outcome::Failed(trouble) = outcome {
-            if self.file.failed(&trouble.text) {
-                context.say(Severity::of(trouble), trouble.text.clone());
+        } else if let Outcome::NotHandedOff(error) = outcome {
+            self.hand_off_progress = HandOffProgress::NotRun(error.text.clone());
+            context.say(Severity::of(error), error.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            if self.file.failed(&error.text) {
+                context.say(Severity::of(error), error.text.clone());
             } else {
-                self.failed(trouble, context);
+                self.failed(error, context);
             }
         }
     }
@@ -415,14 +415,14 @@ impl View for TokenPane {
         }
         let rotating = matches!(self.stage, Stage::Rotating(_));
         let key = context.keys.key(Focus::Token, Action::Refresh);
-        let trouble = if rotating {
+        let error = if rotating {
             JobError::unknown(format!(
                 "UNKNOWN whether the token was rotated: internal error, stopped. {key} reads the group; never rotate to find out"
             ))
         } else {
             JobError::of(format!("Internal error, stopped; {key} reads again"))
         };
-        self.failed(&trouble, context);
+        self.failed(&error, context);
     }
 
     fn sync(&mut self, context: &mut Context) {

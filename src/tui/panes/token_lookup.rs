@@ -169,7 +169,7 @@ impl View for TokenLookupPane {
             Outcome::TokenOwners(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
             }
-            Outcome::Failed(trouble) => context.say(Severity::of(trouble), trouble.text.clone()),
+            Outcome::Failed(error) => context.say(Severity::of(error), error.text.clone()),
             _ => {}
         }
     }
@@ -186,37 +186,31 @@ impl View for TokenLookupPane {
             "Whose token is this?",
             context.theme,
         );
-        let mut sheet = TextPage::new(inner.width, context.theme);
+        let mut page = TextPage::new(inner.width, context.theme);
         if let Some(answered) = &self.answered {
-            self.found(&mut sheet, answered, inner.height, context);
-            sheet.draw_still(buffer, inner);
+            self.found(&mut page, answered, inner.height, context);
+            page.draw_still(buffer, inner);
             return None;
         }
         let cursor = self.token.draw(buffer, inner, context.theme, true);
         let below = below(inner, 2);
         if let Some(refused) = &self.refused {
-            sheet.text(refused, context.theme.warning());
-            sheet.blank();
+            page.text(refused, context.theme.warning());
+            page.blank();
         }
         let text = if self.pending.is_waiting() {
             "looking it up in the directory"
         } else {
             "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."
         };
-        sheet.text(text, context.theme.dim());
-        sheet.draw_still(buffer, below);
+        page.text(text, context.theme.dim());
+        page.draw_still(buffer, below);
         cursor
     }
 }
 
 impl TokenLookupPane {
-    fn found(
-        &self,
-        sheet: &mut TextPage,
-        answered: &[TokenReport],
-        height: u16,
-        context: &Context,
-    ) {
+    fn found(&self, page: &mut TextPage, answered: &[TokenReport], height: u16, context: &Context) {
         let theme = context.theme;
         let again = context.keys.key(Focus::WhoseFound, Action::Whose);
         let elsewhere = format!(
@@ -225,11 +219,11 @@ impl TokenLookupPane {
         if let [TokenReport { owners, .. }] = answered
             && owners.is_empty()
         {
-            sheet.text(
+            page.text(
                 "No group of this directory has or had that token.",
                 theme.warning(),
             );
-            sheet.text(&elsewhere, theme.dim());
+            page.text(&elsewhere, theme.dim());
             return;
         }
         let rows = self.rows();
@@ -250,9 +244,9 @@ impl TokenLookupPane {
                 || "no group of this directory has or had it".to_owned(),
                 |owner| describe_owner(owner, context),
             );
-            sheet.pieces(vec![(format!("{mark} {name}{story}"), style)]);
+            page.pieces(vec![(format!("{mark} {name}{story}"), style)]);
         }
-        sheet.blank();
+        page.blank();
         let key = context.keys.key(Focus::WhoseFound, Action::Token);
         let next = match self.owner() {
             Some(owner) if owner.current => {
@@ -263,7 +257,7 @@ impl TokenLookupPane {
             }
             None => elsewhere,
         };
-        sheet.text(&next, theme.dim());
+        page.text(&next, theme.dim());
     }
 }
 

@@ -66,38 +66,38 @@ impl View for Welcome {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let inner = titled(buffer, area, "groupdesk", true, context.theme);
-        let mut sheet = TextPage::new(inner.width, context.theme);
+        let mut page = TextPage::new(inner.width, context.theme);
         let plain = Style::new();
         let key = context.theme.key_hint();
-        sheet.heading("No profile is configured yet.");
-        sheet.blank();
+        page.heading("No profile is configured yet.");
+        page.blank();
         let keys =
             [Action::Connect, Action::Demo].map(|action| context.keys.key(Focus::Welcome, action));
         let width = keys.iter().map(String::len).max().unwrap_or(0);
         let [connect, demo] = keys.map(|key| format!("{key:width$}"));
-        sheet.pieces(vec![
+        page.pieces(vec![
             (connect, key),
             ("  connect to a service".into(), context.theme.title()),
         ]);
         let indent = width + 2;
-        sheet.indented(indent, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
-        sheet.indented(indent, &format!("Writes {}", self.config_file), plain);
-        sheet.blank();
-        sheet.pieces(vec![
+        page.indented(indent, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
+        page.indented(indent, &format!("Writes {}", self.config_file), plain);
+        page.blank();
+        page.pieces(vec![
             (demo, key),
             ("  try the demo".into(), context.theme.title()),
         ]);
-        sheet.indented(
+        page.indented(
             indent,
             "A service of its own on this machine; deleted when you quit.",
             plain,
         );
-        sheet.blank();
-        sheet.text(
+        page.blank();
+        page.text(
             "Without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
             context.theme.dim(),
         );
-        sheet.draw(buffer, inner, 0);
+        page.draw(buffer, inner, 0);
         None
     }
 }

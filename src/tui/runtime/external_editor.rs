@@ -101,7 +101,7 @@ impl Editor {
     }
 
     /// Runs the editor in this terminal until it exits. Passes on a signal that asks for the end.
-    pub async fn run(&self, sheet: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> EditorExit {
+    pub async fn run(&self, file: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> EditorExit {
         let mut script = OsString::new();
         if is_simple(&self.line) {
             // With exec, a signal reaches the editor rather than a shell that waits for it.
@@ -111,7 +111,7 @@ impl Editor {
         script.push(" \"$@\"");
         let started = Command::new("/bin/sh")
             .args([OsStr::new("-c"), &script, &self.line])
-            .arg(&sheet.file)
+            .arg(&file.file)
             .env_clear()
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .kill_on_drop(true)
@@ -267,7 +267,7 @@ mod tests {
             file: "text",
             text: "text".into(),
         };
-        let sheet = editor.write(&outside).expect("written");
+        let file = editor.write(&outside).expect("written");
         let is_heard = std::cell::Cell::new(false);
         let late = async || {
             if is_heard.get() {
@@ -277,7 +277,7 @@ mod tests {
             is_heard.set(true);
             Signal::Interrupt
         };
-        let run = editor.run(&sheet, late).await;
+        let run = editor.run(&file, late).await;
         assert_eq!(run.end, None);
         assert!(is_heard.get(), "it is left for the console");
     }
@@ -306,15 +306,15 @@ mod tests {
             file: "name.txt",
             text: "Acme".into(),
         };
-        let sheet = editor.write(&outside).expect("written");
+        let file = editor.write(&outside).expect("written");
         let run = editor
-            .run(&sheet, async || std::future::pending().await)
+            .run(&file, async || std::future::pending().await)
             .await;
         assert_eq!(editor.refusal(&run.status), None);
-        assert_eq!(sheet.read().as_deref(), Ok("Acme\nkept\n"));
+        assert_eq!(file.read().as_deref(), Ok("Acme\nkept\n"));
         let modes = std::fs::read_to_string(&log).expect("a log");
         assert_eq!(modes, "600\n700\n");
-        sheet.remove().expect("removed");
+        file.remove().expect("removed");
         assert_eq!(std::fs::read_dir(&tmp).expect("readable").count(), 0);
     }
 
@@ -326,8 +326,8 @@ mod tests {
             file: "name.txt",
             text: String::new(),
         };
-        let sheet = editor.write(&outside).expect("written");
-        let run = editor.run(&sheet, async || Signal::Terminate).await;
+        let file = editor.write(&outside).expect("written");
+        let run = editor.run(&file, async || Signal::Terminate).await;
         assert_eq!(run.end, Some(Signal::Terminate));
         let refusal = editor.refusal(&run.status).expect("killed");
         assert!(refusal.contains("not applied"), "{refusal}");

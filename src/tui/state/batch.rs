@@ -116,7 +116,7 @@ pub struct BatchRun {
     pub halt: Option<String>,
     pub report: Option<Report>,
     /// The run could not start, or ended with an internal error.
-    pub trouble: Option<String>,
+    pub error: Option<String>,
     /// The other process that works on the batch, or did until it died.
     pub runner: Option<Runner>,
     counts: Counts,
@@ -149,7 +149,7 @@ impl BatchRun {
             no_directory_until: None,
             halt: None,
             report: None,
-            trouble: None,
+            error: None,
             runner: None,
             counts: Counts {
                 not_started: groups.len(),
@@ -203,7 +203,7 @@ impl BatchRun {
             Some(LastRun::Stopped(halt)) => self.halt = Some(halt.to_string()),
             // The journal does not say how that run ended, so keep what this console knows of its last run.
             Some(begun @ LastRun::Begun) => {
-                let told = self.trouble.is_some() || self.halt.is_some() || batch.is_run();
+                let told = self.error.is_some() || self.halt.is_some() || batch.is_run();
                 self.halt = (!told).then(|| begun.to_string()).or(self.halt.take());
             }
             None => self.halt = None,
@@ -261,7 +261,7 @@ impl BatchRun {
     }
 
     pub fn is_under_way(&self) -> bool {
-        self.report.is_none() && self.trouble.is_none()
+        self.report.is_none() && self.error.is_none()
     }
 
     /// Counts by status, as of the last item that ended; at the end, those of the journal.
@@ -421,7 +421,7 @@ impl BatchRun {
     pub fn end_with_error(&mut self, why: String) {
         self.version += 1;
         self.held_until = None;
-        self.trouble = Some(why);
+        self.error = Some(why);
     }
 
     /// The severity of how it ended.
@@ -429,7 +429,7 @@ impl BatchRun {
         let counts = self.counts;
         if counts.unknown > 0 {
             Severity::Unknown
-        } else if self.trouble.is_some() || counts.conflict > 0 {
+        } else if self.error.is_some() || counts.conflict > 0 {
             Severity::Error
         } else if self.failed() > 0 || counts.not_started > 0 {
             Severity::Warning
@@ -440,12 +440,12 @@ impl BatchRun {
 
     /// One line that describes its state.
     pub fn line(&self) -> String {
-        if let Some(trouble) = &self.trouble {
+        if let Some(error) = &self.error {
             let rest = match self.counts.not_started {
                 0 => "",
                 _ => "; Batches has the rest",
             };
-            return format!("{}: {trouble}{rest}", self.title());
+            return format!("{}: {error}{rest}", self.title());
         }
         let halt = self.report.as_ref().and(self.halt.as_ref());
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
@@ -465,7 +465,7 @@ impl BatchRun {
             }
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) => "finished",
-            (None, _) if self.trouble.is_some() => "stopped",
+            (None, _) if self.error.is_some() => "stopped",
             (None, RunCommand::Stop(_)) => "stopping",
             (None, RunCommand::Pause) => "paused",
             (None, RunCommand::Go) if self.halt.is_some() => "stopping",

@@ -112,7 +112,7 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
     (left, right)
 }
 
-/// What is left of an area below so many rows.
+/// The part of an area below its first `rows` rows.
 pub fn below(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect {
@@ -129,7 +129,7 @@ pub fn choice(buffer: &mut Buffer, row: Rect, is_here: bool, text: &str, theme: 
     paint::line(buffer, row, &format!("{mark} {text}"), style, theme);
 }
 
-/// An area, and below it one of so many rows for details, or of half of all.
+/// Splits off this many rows for details at the bottom, but at most half of the area.
 pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     split_below(area, rows.min(area.height / 2))
 }
@@ -271,8 +271,8 @@ pub fn flight_style(is_long: bool, theme: Theme) -> Style {
 }
 
 /// Writes what a page waits for as a line of its text.
-pub fn write_waiting(sheet: &mut TextPage, line: &FlightLine, theme: Theme) {
-    sheet.text(&line.whole(), flight_style(line.is_long, theme));
+pub fn write_waiting(page: &mut TextPage, line: &FlightLine, theme: Theme) {
+    page.text(&line.whole(), flight_style(line.is_long, theme));
 }
 
 /// Draws what a page waits for over the last row of its area, so that nothing moves when it appears and disappears.

@@ -31,26 +31,26 @@ pub enum ChangeTarget {
 
 /// Writes the full change, as needed for a decision.
 pub fn write(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     change: &Change,
     of: ChangeTarget,
     unchanged_too: bool,
     theme: Theme,
 ) {
-    write_in(sheet, change, of, unchanged_too, usize::MAX, theme);
+    write_in(page, change, of, unchanged_too, usize::MAX, theme);
 }
 
 /// Writes what changes, as shown while typing: long values are shortened in the middle.
-pub fn write_brief(sheet: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
-    let room = (BRIEF_LIMITS.0 * sheet.width())
+pub fn write_brief(page: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
+    let room = (BRIEF_LIMITS.0 * page.width())
         .saturating_sub(KEY)
         .min(BRIEF_LIMITS.1);
-    write_in(sheet, change, of, false, room, theme);
+    write_in(page, change, of, false, room, theme);
 }
 
 /// Values get at most `room` cells.
 fn write_in(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     change: &Change,
     of: ChangeTarget,
     unchanged_too: bool,
@@ -61,8 +61,8 @@ fn write_in(
         match field {
             FieldChange::LeftOut => {
                 if unchanged_too {
-                    sheet.heading(name);
-                    sheet.indented(
+                    page.heading(name);
+                    page.indented(
                         2,
                         "left out of the request; the service keeps what it has",
                         theme.dim(),
@@ -70,20 +70,20 @@ fn write_in(
                 }
             }
             FieldChange::Replaced(rows) => {
-                sheet.heading(name);
+                page.heading(name);
                 if of == ChangeTarget::Known {
-                    sheet.indented(
+                    page.indented(
                         2,
                         "! the present values are unknown here: it is REPLACED as a whole",
                         theme.warning(),
                     );
                 }
-                write_rows(sheet, rows, true, room, theme);
+                write_rows(page, rows, true, room, theme);
             }
             FieldChange::Compared(rows) => {
                 if field.is_changed() || unchanged_too {
-                    sheet.heading(name);
-                    write_rows(sheet, rows, unchanged_too, room, theme);
+                    page.heading(name);
+                    write_rows(page, rows, unchanged_too, room, theme);
                 }
             }
         }
@@ -142,7 +142,7 @@ pub fn in_short(change: &Change, theme: Theme) -> String {
 }
 
 fn write_rows(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     rows: &[ChangeRow],
     unchanged_too: bool,
     room: usize,
@@ -153,7 +153,7 @@ fn write_rows(
         .filter(|row| unchanged_too || row.mark() != Mark::Same)
         .collect();
     if shown.is_empty() && rows.is_empty() {
-        sheet.indented(2, "empty", theme.dim());
+        page.indented(2, "empty", theme.dim());
     }
     let key_width = shown
         .iter()
@@ -186,7 +186,7 @@ fn write_rows(
             ),
         };
         let line = format!("{} {key}{:gap$}  {text}", mark.sign(), "");
-        sheet.indented(2, &line, style);
+        page.indented(2, &line, style);
     }
 }
 

@@ -32,7 +32,7 @@ pub fn by(written: &Attribution, context: &Context) -> String {
 }
 
 /// Writes notes and labels of the group, if there are any, with who wrote them and when.
-pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+pub fn annotation(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let Some(annotation) = context.annotations.get(group.id.as_str()) else {
         return;
     };
@@ -40,7 +40,7 @@ pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         written.map_or_else(String::new, |written| by(written, context))
     };
     if let Some(note) = &annotation.note {
-        sheet.field("Note", note, Style::new(), &by(annotation.noted.as_ref()));
+        page.field("Note", note, Style::new(), &by(annotation.noted.as_ref()));
     }
     let labels = annotation.labels_text();
     let mark = if annotation.is_favourite {
@@ -50,7 +50,7 @@ pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     };
     if !labels.is_empty() || annotation.is_favourite {
         let text = format!("{mark}{labels}");
-        sheet.field(
+        page.field(
             "Labels",
             text.trim_end(),
             Style::new(),
@@ -60,18 +60,18 @@ pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
 }
 
 /// Writes everything that is known; mapping and properties row by row.
-pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let plain = Style::new();
     match &group.name {
-        Some(known) => sheet.field(
+        Some(known) => page.field(
             "name",
             &known.value,
             context.theme.title(),
             &origin(known, context),
         ),
-        None => sheet.field("name", "?", plain, "not known here"),
+        None => page.field("name", "?", plain, "not known here"),
     }
-    sheet.field(
+    page.field(
         "user group id",
         group.id.as_str(),
         plain,
@@ -79,10 +79,10 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     );
     for oddity in crate::domain::text::oddities(group.id.as_str()) {
         let what = format!("character {}: {}", oddity.position, oddity.what);
-        sheet.field("", &what, context.theme.warning(), "");
+        page.field("", &what, context.theme.warning(), "");
     }
     if let Some(known) = &group.team_id {
-        sheet.field(
+        page.field(
             "team id",
             &known.value.to_string(),
             plain,
@@ -90,18 +90,18 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         );
     }
     match &group.environment_tag {
-        Some(known) => sheet.field("tag", known.value.as_str(), plain, &origin(known, context)),
-        None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
+        Some(known) => page.field("tag", known.value.as_str(), plain, &origin(known, context)),
+        None => page.field("tag", "?", plain, "comes back from update and rotate only"),
     }
-    token(sheet, group, context);
+    token(page, group, context);
     if let Some(doing) = context.doing(&group.id) {
-        sheet.field("now", &doing.in_words(), context.theme.news(), "");
+        page.field("now", &doing.in_words(), context.theme.news(), "");
     }
-    annotation(sheet, group, context);
-    sheet.blank();
+    annotation(page, group, context);
+    page.blank();
     match &group.mapping {
         Some(known) => {
-            sheet.field(
+            page.field(
                 "mapping",
                 &rows(known.value.len()),
                 plain,
@@ -109,25 +109,25 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
             );
             for (schema, source) in &known.value {
                 let line = format!("{schema} {} {source}", context.theme.arrow());
-                sheet.indented(17, &line, plain);
+                page.indented(17, &line, plain);
             }
         }
-        None => sheet.field("mapping", "?", plain, NEVER_RETURNED),
+        None => page.field("mapping", "?", plain, NEVER_RETURNED),
     }
-    sheet.blank();
+    page.blank();
     match &group.properties {
         Some(known) => {
-            sheet.field(
+            page.field(
                 "properties",
                 &rows(known.value.len()),
                 plain,
                 &origin(known, context),
             );
             for (key, value) in &known.value {
-                sheet.indented(17, &format!("{key}: {value}"), plain);
+                page.indented(17, &format!("{key}: {value}"), plain);
             }
         }
-        None => sheet.field("properties", "?", plain, "not known here"),
+        None => page.field("properties", "?", plain, "not known here"),
     }
 }
 
@@ -157,7 +157,7 @@ pub fn masked(group: &KnownGroup, context: &Context) -> String {
     }
 }
 
-fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+fn token(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let value = masked(group, context);
     let rotated = match &group.last_rotated {
         Some(last) => {
@@ -170,5 +170,5 @@ fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         None => "rotation unknown here".to_owned(),
     };
     // Never cut: half a fingerprint identifies nothing.
-    sheet.field("token", &value, Style::new(), &rotated);
+    page.field("token", &value, Style::new(), &rotated);
 }

@@ -218,7 +218,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         );
         return (text, style);
     }
-    let why = run.trouble.as_ref().or(told.as_ref());
+    let why = run.error.as_ref().or(told.as_ref());
     let why = why.or(run.halt.as_ref());
     match (counts.not_started, why) {
         (0, None) => {}
@@ -257,7 +257,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     }
     let style = if counts.unknown > 0 {
         theme.unknown()
-    } else if run.trouble.is_some() || counts.conflict > 0 {
+    } else if run.error.is_some() || counts.conflict > 0 {
         theme.error()
     } else {
         theme.warning()

@@ -167,14 +167,14 @@ impl BatchPane {
                 let text = format!("Report saved to {} (only you can read it)", path.display());
                 context.say(Severity::Done, text);
             }
-            Outcome::Failed(trouble) if self.file.failed(&trouble.text) => {
-                context.say(Severity::of(trouble), trouble.text.clone());
+            Outcome::Failed(error) if self.file.failed(&error.text) => {
+                context.say(Severity::of(error), error.text.clone());
             }
-            Outcome::Failed(trouble) => {
+            Outcome::Failed(error) => {
                 if matches!(self.stage, Stage::Planning(_)) {
-                    self.stage = Stage::Failed(trouble.text.clone());
+                    self.stage = Stage::Failed(error.text.clone());
                 }
-                context.say(Severity::of(trouble), trouble.text.clone());
+                context.say(Severity::of(error), error.text.clone());
             }
             _ => {}
         }

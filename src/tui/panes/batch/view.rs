@@ -52,16 +52,16 @@ pub(super) fn draw(
         let lowest = NewFile::lowest(inner);
         return pane.file.draw(buffer, inner, lowest, context.theme);
     }
-    let sheet = sheet(pane, inner.width, context);
+    let page = text_page(pane, inner.width, context);
     let has_fields = pane.words(context).is_some_and(|_| !nothing_ready(pane));
     if pane.focus() == Focus::ResumeTyped {
-        return draw_resume(pane, &sheet, buffer, inner, context);
+        return draw_resume(pane, &page, buffer, inner, context);
     }
     if !has_fields {
-        sheet.draw(buffer, inner, pane.cursor.at);
+        page.draw(buffer, inner, pane.cursor.at);
         return None;
     }
-    draw_check(pane, &sheet, buffer, inner, context)
+    draw_check(pane, &page, buffer, inner, context)
 }
 
 fn nothing_ready(pane: &BatchPane) -> bool {
@@ -73,41 +73,41 @@ pub(super) fn check_lines(pane: &BatchPane, context: &Context) -> usize {
     let (width, rows) = page_room(context.size);
     // The fields take their rows, and a blank row above them.
     let rows = rows.saturating_sub(FIELD_ROWS + 1);
-    sheet(pane, width, context).last_scroll(rows) + 1
+    text_page(pane, width, context).last_scroll(rows) + 1
 }
 
-fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
+fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
     let theme = context.theme;
-    let mut sheet = TextPage::new(width, theme);
+    let mut page = TextPage::new(width, theme);
     match &pane.stage {
-        Stage::Planning(_) => sheet.text("Checking the groups in the directory", theme.dim()),
+        Stage::Planning(_) => page.text("Checking the groups in the directory", theme.dim()),
         Stage::Failed(why) => {
-            sheet.text(why, theme.error());
+            page.text(why, theme.error());
             let key = context.keys.key(Focus::BulkCheck, Action::Refresh);
             let text = format!("Nothing was sent. {key} checks again.");
-            sheet.text(&text, Style::new());
+            page.text(&text, Style::new());
         }
         Stage::Check { plan, .. } => {
-            check(&mut sheet, plan, pane.words(context), context);
-            recent(&mut sheet, pane, context);
-            groups(&mut sheet, &plan.ready, &plan.skipped, context);
+            check(&mut page, plan, pane.words(context), context);
+            recent(&mut page, pane, context);
+            groups(&mut page, &plan.ready, &plan.skipped, context);
         }
         Stage::Resume(resumption) => {
-            resume(&mut sheet, pane, resumption, context);
+            resume(&mut page, pane, resumption, context);
         }
-        Stage::Run(_) => sheet.text("This batch is in History.", theme.dim()),
+        Stage::Run(_) => page.text("This batch is in History.", theme.dim()),
     }
-    sheet
+    page
 }
 
 /// Writes what resuming a batch does: first what is ready, then what is not.
-fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
+fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
     let theme = context.theme;
     let batch = &resumption.batch;
     let profile = context.profile();
     let name = profile.map_or("", |profile| profile.name.as_str());
     let (left, all) = (batch.counts.not_started, batch.counts.planned());
-    sheet.heading(&format!(
+    page.heading(&format!(
         "Batch {}: {left} of {all} groups left",
         batch.id.0
     ));
@@ -118,16 +118,16 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
     } else {
         begun
     };
-    sheet.field("begun by", &batch.by, Style::new(), &begun);
+    page.field("begun by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");
-    sheet.field("reason", reason, Style::new(), "");
-    sheet.field("done", &batch.counts.to_string(), Style::new(), "");
+    page.field("reason", reason, Style::new(), "");
+    page.field("done", &batch.counts.to_string(), Style::new(), "");
     if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
         let what = if batch.is_run() { "now" } else { "last run" };
-        sheet.field(what, &why, Style::new(), "");
+        page.field(what, &why, Style::new(), "");
     }
     if let Some(guard) = &resumption.guard {
-        sheet.text(&format!("! guard: {guard}"), theme.warning());
+        page.text(&format!("! guard: {guard}"), theme.warning());
     }
     let text = match batch.kind {
         _ if left == 0 => "Nothing is left to send: what is open is read, and the batch is closed.",
@@ -138,52 +138,52 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
             "One update for each group, which is read first; nothing is sent twice."
         }
     };
-    sheet.text(text, theme.warning());
+    page.text(text, theme.warning());
     if let Some((count, oldest)) = &resumption.unverified {
         let text = bulk_edit::sent_unread(*count, oldest, context);
-        sheet.text(&format!("! {text}"), theme.warning());
+        page.text(&format!("! {text}"), theme.warning());
     }
-    old(sheet, pane, context);
+    old(page, pane, context);
     if let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive()) {
         let text = format!(
             "! Another console or command works on it, {}. You would join it: no group is taken twice.",
             runner.in_words(|at| context.when(at))
         );
-        sheet.text(&text, theme.warning());
+        page.text(&text, theme.warning());
     }
     if resumption.open > 0 {
         let text = format!("First {} with an open outcome are read.", resumption.open);
-        sheet.text(&text, Style::new());
+        page.text(&text, Style::new());
     }
     if resumption.level == Level::Words {
         let words = resumption.words(name);
         let enter = context.keys.key(Focus::ResumeTyped, Action::Enter);
-        sheet.field("type", &words, theme.title(), &format!("then {enter}"));
+        page.field("type", &words, theme.title(), &format!("then {enter}"));
     } else {
         let key = context.keys.key(Focus::ResumeCheck, Action::Confirm);
         let text = match left {
             0 => format!("Press {key} to close it. No other key does."),
             _ => format!("Press {key} to resume in {name}. No other key does."),
         };
-        sheet.text(&text, theme.title());
+        page.text(&text, theme.title());
     }
-    groups(sheet, &resumption.ready, &resumption.refused, context);
+    groups(page, &resumption.ready, &resumption.refused, context);
 }
 
 fn draw_resume(
     pane: &BatchPane,
-    sheet: &TextPage,
+    page: &TextPage,
     buffer: &mut Buffer,
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
     let room = area.height.saturating_sub(2);
-    let top = u16::try_from(sheet.height() + 1).map_or(room, |height| height.min(room));
+    let top = u16::try_from(page.height() + 1).map_or(room, |height| height.min(room));
     let above = Rect {
         height: top.saturating_sub(1),
         ..area
     };
-    sheet.draw(buffer, above, pane.cursor.at);
+    page.draw(buffer, above, pane.cursor.at);
     let typed = Rect {
         height: 2.min(area.height.saturating_sub(top)),
         ..paint::row(area, top)
@@ -191,12 +191,12 @@ fn draw_resume(
     pane.typed.draw(buffer, typed, context.theme, true)
 }
 
-fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Context) {
+fn check(page: &mut TextPage, plan: &Plan, words: Option<String>, context: &Context) {
     let theme = context.theme;
     let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
-    sheet.heading(&counts);
+    page.heading(&counts);
     if plan.ready.is_empty() {
-        sheet.text(
+        page.text(
             "No group can be rotated now. Nothing was sent.",
             theme.warning(),
         );
@@ -207,20 +207,20 @@ fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Con
         let text = format!(
             "Every old token of these groups in {place} stops working at once; one request each."
         );
-        sheet.text(&text, theme.warning());
+        page.text(&text, theme.warning());
         let to = if let Some(command) = context.hands_off_to() {
             format!("The new tokens go to {command} by hand-off.")
         } else {
             let key = context.keys.key(Focus::List, Action::Token);
             format!("New tokens are not sent anywhere; {key} on a group reads its token.")
         };
-        sheet.text(&to, Style::new());
-        sheet.field("type", &words.unwrap_or_default(), theme.title(), "");
+        page.text(&to, Style::new());
+        page.field("type", &words.unwrap_or_default(), theme.title(), "");
     }
 }
 
 /// Writes what is skipped because of its age when resuming, and the key that includes it.
-fn old(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
+fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     let text = match pane.recent() {
         _ if pane.include_recent => {
@@ -229,24 +229,24 @@ fn old(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
         0 => return,
         old => format!("! {old} skipped for their age, and not sent; {key} includes them."),
     };
-    sheet.text(&text, context.theme.warning());
+    page.text(&text, context.theme.warning());
 }
 
 /// Writes what F7 does, if it has any effect.
-fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
+fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     if pane.include_recent {
         let text = format!("Also those rotated within 24 h; {key} leaves them out.");
-        sheet.text(&text, context.theme.warning());
+        page.text(&text, context.theme.warning());
         return;
     }
     match pane.recent() {
         0 => {}
-        1 => sheet.text(
+        1 => page.text(
             &format!("1 was rotated within 24 h; {key} takes it, too."),
             Style::new(),
         ),
-        count => sheet.text(
+        count => page.text(
             &format!("{count} were rotated within 24 h; {key} takes them, too."),
             Style::new(),
         ),
@@ -254,31 +254,31 @@ fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
 }
 
 fn groups(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     ready: &[UserGroupId],
     skipped: &[(UserGroupId, impl Display)],
     context: &Context,
 ) {
     let theme = context.theme;
     if !ready.is_empty() {
-        sheet.blank();
-        sheet.heading("ready");
+        page.blank();
+        page.heading("ready");
         for id in ready {
-            sheet.text(id.as_str(), Style::new());
+            page.text(id.as_str(), Style::new());
         }
     }
     if !skipped.is_empty() {
-        sheet.blank();
-        sheet.heading("skipped");
+        page.blank();
+        page.heading("skipped");
         for (id, skip) in skipped {
-            sheet.text(&format!("{id}: {skip}"), theme.warning());
+            page.text(&format!("{id}: {skip}"), theme.warning());
         }
     }
 }
 
 fn draw_check(
     pane: &BatchPane,
-    sheet: &TextPage,
+    page: &TextPage,
     buffer: &mut Buffer,
     area: Rect,
     context: &Context,
@@ -287,12 +287,12 @@ fn draw_check(
         return None;
     };
     let room = area.height.saturating_sub(FIELD_ROWS);
-    let top = u16::try_from(sheet.height() + 1).map_or(room, |height| height.min(room));
+    let top = u16::try_from(page.height() + 1).map_or(room, |height| height.min(room));
     let above = Rect {
         height: top.saturating_sub(1),
         ..area
     };
-    sheet.draw(buffer, above, pane.cursor.at);
+    page.draw(buffer, above, pane.cursor.at);
     let reason = paint::row(area, top);
     let typed = Rect {
         height: 2.min(area.height.saturating_sub(top + 1)),

@@ -69,9 +69,9 @@ pub(super) fn draw(
         let room = usize::from(below.width).saturating_sub(TITLE_ROOM);
         let title = paint::words_that_fit(&title, room, context.theme);
         let inner = titled(buffer, below, &title, false, context.theme);
-        let mut sheet = TextPage::new(inner.width, context.theme);
-        describe(&mut sheet, *profile, batch, context);
-        sheet.draw_still(buffer, inner);
+        let mut page = TextPage::new(inner.width, context.theme);
+        describe(&mut page, *profile, batch, context);
+        page.draw_still(buffer, inner);
     }
     cursor
 }
@@ -193,19 +193,19 @@ fn cells<'a>(
     cells
 }
 
-fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context: &Context) {
+fn describe(page: &mut TextPage, profile: ProfileIndex, batch: &Batch, context: &Context) {
     let theme = context.theme;
     let key = |action| context.keys.key(Focus::Batches, action);
     let counts = &batch.counts;
     let at = batch.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
     let name = name(profile, context);
-    sheet.text(&counts.to_string(), Style::new());
-    sheet.text(&format!("{name}, {at}, {}", batch.by), theme.dim());
+    page.text(&counts.to_string(), Style::new());
+    page.text(&format!("{name}, {at}, {}", batch.by), theme.dim());
     let told = batch.last_run_in_words(|at| context.when(at));
     let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
     if let Some(told) = told.filter(|_| is_open) {
         let what = if batch.is_run() { "Now" } else { "Last run" };
-        sheet.text(&format!("{what}: {told}"), Style::new());
+        page.text(&format!("{what}: {told}"), Style::new());
     }
     if is_open && batch.is_run() {
         let text = format!(
@@ -213,7 +213,7 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
             key(Action::Enter),
             key(Action::Resume)
         );
-        sheet.text(&text, Style::new());
+        page.text(&text, Style::new());
     }
     if is_unfinished(batch, context) && counts.not_started > 0 {
         let resume = key(Action::Resume);
@@ -221,7 +221,7 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
             "{resume} checks the {} again, then asks. Nothing is sent twice.",
             counts.not_started
         );
-        sheet.text(&text, Style::new());
+        page.text(&text, Style::new());
     }
     if is_unfinished(batch, context) && counts.not_started == 0 {
         let resume = key(Action::Resume);
@@ -231,7 +231,7 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
                 format!("{resume} reads what is unknown, then closes it; nothing is left to send.")
             }
         };
-        sheet.text(&text, Style::new());
+        page.text(&text, Style::new());
     }
     if counts.unknown > 0 {
         let text = format!(
@@ -242,7 +242,7 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
                 BatchKind::Edit(_) => "send them again",
             }
         );
-        sheet.text(&text, theme.unknown());
+        page.text(&text, theme.unknown());
     }
     if counts.not_applied > 0 {
         let text = format!(
@@ -250,10 +250,10 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
             key(Action::RetryFailed),
             counts.not_applied
         );
-        sheet.text(&text, Style::new());
+        page.text(&text, Style::new());
     }
     if matches!(batch.kind, BatchKind::Edit(_)) && counts.confirmed > 0 {
         let key = key(Action::ReverseEdit);
-        sheet.text(&format!("{key} prepares the reverse edit."), Style::new());
+        page.text(&format!("{key} prepares the reverse edit."), Style::new());
     }
 }

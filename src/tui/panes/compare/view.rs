@@ -44,18 +44,18 @@ pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: 
     let title = format!("{} in two environments", compare.id);
     let inner = page_box(buffer, area, &title, context.theme);
     let beside = area.width >= SIDE_BY_SIDE_WIDTH;
-    let (sheet, rows) = page(compare, inner.width, beside, context);
-    let scroll = scroll(&sheet, &rows, compare.cursor.at, inner.height);
-    sheet.draw(buffer, inner, scroll);
+    let (page, rows) = page(compare, inner.width, beside, context);
+    let scroll = scroll(&page, &rows, compare.cursor.at, inner.height);
+    page.draw(buffer, inner, scroll);
     let reading = compare.reading.map(|(_, ticket)| ticket);
     let waiting = context.waiting(reading.or(compare.asking));
     draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
 }
 
 /// Scrolls so that the row of the cursor is visible; on the first row, also the description of the sides above it.
-fn scroll(sheet: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
+fn scroll(page: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
     let begin = rows.get(at).copied().unwrap_or(0);
-    let end = rows.get(at + 1).copied().unwrap_or_else(|| sheet.height());
+    let end = rows.get(at + 1).copied().unwrap_or_else(|| page.height());
     let room = usize::from(height).saturating_sub(1);
     if end <= room {
         return 0;
@@ -66,30 +66,30 @@ fn scroll(sheet: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
 /// The page, and the line on which each row begins.
 fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (TextPage, Vec<usize>) {
     let theme = context.theme;
-    let mut sheet = TextPage::new(width, theme);
+    let mut page = TextPage::new(width, theme);
     let mut begins = Vec::new();
     for note in &compare.notes {
-        sheet.text(note, theme.warning());
+        page.text(note, theme.warning());
     }
     if !compare.notes.is_empty() {
-        sheet.blank();
+        page.blank();
     }
     let (Some(here), Some((profile, there))) = (compare.here(context), compare.there()) else {
-        nothing(compare, &mut sheet, context);
-        return (sheet, begins);
+        nothing(compare, &mut page, context);
+        return (page, begins);
     };
     let sides = [Side::of(context.current, &here), Side::of(*profile, there)];
     let width = usize::from(width);
-    heads(&mut sheet, &sides, width, beside, context);
-    facts(&mut sheet, &sides, width, beside, context);
-    sheet.blank();
+    heads(&mut page, &sides, width, beside, context);
+    facts(&mut page, &sides, width, beside, context);
+    page.blank();
     let rows = compare.rows(context);
     if rows.is_empty() {
         let text = "Name, mapping and properties are the same, as known here";
-        sheet.text(text, theme.ok());
+        page.text(text, theme.ok());
     }
     for (index, (part, comparison)) in rows.iter().enumerate() {
-        begins.push(sheet.height());
+        begins.push(page.height());
         let row = ComparedRow {
             label: part.label(),
             sign: sign(*comparison),
@@ -97,30 +97,30 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
             is_here: index == compare.cursor.at,
             values: [0, 1].map(|side| value(part, &sides[side].values)),
         };
-        row.write(&mut sheet, &sides, width, beside, context);
+        row.write(&mut page, &sides, width, beside, context);
     }
     if !compare.unchanged_too {
-        sheet.blank();
+        page.blank();
         let key = context.keys.key(Focus::Compare, Action::Unchanged);
         let text = format!(
             "~ + - is what bringing the row here would do. {key} shows what is the same, too."
         );
-        sheet.text(&text, theme.dim());
+        page.text(&text, theme.dim());
     }
-    (sheet, begins)
+    (page, begins)
 }
 
-fn nothing(compare: &Compare, sheet: &mut TextPage, context: &Context) {
+fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
     let theme = context.theme;
     if compare.asking.is_some() {
-        sheet.text("Reading the directory", theme.dim());
+        page.text("Reading the directory", theme.dim());
     } else if compare.here(context).is_none() {
-        sheet.text("This group is unknown here", theme.dim());
+        page.text("This group is unknown here", theme.dim());
     } else {
-        sheet.text("No other profile knows this id here.", theme.warning());
+        page.text("No other profile knows this id here.", theme.warning());
         let text = "Nothing was asked of a service: a read of an unknown id could create it. \
                     P and o open it there, if it exists.";
-        sheet.text(text, theme.dim());
+        page.text(text, theme.dim());
     }
 }
 
@@ -177,7 +177,7 @@ impl<'a> Side<'a> {
 
 /// Writes first of all which environment each half is.
 fn heads(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     sides: &[Side<'_>; 2],
     width: usize,
     beside: bool,
@@ -200,15 +200,15 @@ fn heads(
             pieces.extend(head(side, role, half - 2));
             pieces.push(("  ".into(), Style::new()));
         }
-        sheet.pieces(pieces);
+        page.pieces(pieces);
     } else {
         for (side, role) in sides.iter().zip(roles) {
-            sheet.pieces(head(side, role, width));
+            page.pieces(head(side, role, width));
             let facts = FACTS.into_iter().zip(side.facts(context));
             let facts: Vec<String> = facts
                 .map(|(label, fact)| format!("{label} {fact}"))
                 .collect();
-            sheet.indented(GUTTER - 1, &facts.join("   "), theme.dim());
+            page.indented(GUTTER - 1, &facts.join("   "), theme.dim());
         }
     }
 }
@@ -219,7 +219,7 @@ const FACTS: [&str; 4] = ["tag", "token", "read", "mapping"];
 
 /// Writes the facts of both sides, unless the heads contain them.
 fn facts(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     sides: &[Side<'_>; 2],
     width: usize,
     beside: bool,
@@ -236,7 +236,7 @@ fn facts(
                 is_here: false,
                 values: [here, there],
             };
-            row.write(sheet, sides, width, beside, context);
+            row.write(page, sides, width, beside, context);
         }
     }
     let [here, there] = [0, 1].map(|side| sides[side].group.fingerprint.as_ref());
@@ -244,7 +244,7 @@ fn facts(
         && here.value == there.value
     {
         let text = "! the SAME token in both: this is one group, or one of the profiles is wrong";
-        sheet.text(text, theme.error());
+        page.text(text, theme.error());
     }
 }
 
@@ -269,7 +269,7 @@ struct ComparedRow {
 impl ComparedRow {
     fn write(
         &self,
-        sheet: &mut TextPage,
+        page: &mut TextPage,
         sides: &[Side<'_>; 2],
         width: usize,
         beside: bool,
@@ -290,7 +290,7 @@ impl ComparedRow {
         };
         if beside {
             let half = half(width);
-            sheet.pieces(vec![
+            page.pieces(vec![
                 (head, style),
                 (padded(&self.label, LABEL), style),
                 (padded(&self.values[0], half), style),
@@ -299,13 +299,13 @@ impl ComparedRow {
         } else if self.values[0] == self.values[1] {
             let label = padded(&self.label, LABEL);
             let room = width.saturating_sub(GUTTER + LABEL);
-            sheet.pieces(vec![
+            page.pieces(vec![
                 (head, style),
                 (label, style),
                 (padded(&self.values[0], room), style),
             ]);
         } else {
-            sheet.pieces(vec![
+            page.pieces(vec![
                 (head, style),
                 (padded(&self.label, width - GUTTER), style),
             ]);
@@ -314,7 +314,7 @@ impl ComparedRow {
             for (word, value) in words.iter().zip(&self.values) {
                 let gap = wide.saturating_sub(columns(word));
                 let text = format!("{word}{:gap$}  {value}", "");
-                sheet.indented(GUTTER + 2, &text, self.style);
+                page.indented(GUTTER + 2, &text, self.style);
             }
         }
     }

@@ -36,14 +36,14 @@ pub(super) fn draw(
     match &pane.stage {
         Stage::Form => return draw_form(&pane.form, buffer, inner, context),
         Stage::Checking(ticket) => {
-            let mut sheet = TextPage::new(inner.width, context.theme);
-            sheet.heading("Testing the connection.");
-            sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
+            let mut page = TextPage::new(inner.width, context.theme);
+            page.heading("Testing the connection.");
+            page.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
             if let Some(line) = context.waiting(Some(*ticket)) {
-                sheet.blank();
-                write_waiting(&mut sheet, &line, context.theme);
+                page.blank();
+                write_waiting(&mut page, &line, context.theme);
             }
-            sheet.draw(buffer, inner, 0);
+            page.draw(buffer, inner, 0);
         }
         Stage::Checked(checkup) | Stage::Writing(_, checkup) => {
             checked(checkup, &pane.form, inner.width, context).draw(buffer, inner, pane.scroll.at);
@@ -116,16 +116,16 @@ fn draw_form(
         height: area.bottom().saturating_sub(y + 1),
         ..area
     };
-    let mut sheet = TextPage::new(area.width, theme);
+    let mut page = TextPage::new(area.width, theme);
     let key = context.keys.key(Focus::ConnectField, Action::Review);
     let text = format!(
         "{key} tests the connection: nothing is created, and nothing is written before you have seen it."
     );
-    sheet.text(&text, theme.dim());
+    page.text(&text, theme.dim());
     if form.source == KeySourceChoice::Keyring {
-        sheet.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
+        page.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
     }
-    sheet.draw_still(buffer, rest);
+    page.draw_still(buffer, rest);
     cursor
 }
 
@@ -209,18 +209,18 @@ fn checked(
     context: &Context,
 ) -> TextPage {
     let theme = context.theme;
-    let mut sheet = TextPage::new(width, theme);
+    let mut page = TextPage::new(width, theme);
     let is_good = match &checkup.probe {
         Ok(probe) => {
-            found(&mut sheet, probe, context);
+            found(&mut page, probe, context);
             probe.finding.is_good()
         }
         Err(why) => {
-            sheet.text(why, theme.error());
+            page.text(why, theme.error());
             false
         }
     };
-    sheet.blank();
+    page.blank();
     let edit = &checkup.edit;
     let (what, file) = (edit.is_new_file(), edit.file.display());
     let heading = if what {
@@ -228,17 +228,17 @@ fn checked(
     } else {
         format!("Lines to add to {file}; nothing else changes:")
     };
-    sheet.heading(&heading);
+    page.heading(&heading);
     for line in edit.lines.lines() {
-        sheet.indented(2, line, theme.key_hint());
+        page.indented(2, line, theme.key_hint());
     }
     if form.key().is_some() {
-        sheet.text(
+        page.text(
             "The key goes into the kernel's keyring, not into the file.",
             theme.dim(),
         );
     }
-    sheet.blank();
+    page.blank();
     let word = checkup.profile.environment_word();
     let key = |action| context.keys.key(Focus::ConnectCheck, action);
     let (write, back) = (key(Action::WriteFile), key(Action::Back));
@@ -247,11 +247,11 @@ fn checked(
     } else {
         format!("{back} goes back to the form. {write} writes it anyway ({word}).")
     };
-    sheet.text(&next, Style::new());
-    sheet
+    page.text(&next, Style::new());
+    page
 }
 
-fn found(sheet: &mut TextPage, probe: &Probe, context: &Context) {
+fn found(page: &mut TextPage, probe: &Probe, context: &Context) {
     let theme = context.theme;
     let style = match probe.finding {
         Finding::Accepted => theme.ok(),
@@ -266,14 +266,14 @@ fn found(sheet: &mut TextPage, probe: &Probe, context: &Context) {
         | Finding::NoAnswer
         | Finding::NotReached => theme.error(),
     };
-    sheet.text(&probe.text, style);
-    sheet.blank();
+    page.text(&probe.text, style);
+    page.blank();
     for step in &probe.steps {
         let (text, style) = match &step.result {
             Ok(text) => (text, Style::new()),
             Err(text) => (text, theme.error()),
         };
         let text = format!("{}: {text}, {} ms", step.what, step.took.as_millis());
-        sheet.indented(2, &text, style);
+        page.indented(2, &text, style);
     }
 }

@@ -127,8 +127,8 @@ impl GroupForm {
     pub(super) fn take_copy(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
             self.rebase_on(done, context);
-        } else if let Outcome::Failed(trouble) = outcome {
-            context.say(Severity::of(trouble), trouble.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            context.say(Severity::of(error), error.text.clone());
         }
     }
 

@@ -119,14 +119,14 @@ impl GroupForm {
         }
         let key = |action| context.keys.key(self.field_focus(), action);
         let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
-        let trouble = match part {
+        let error = match part {
             EditorTarget::Name => self.take_name(text),
             EditorTarget::Mapping => self.take_mapping(text, &field),
             EditorTarget::Properties => self.take_properties(text),
             EditorTarget::Group => self.take_group(text, &whole),
         };
-        match trouble {
-            Some(trouble) => context.say(Severity::Warning, trouble),
+        match error {
+            Some(error) => context.say(Severity::Warning, error),
             None => context.say(Severity::Info, "Loaded from the editor; not sent yet"),
         }
     }

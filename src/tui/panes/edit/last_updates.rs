@@ -59,13 +59,13 @@ impl GroupForm {
             height: rows,
             ..area
         };
-        let mut sheet = TextPage::new(area.width, context.theme);
-        write(&mut sheet, shown, context);
-        sheet.draw_still(buffer, area);
+        let mut page = TextPage::new(area.width, context.theme);
+        write(&mut page, shown, context);
+        page.draw_still(buffer, area);
     }
 }
 
-fn write(sheet: &mut TextPage, shown: &[Entry], context: &Context) {
+fn write(page: &mut TextPage, shown: &[Entry], context: &Context) {
     let theme = context.theme;
     let column = |text: &dyn Fn(&Entry) -> String| -> Vec<String> {
         let mut cells: Vec<String> = shown.iter().map(text).collect();
@@ -84,12 +84,12 @@ fn write(sheet: &mut TextPage, shown: &[Entry], context: &Context) {
         let who = entry.by.split('@').next().unwrap_or_default();
         paint::cut(who, MAX_OPERATOR_WIDTH, theme)
     });
-    sheet.heading("Last updates");
+    page.heading("Last updates");
     for (at, entry) in shown.iter().enumerate() {
         let head = format!("{}{}", whens[at], whos[at]);
-        let room = sheet.width().saturating_sub(columns(&head));
+        let room = page.width().saturating_sub(columns(&head));
         let what = paint::words_that_fit(&what(entry, context), room, theme);
-        sheet.pieces(vec![(head, theme.dim()), (what, Style::new())]);
+        page.pieces(vec![(head, theme.dim()), (what, Style::new())]);
     }
 }
 

@@ -165,21 +165,21 @@ pub(super) fn draw(
 
 fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Context) {
     let inner = titled(buffer, area, "What would change", false, context.theme);
-    let mut sheet = TextPage::new(inner.width, context.theme);
+    let mut page = TextPage::new(inner.width, context.theme);
     match edit.cached_change() {
-        Err((text, field)) => sheet.text(&format!("{field}: {text}"), context.theme.warning()),
-        Ok(change) if change.is_empty() => sheet.text("No changes", context.theme.dim()),
+        Err((text, field)) => page.text(&format!("{field}: {text}"), context.theme.warning()),
+        Ok(change) if change.is_empty() => page.text("No changes", context.theme.dim()),
         Ok(change) => {
             let of = if edit.creating {
                 ChangeTarget::Creation
             } else {
                 ChangeTarget::Known
             };
-            changes::write_brief(&mut sheet, change, of, context.theme);
+            changes::write_brief(&mut page, change, of, context.theme);
         }
     }
-    sheet.draw_still(buffer, inner);
-    edit.draw_last_updates(buffer, inner, sheet.height(), context);
+    page.draw_still(buffer, inner);
+    edit.draw_last_updates(buffer, inner, page.height(), context);
 }
 
 /// Draws one line, when there is no room for more.

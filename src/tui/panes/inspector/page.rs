@@ -18,51 +18,51 @@ pub fn size(bytes: usize) -> String {
 }
 
 /// Writes the exchange in full.
-pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
+pub fn describe(page: &mut TextPage, exchange: &Exchange, theme: Theme) {
     let recorded = &exchange.recorded;
     let group = recorded.id.as_deref().unwrap_or("a group unknown here");
     let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
     let at = exchange.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    sheet.field("request", &what, theme.title(), &at);
+    page.field("request", &what, theme.title(), &at);
     let took = format!("{}ms", recorded.duration.as_millis());
     let verdict = exchange.verdict();
-    sheet.field("result", verdict, style(recorded.kind, theme), &took);
+    page.field("result", verdict, style(recorded.kind, theme), &took);
     if !recorded.words.is_empty() {
-        sheet.field("", &recorded.words, Style::new(), "");
+        page.field("", &recorded.words, Style::new(), "");
     }
-    sheet.blank();
-    sheet.heading(&format!("{} {}", recorded.call.method(), recorded.url));
-    sheet.text("content-type, accept: application/json", theme.dim());
-    body(sheet, &recorded.request, theme);
-    sheet.blank();
+    page.blank();
+    page.heading(&format!("{} {}", recorded.call.method(), recorded.url));
+    page.text("content-type, accept: application/json", theme.dim());
+    body(page, &recorded.request, theme);
+    page.blank();
     let Some(status) = recorded.status else {
-        sheet.heading(match recorded.kind {
+        page.heading(match recorded.kind {
             ExchangeKind::InFlight => "Waiting for the response",
             _ => "No response",
         });
         return;
     };
     let length = recorded.answer.as_ref().map_or(0, |body| body.size);
-    sheet.heading(&format!("HTTP {status}, {}", size(length)));
+    page.heading(&format!("HTTP {status}, {}", size(length)));
     for (name, value) in &recorded.headers {
-        sheet.text(&format!("{name}: {value}"), theme.dim());
+        page.text(&format!("{name}: {value}"), theme.dim());
     }
     if let Some(answer) = &recorded.answer {
-        body(sheet, answer, theme);
+        body(page, answer, theme);
     }
 }
 
-fn body(sheet: &mut TextPage, body: &Body, theme: Theme) {
+fn body(page: &mut TextPage, body: &Body, theme: Theme) {
     if body.size == 0 {
-        sheet.text("(no body)", theme.dim());
+        page.text("(no body)", theme.dim());
     }
-    sheet.json(body.text.lines().map(|line| (None, line)));
+    page.json(body.text.lines().map(|line| (None, line)));
     if body.is_cut {
         let note = format!("(cut: only the beginning of {} is kept)", size(body.size));
-        sheet.text(&note, theme.warning());
+        page.text(&note, theme.warning());
     }
     if body.is_masked {
         let note = "(secrets are hidden; a number after **** tells tokens apart)";
-        sheet.text(note, theme.dim());
+        page.text(note, theme.dim());
     }
 }

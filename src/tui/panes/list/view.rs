@@ -230,21 +230,21 @@ fn draw_details(list: &List, buffer: &mut Buffer, places: &Places, context: &Con
     let Some(group) = group else {
         return;
     };
-    let mut sheet = TextPage::new(inner.width, theme);
+    let mut page = TextPage::new(inner.width, theme);
     if !places.is_beside && inner.height < DETAIL_ROWS && !list.in_details {
-        group_details::brief(&mut sheet, &group, context);
-        sheet.draw_still(buffer, inner);
+        group_details::brief(&mut page, &group, context);
+        page.draw_still(buffer, inner);
     } else {
         let rows = if list.in_details {
             u16::MAX
         } else {
             inner.height
         };
-        group_details::side_panel(&mut sheet, &group, context, rows);
+        group_details::side_panel(&mut page, &group, context, rows);
         if list.in_details {
-            sheet.draw(buffer, inner, list.detail_scroll.at);
+            page.draw(buffer, inner, list.detail_scroll.at);
         } else {
-            sheet.draw_still(buffer, inner);
+            page.draw_still(buffer, inner);
         }
     }
 }

@@ -105,13 +105,13 @@ impl CopyOf {
         }
     }
 
-    pub(super) fn page(&self, sheet: &mut TextPage, context: &Context) {
+    pub(super) fn page(&self, page: &mut TextPage, context: &Context) {
         let theme = context.theme;
         let enter = context.keys.key(Focus::Open, Action::Enter);
         let text = format!(
             "Mapping and properties are copied into the form, the name is not. {enter} goes on; empty: no copy."
         );
-        sheet.text(&text, theme.dim());
-        super::choices(sheet, &self.found, self.pick, context);
+        page.text(&text, theme.dim());
+        super::choices(page, &self.found, self.pick, context);
     }
 }

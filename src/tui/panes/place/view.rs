@@ -31,64 +31,64 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let mut sheet = TextPage::new(WIDTH.min(area.width).saturating_sub(4), context.theme);
+    let mut page = TextPage::new(WIDTH.min(area.width).saturating_sub(4), context.theme);
     if let Some(error) = &pane.error {
-        sheet.text(error, context.theme.error());
-        sheet.blank();
+        page.text(error, context.theme.error());
+        page.blank();
     }
     let mut at = None;
     let (title, field) = match &pane.stage {
         Stage::Choose(question, cursor) => {
-            at = Some(choose(&mut sheet, pane, question, cursor.at, context));
+            at = Some(choose(&mut page, pane, question, cursor.at, context));
             ("Which environment is this?", None)
         }
         Stage::New(question) => {
-            new(&mut sheet, pane, question, context);
+            new(&mut page, pane, question, context);
             ("A new environment", None)
         }
         Stage::Proof(field, proposed) => {
-            trial(&mut sheet, pane);
-            sheet.blank();
+            trial(&mut page, pane);
+            page.blank();
             let tab = context.keys.key(Focus::PlaceProof, Action::NextField);
             let text = match proposed {
                 Some(id) => format!("proposed: {id}; {tab} takes it"),
                 None if pane.looking.is_some() => "looking for one to propose".into(),
                 None => "enter a group that this environment has returned before".into(),
             };
-            sheet.text(&text, context.theme.title());
+            page.text(&text, context.theme.title());
             ("An API key on trial", Some(field))
         }
         Stage::Reason(field) => {
-            alarms(&mut sheet, pane, context);
+            alarms(&mut page, pane, context);
             ("Alarm: nothing is sent", Some(field))
         }
         Stage::Failed => ("Not the same environment", None),
     };
     if pane.working.is_some() {
-        sheet.blank();
+        page.blank();
         match context.waiting(pane.working) {
-            Some(line) => write_waiting(&mut sheet, &line, context.theme),
-            None => sheet.text("running", context.theme.dim()),
+            Some(line) => write_waiting(&mut page, &line, context.theme),
+            None => page.text("running", context.theme.dim()),
         }
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };
-    let height = sheet.height() as u16 + rows + 2;
+    let height = page.height() as u16 + rows + 2;
     let inner = popup(buffer, area, (WIDTH, height), title, context.theme);
-    let page = Rect {
+    let page_area = Rect {
         height: inner.height.saturating_sub(rows),
         ..inner
     };
     // The line of the cursor is always visible; before a field, the end of the text is.
     let scroll = match at {
-        Some(line) => (line + 2).saturating_sub(usize::from(page.height)),
-        None if field.is_some() => sheet.last_scroll(page.height),
+        Some(line) => (line + 2).saturating_sub(usize::from(page_area.height)),
+        None if field.is_some() => page.last_scroll(page_area.height),
         None => 0,
     };
-    sheet.draw(buffer, page, scroll);
+    page.draw(buffer, page_area, scroll);
     let below = Rect {
         height: rows.min(inner.height),
-        ..paint::row(inner, page.height)
+        ..paint::row(inner, page_area.height)
     };
     field?.draw(buffer, below, context.theme, true)
 }
@@ -102,7 +102,7 @@ fn profile(pane: &PlacePane) -> &str {
 
 /// Writes the choices; returns the line of the cursor.
 fn choose(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     pane: &PlacePane,
     question: &Question,
     at: usize,
@@ -113,9 +113,9 @@ fn choose(
         profile(pane),
         question.reason()
     );
-    sheet.text(&why, context.theme.warning());
-    sheet.blank();
-    let first = sheet.height();
+    page.text(&why, context.theme.warning());
+    page.blank();
+    let first = page.height();
     for line in 0..choices(question) {
         let text = match chosen(question, line) {
             Choice::NotNow => "not now: nothing is sent".to_owned(),
@@ -126,18 +126,18 @@ fn choose(
             ),
             Choice::New => "a new environment, not known here yet".into(),
         };
-        let room = sheet.width().saturating_sub(2);
+        let room = page.width().saturating_sub(2);
         let text = paint::cut(&text, room, context.theme);
-        sheet.choice(line == at, &format!("{text:<room$}"));
+        page.choice(line == at, &format!("{text:<room$}"));
     }
-    sheet.blank();
-    sheet.field("its key", &question.key.to_string(), Style::new(), "");
+    page.blank();
+    page.field("its key", &question.key.to_string(), Style::new(), "");
     let shown = match chosen(question, at) {
         Choice::Same(place) => Some(place),
         Choice::NotNow | Choice::New => question.places.first(),
     };
     if let Some(place) = shown {
-        details(sheet, place, context);
+        details(page, place, context);
     }
     first + at
 }
@@ -154,14 +154,14 @@ fn used(place: &Place, context: &Context) -> String {
     }
 }
 
-fn details(sheet: &mut TextPage, place: &Place, context: &Context) {
+fn details(page: &mut TextPage, place: &Place, context: &Context) {
     let open = match place.open {
         0 => String::new(),
         open => format!("{open} open"),
     };
-    sheet.field("place", &place.name, context.theme.title(), &open);
+    page.field("place", &place.name, context.theme.title(), &open);
     for url in &place.urls {
-        sheet.field("address", url, Style::new(), "");
+        page.field("address", url, Style::new(), "");
     }
     for key in &place.keys {
         let state = format!(
@@ -169,7 +169,7 @@ fn details(sheet: &mut TextPage, place: &Place, context: &Context) {
             key.state.as_str(),
             context.moment(key.added_at)
         );
-        sheet.field(
+        page.field(
             "known key",
             &key.fingerprint.to_string(),
             Style::new(),
@@ -177,11 +177,11 @@ fn details(sheet: &mut TextPage, place: &Place, context: &Context) {
         );
     }
     if place.keys.is_empty() {
-        sheet.field("known key", "none", Style::new(), "");
+        page.field("known key", "none", Style::new(), "");
     }
 }
 
-fn new(sheet: &mut TextPage, pane: &PlacePane, question: &Question, context: &Context) {
+fn new(page: &mut TextPage, pane: &PlacePane, question: &Question, context: &Context) {
     let names = question
         .places
         .iter()
@@ -192,16 +192,16 @@ fn new(sheet: &mut TextPage, pane: &PlacePane, question: &Question, context: &Co
         profile(pane),
         names.collect::<Vec<_>>().join(", ")
     );
-    sheet.text(&text, Style::new());
-    sheet.blank();
-    sheet.field("its key", &question.key.to_string(), Style::new(), "");
-    sheet.blank();
+    page.text(&text, Style::new());
+    page.blank();
+    page.field("its key", &question.key.to_string(), Style::new(), "");
+    page.blank();
     let key = context.keys.key(Focus::PlaceNew, Action::Confirm);
     let text = format!("{key} says that it is another environment; Enter does nothing here.");
-    sheet.text(&text, context.theme.warning());
+    page.text(&text, context.theme.warning());
 }
 
-fn trial(sheet: &mut TextPage, pane: &PlacePane) {
+fn trial(page: &mut TextPage, pane: &PlacePane) {
     let PlaceProblem::OnTrial { profile, place } = &pane.problem else {
         return;
     };
@@ -209,14 +209,14 @@ fn trial(sheet: &mut TextPage, pane: &PlacePane) {
         "The API key of profile {profile} is new at place {place}. Nothing is sent with it but the reading of one group that \
          you name: the token that comes back must be one that {place} has seen. Any other takes the binding back."
     );
-    sheet.text(&text, Style::new());
-    sheet.text(
+    page.text(&text, Style::new());
+    page.text(
         "If this is another environment after all, reading can create the group there.",
         Style::new(),
     );
 }
 
-fn alarms(sheet: &mut TextPage, pane: &PlacePane, context: &Context) {
+fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
     let PlaceProblem::Alarmed { place, alarms } = &pane.problem else {
         return;
     };
@@ -224,13 +224,13 @@ fn alarms(sheet: &mut TextPage, pane: &PlacePane, context: &Context) {
         "An answer contradicted place {place}. No group of it is read, changed or settled until a person has looked \
          into it and says what was found."
     );
-    sheet.text(&text, Style::new());
-    sheet.blank();
+    page.text(&text, Style::new());
+    page.blank();
     for alarm in alarms {
         let at = alarm.at.strftime("%Y-%m-%d %H:%M UTC");
         let about = alarm.user_group_id.as_deref().unwrap_or("no group");
-        sheet.field("ALARM", &alarm.what, context.theme.error(), "");
-        sheet.field(
+        page.field("ALARM", &alarm.what, context.theme.error(), "");
+        page.field(
             "",
             &format!("{at}, {about}, by {}", alarm.by),
             Style::new(),

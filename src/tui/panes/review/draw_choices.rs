@@ -17,7 +17,7 @@ const LABEL: &str = "saved values";
 
 /// Writes how the service's copy compares; appends to `rows` the line on which each choice begins.
 pub(super) fn write(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     choices: &Choices,
     rows: &mut Vec<usize>,
     context: &Context,
@@ -28,13 +28,13 @@ pub(super) fn write(
     let read = context.moment(choices.read_at);
     if merge.is_quiet() {
         let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
-        sheet.field(LABEL, &text, theme.ok(), "");
+        page.field(LABEL, &text, theme.ok(), "");
     } else if merge.conflicts.is_empty() && merge.left_out.is_empty() {
         let text = format!(
             "read {read}: it already holds your {}, by your request or by someone else's",
             labels(&merge.agreed)
         );
-        sheet.field(LABEL, &text, theme.ok(), "");
+        page.field(LABEL, &text, theme.ok(), "");
     } else {
         let rows = match merge.conflicts.len() {
             0 => String::new(),
@@ -42,33 +42,33 @@ pub(super) fn write(
             more => format!("; {more} rows to decide"),
         };
         let text = format!("read {read}: CHANGED BY SOMEONE{rows}");
-        sheet.field(LABEL, &text, theme.warning(), "");
+        page.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
             let text = format!("The same as yours: {}", labels(&merge.agreed));
-            sheet.field("", &text, theme.dim(), "");
+            page.field("", &text, theme.dim(), "");
         }
         if !merge.left_out.is_empty() {
             let text = format!("Yours leaves out: {}", labels(&merge.left_out));
-            sheet.field("", &text, theme.dim(), "");
+            page.field("", &text, theme.dim(), "");
         }
     }
     if choices.count() > 0 {
         // Always the key of a review, in every place of it.
         let key = context.keys.key(Focus::Review, Action::Choose);
         let text = format!("{key} chooses the value; the request is updated.");
-        sheet.field("", &text, theme.dim(), "");
+        page.field("", &text, theme.dim(), "");
     }
     for (index, choice) in choices.rows().enumerate() {
-        rows.push(sheet.height());
+        rows.push(page.height());
         let head = if index == choices.at { ">" } else { " " };
         match choice {
-            Choice::Conflict(row) => conflicts(sheet, head, row, theme),
-            Choice::Unknown(row) => unknown(sheet, head, row, theme),
+            Choice::Conflict(row) => conflicts(page, head, row, theme),
+            Choice::Unknown(row) => unknown(page, head, row, theme),
         }
     }
 }
 
-fn conflicts(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
+fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     let there = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".into());
     let base = if row.base_known {
         there(&row.base)
@@ -76,33 +76,33 @@ fn conflicts(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
         "not known here".into()
     };
     let style = head_style(head, theme);
-    sheet.indented(
+    page.indented(
         0,
         &format!("{head} {}: it was {base}", row.part.label()),
         style,
     );
     let theirs = row.take == Resolution::Theirs;
-    option(sheet, theirs, "theirs", &there(&row.theirs), theme);
+    option(page, theirs, "theirs", &there(&row.theirs), theme);
     let mine = there(&row.mine);
     if theirs {
-        option(sheet, false, "mine  ", &mine, theme);
+        option(page, false, "mine  ", &mine, theme);
     } else {
         let text = format!("{mine}  ! OVERWRITES theirs");
-        option(sheet, true, "mine  ", &text, theme);
+        option(page, true, "mine  ", &text, theme);
     }
 }
 
-fn unknown(sheet: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
+fn unknown(page: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
     let text = format!("{head} {}: the present value is unknown here", row.field);
-    sheet.indented(0, &text, head_style(head, theme));
+    page.indented(0, &text, head_style(head, theme));
     let kept = "it is not in the request";
-    option(sheet, !row.is_replaced, "leave out", kept, theme);
+    option(page, !row.is_replaced, "leave out", kept, theme);
     let by = if row.is_typed {
         "as a whole, by what you typed"
     } else {
         "by nothing: EMPTIES the field"
     };
-    option(sheet, row.is_replaced, "replace  ", by, theme);
+    option(page, row.is_replaced, "replace  ", by, theme);
 }
 
 fn head_style(head: &str, theme: Theme) -> Style {
@@ -113,13 +113,13 @@ fn head_style(head: &str, theme: Theme) -> Style {
     }
 }
 
-fn option(sheet: &mut TextPage, chosen: bool, word: &str, text: &str, theme: Theme) {
+fn option(page: &mut TextPage, chosen: bool, word: &str, text: &str, theme: Theme) {
     let (mark, style) = if chosen {
         ("(*)", theme.warning())
     } else {
         ("( )", theme.dim())
     };
-    sheet.indented(4, &format!("{mark} {word}  {text}"), style);
+    page.indented(4, &format!("{mark} {word}  {text}"), style);
 }
 
 fn labels(parts: &[Part]) -> String {

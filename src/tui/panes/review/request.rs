@@ -30,11 +30,11 @@ impl Review {
     }
 
     /// Writes the body line by line.
-    pub(super) fn write_body(&self, sheet: &mut TextPage, context: &Context) {
+    pub(super) fn write_body(&self, page: &mut TextPage, context: &Context) {
         let text = self.request_text();
         let marks = marks_of(&self.change);
         let mut field = "";
-        sheet.json(text.lines().map(|line| {
+        page.json(text.lines().map(|line| {
             // Pretty-printed JSON: two blanks before a field, four before a row of it.
             let depth = line.len() - line.trim_start().len();
             let key = key_of(line);

@@ -45,11 +45,11 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         height: inner.height.saturating_sub(2),
         ..inner
     };
-    let (sheet, _) = page(review, body.width, context);
+    let (page, _) = page(review, body.width, context);
     // Right below the text rather than at the bottom of a high window.
-    let below = (sheet.height() as u16 + 1).min(inner.height.saturating_sub(1));
+    let below = (page.height() as u16 + 1).min(inner.height.saturating_sub(1));
     let buttons = paint::row(inner, below);
-    sheet.draw(buffer, body, review.scroll.at);
+    page.draw(buffer, body, review.scroll.at);
     draw_buttons(review, buffer, buttons, context);
 }
 
@@ -61,10 +61,10 @@ fn request_width(review: &Review, width: u16) -> Option<u16> {
 fn draw_request(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = review.request_title(context);
     let inner = titled(buffer, area, &title, false, context.theme);
-    let mut sheet = TextPage::new(inner.width, context.theme);
-    review.write_body(&mut sheet, context);
+    let mut page = TextPage::new(inner.width, context.theme);
+    review.write_body(&mut page, context);
     let key = context.keys.key(review.focus(), Action::OtherView);
-    sheet.draw_with(buffer, inner, 0, &format!("{key}: "));
+    page.draw_with(buffer, inner, 0, &format!("{key}: "));
 }
 
 /// Columns and rows of the page, computed in the same way as in `draw`.
@@ -107,55 +107,55 @@ const CHOICE_LINES: usize = 3;
 /// The page, and the line on which each choice begins.
 fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>) {
     let theme = context.theme;
-    let mut sheet = TextPage::new(width, theme);
+    let mut page = TextPage::new(width, theme);
     let mut rows = Vec::new();
-    if let Stage::Failed(trouble) = &review.stage {
-        let style = if trouble.ending == Some(Ending::Unknown) {
+    if let Stage::Failed(error) = &review.stage {
+        let style = if error.ending == Some(Ending::Unknown) {
             theme.unknown()
         } else {
             theme.error()
         };
-        sheet.text(&trouble.text, style);
-        sheet.text("Your text is kept: Back leads to the form.", theme.dim());
-        sheet.blank();
+        page.text(&error.text, style);
+        page.text("Your text is kept: Back leads to the form.", theme.dim());
+        page.blank();
     }
     match review.page {
         Page::Difference => {
-            difference(review, &mut sheet, &mut rows, context);
+            difference(review, &mut page, &mut rows, context);
             // The request is one key away if it is not beside the changes.
             if context.size.0 < SIDE_BY_SIDE_WIDTH {
-                sheet.blank();
+                page.blank();
                 let key = context.keys.key(review.focus(), Action::OtherView);
                 let line = review.request_line(context);
-                sheet.field("request", &line, Style::new(), &format!("{key} shows it"));
+                page.field("request", &line, Style::new(), &format!("{key} shows it"));
             }
         }
         Page::Json => {
-            sheet.heading(&format!("The request: {}", review.request_line(context)));
-            review.write_body(&mut sheet, context);
+            page.heading(&format!("The request: {}", review.request_line(context)));
+            review.write_body(&mut page, context);
         }
         Page::Curl => {
             let key = context.keys.key(review.focus(), Action::CopyMenu);
             let text = format!("The request for a shell; {key} copies it, in one line");
-            sheet.heading(&text);
-            sheet.text(
+            page.heading(&text);
+            page.text(
                 "The API key is left out: put it into GROUPDESK_API_KEY.",
                 theme.dim(),
             );
-            sheet.blank();
+            page.blank();
             let curl = review.curl(context).unwrap_or_default();
-            sheet.indented(2, &curl, Style::new());
+            page.indented(2, &curl, Style::new());
         }
     }
-    (sheet, rows)
+    (page, rows)
 }
 
-fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
+fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
     let theme = context.theme;
-    sheet.field("group", review.id.as_str(), theme.title(), "");
+    page.field("group", review.id.as_str(), theme.title(), "");
     for oddity in oddities(review.id.as_str()) {
         let text = format!("! character {}: {}", oddity.position, oddity.what);
-        sheet.field("", &text, theme.warning(), "");
+        page.field("", &text, theme.warning(), "");
     }
     if !review.similar.is_empty() {
         let similar: Vec<String> = review
@@ -163,33 +163,33 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
             .iter()
             .map(|id| format!("\"{id}\""))
             .collect();
-        sheet.field("similar", &similar.join(", "), theme.warning(), "");
+        page.field("similar", &similar.join(", "), theme.warning(), "");
     }
     if let Some(reason) = &review.confirmation.guard {
-        sheet.field("! guard", reason, theme.warning(), "");
+        page.field("! guard", reason, theme.warning(), "");
     }
-    copy(review, sheet, rows, context);
-    uncertain(review, sheet, context);
-    sheet.blank();
+    copy(review, page, rows, context);
+    uncertain(review, page, context);
+    page.blank();
     if review.change.is_empty() {
         let text = if review.creating {
             "with nothing but its id"
         } else {
             "no field changes"
         };
-        sheet.text(text, theme.dim());
+        page.text(text, theme.dim());
     }
     let of = if review.creating {
         ChangeTarget::Creation
     } else {
         ChangeTarget::Known
     };
-    changes::write(sheet, &review.change, of, review.unchanged_too, theme);
-    write_unchanged(review, sheet, context);
+    changes::write(page, &review.change, of, review.unchanged_too, theme);
+    write_unchanged(review, page, context);
 }
 
 /// Writes what may have taken effect, and what cannot be known well enough.
-fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
+fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
     let theme = context.theme;
     let Some(read) = &review.read else { return };
     for open in &read.open {
@@ -199,7 +199,7 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
             context.moment(open.since()),
             open.id.0
         );
-        sheet.field("! open", &text, theme.warning(), "");
+        page.field("! open", &text, theme.warning(), "");
     }
     for objection in &review.plan.objections {
         let field = objection.field().as_str();
@@ -225,14 +225,14 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
                 "the {field} may have been changed by what is open above: fill it in as well, or close that with a reason"
             ),
         };
-        sheet.field(&format!("! {field}"), &text, theme.warning(), "");
+        page.field(&format!("! {field}"), &text, theme.warning(), "");
         if let UnsafeUpdate::InPart {
             field: Field::Mapping,
             ..
         } = objection
         {
             for (schema, source) in review.plan.send.mapping.iter().flatten() {
-                sheet.indented(4, &format!("{schema} = {source}"), theme.dim());
+                page.indented(4, &format!("{schema} = {source}"), theme.dim());
             }
         }
         if let UnsafeUpdate::InPart {
@@ -241,14 +241,14 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
         } = objection
         {
             for (key, value) in review.plan.send.properties.iter().flatten() {
-                sheet.indented(4, &format!("{key}: {value}"), theme.dim());
+                page.indented(4, &format!("{key}: {value}"), theme.dim());
             }
         }
     }
 }
 
 /// Writes what is sent although nobody changed it, with its age.
-fn write_unchanged(review: &Review, sheet: &mut TextPage, context: &Context) {
+fn write_unchanged(review: &Review, page: &mut TextPage, context: &Context) {
     let theme = context.theme;
     let has_objection = |field| {
         review
@@ -261,15 +261,15 @@ fn write_unchanged(review: &Review, sheet: &mut TextPage, context: &Context) {
     for field in unchanged.filter(|one| !one.is_read && !has_objection(one.field)) {
         let name = field.field.as_str();
         let text = format!("Sent along as last known: {}", context.moment(field.at));
-        sheet.field(name, &text, theme.dim(), "");
+        page.field(name, &text, theme.dim(), "");
     }
 }
 
-fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
+fn copy(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
     let theme = context.theme;
     let label = "saved values";
     match &review.copy {
-        RemoteCopy::NotAsked => sheet.field(
+        RemoteCopy::NotAsked => page.field(
             "! creates",
             "The service creates this group if it does not know the id; nothing can delete it. \
              If it knows the id, it returns the group unchanged.",
@@ -279,16 +279,16 @@ fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &
         RemoteCopy::Reading(ticket) => match context.waiting(Some(*ticket)) {
             Some(line) => {
                 let style = flight_style(line.is_long, theme);
-                sheet.field(label, &line.whole(), style, "");
+                page.field(label, &line.whole(), style, "");
             }
-            None => sheet.field(label, "reading", theme.dim(), ""),
+            None => page.field(label, "reading", theme.dim(), ""),
         },
-        RemoteCopy::Alarm(text) => sheet.text(text, theme.error()),
+        RemoteCopy::Alarm(text) => page.text(text, theme.error()),
         RemoteCopy::Unreadable(why) => {
             let key = context.keys.key(review.focus(), Action::Refresh);
-            sheet.field(label, why, theme.error(), &format!("{key} tries again"));
+            page.field(label, why, theme.error(), &format!("{key} tries again"));
         }
-        RemoteCopy::Read(choices) => draw_choices::write(sheet, choices, rows, context),
+        RemoteCopy::Read(choices) => draw_choices::write(page, choices, rows, context),
     }
 }
 

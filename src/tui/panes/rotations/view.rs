@@ -50,9 +50,9 @@ pub(super) fn draw(
     if let Some(row) = pane.selected() {
         let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
         let inner = titled(buffer, below, &title, false, context.theme);
-        let mut sheet = TextPage::new(inner.width, context.theme);
-        describe(&mut sheet, row, context);
-        sheet.draw_still(buffer, inner);
+        let mut page = TextPage::new(inner.width, context.theme);
+        describe(&mut page, row, context);
+        page.draw_still(buffer, inner);
     }
     let asking = pane.abandoning.as_ref()?;
     draw_dialog(asking, buffer, area, context)
@@ -94,20 +94,20 @@ fn tokens(row: &RotationRow, theme: Theme) -> String {
     }
 }
 
-fn describe(sheet: &mut TextPage, row: &RotationRow, context: &Context) {
+fn describe(page: &mut TextPage, row: &RotationRow, context: &Context) {
     let state = row.rotation.state;
     let word = state.as_str().replace('_', " ");
-    sheet.field("state", &word, state_style(state, context.theme), "");
-    sheet.text(&meaning(state, context), context.theme.dim());
-    sheet.field("token", &tokens(row, context.theme), Style::new(), "");
+    page.field("state", &word, state_style(state, context.theme), "");
+    page.text(&meaning(state, context), context.theme.dim());
+    page.field("token", &tokens(row, context.theme), Style::new(), "");
     if let Some(reason) = &row.reason {
-        sheet.field("reason", reason, Style::new(), "");
+        page.field("reason", reason, Style::new(), "");
     }
     if let Some(note) = &row.note {
-        sheet.field("note", note, Style::new(), "");
+        page.field("note", note, Style::new(), "");
     }
     let at = row.started_at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    sheet.field("by", &row.by, Style::new(), &at);
+    page.field("by", &row.by, Style::new(), &at);
 }
 
 /// What a state means for the person, and what to do next.
@@ -156,17 +156,17 @@ fn draw_dialog(
     let inner = popup(buffer, area, (70, 9), "Abandon a rotation", context.theme);
     let cursor = asking.reason.draw(buffer, inner, context.theme, true);
     let below = below(inner, 2);
-    let mut sheet = TextPage::new(below.width, context.theme);
+    let mut page = TextPage::new(below.width, context.theme);
     let state = asking.row.rotation.state.as_str();
     let text = format!(
         "The rotation of {} is {state}. If you abandon it, nobody will find out how it ended, and its token may be rotated again.",
         asking.row.user_group_id
     );
-    sheet.text(&text, context.theme.warning());
-    sheet.text(
+    page.text(&text, context.theme.warning());
+    page.text(
         "Nothing is sent. The reason is recorded in the history.",
         context.theme.dim(),
     );
-    sheet.draw_still(buffer, below);
+    page.draw_still(buffer, below);
     cursor
 }

@@ -92,7 +92,7 @@ impl TokenPane {
     }
 
     /// Draws the state of the hand-off on the page of the result.
-    pub(super) fn draw_handing(&self, sheet: &mut TextPage, context: &Context) {
+    pub(super) fn draw_handing(&self, page: &mut TextPage, context: &Context) {
         let theme = context.theme;
         let command = context.hands_off_to().map(ToString::to_string);
         let command = command.unwrap_or_default();
@@ -100,21 +100,21 @@ impl TokenPane {
         match &self.hand_off_progress {
             HandOffProgress::Nowhere => {}
             HandOffProgress::Later => {
-                sheet.field("hand-off", "after it is read back", theme.dim(), &command);
+                page.field("hand-off", "after it is read back", theme.dim(), &command);
             }
             HandOffProgress::Running(ticket) => {
                 let waits = context.waiting(Some(*ticket));
                 let waits = waits.map_or(command, |line| line.text);
-                sheet.field("hand-off", "running", theme.warning(), &waits);
+                page.field("hand-off", "running", theme.warning(), &waits);
             }
             HandOffProgress::NotRun(why) => {
-                sheet.field(
+                page.field(
                     "hand-off",
                     "NOT RUN",
                     theme.error(),
                     &format!("{key} runs it again"),
                 );
-                sheet.indented(2, why, theme.error());
+                page.indented(2, why, theme.error());
             }
             HandOffProgress::Ended(handed) => {
                 let handoff = &handed.handoff;
@@ -130,25 +130,25 @@ impl TokenPane {
                         ("WAITS", theme.warning(), format!("{key} runs it"))
                     }
                 };
-                sheet.field("hand-off", &format!("{word}{exit}"), style, &next);
+                page.field("hand-off", &format!("{word}{exit}"), style, &next);
                 if let Some(note) = &handoff.note {
-                    sheet.indented(2, note, style);
+                    page.indented(2, note, style);
                 }
             }
         }
     }
 
     /// Draws, on the page of a token that was read, that it has not been handed off yet, or the result of an attempt.
-    pub(super) fn draw_waiting(&self, sheet: &mut TextPage, context: &Context) {
+    pub(super) fn draw_waiting(&self, page: &mut TextPage, context: &Context) {
         if self.hand_off_progress == HandOffProgress::Nowhere
             && context.to_hand_off.contains_key(&self.id)
         {
             let style = context.theme.warning();
             let key = context.keys.key(self.page_focus(), Action::HandOff);
             let next = format!("{key} hands this token off");
-            sheet.field("hand-off", "WAITS", style, &next);
+            page.field("hand-off", "WAITS", style, &next);
         } else {
-            self.draw_handing(sheet, context);
+            self.draw_handing(page, context);
         }
     }
 

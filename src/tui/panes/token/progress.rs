@@ -93,7 +93,7 @@ impl Progress {
 }
 
 /// Draws the steps before any is done, with their explanations.
-pub(super) fn draw_plan(sheet: &mut TextPage, context: &Context) {
+pub(super) fn draw_plan(page: &mut TextPage, context: &Context) {
     let mut steps = vec![
         "Read the group; stop if anything is unexpected".to_owned(),
         "Send one rotate request; the old token stops working at once".to_owned(),
@@ -103,14 +103,14 @@ pub(super) fn draw_plan(sheet: &mut TextPage, context: &Context) {
     steps.extend(hands_off_to.map(|command| format!("Hand the new token to {command}")));
     for (at, what) in steps.iter().enumerate() {
         let (sign, style) = Progress::Waiting.sign(context);
-        sheet.pieces(vec![
+        page.pieces(vec![
             (sign, style),
             (format!("  {}  {what}", at + 1), Style::new()),
         ]);
     }
     if hands_off_to.is_none() {
         let text = "The new token is not sent anywhere: copy or save it then";
-        sheet.indented(6, text, context.theme.dim());
+        page.indented(6, text, context.theme.dim());
     }
 }
 
@@ -150,7 +150,7 @@ impl Steps {
         }
     }
 
-    pub(super) fn draw(&self, sheet: &mut TextPage, context: &Context) {
+    pub(super) fn draw(&self, page: &mut TextPage, context: &Context) {
         let [read, send, back] = self.progress;
         let mut steps = vec![
             ("Read the group".to_owned(), read),
@@ -176,7 +176,7 @@ impl Steps {
                 words = format!("{words}; being recorded, {since}s");
             }
             let gap = DESCRIPTION_WIDTH.saturating_sub(columns(&what)).max(2);
-            sheet.pieces(vec![
+            page.pieces(vec![
                 (sign, style),
                 (format!("  {}  {what}{:gap$}", at + 1, ""), Style::new()),
                 (words, style),

@@ -92,9 +92,9 @@ impl TokenPane {
         self.file.begun(context.start(Job::WriteToken(token, path)));
     }
 
-    pub(super) fn failed(&mut self, trouble: &JobError, context: &mut Context) {
-        context.say(Severity::of(trouble), trouble.text.clone());
-        self.stage = Stage::Failed(trouble.clone());
+    pub(super) fn failed(&mut self, error: &JobError, context: &mut Context) {
+        context.say(Severity::of(error), error.text.clone());
+        self.stage = Stage::Failed(error.clone());
     }
 
     pub(super) fn take(&mut self, done: &Done, context: &mut Context) {

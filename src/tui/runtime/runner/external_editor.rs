@@ -19,17 +19,15 @@ impl<S: Screen> Runner<S> {
         let mut end = None;
         let edited = match self.begin_external_edit(&external_edit) {
             Err(why) => Err(why),
-            Ok((editor, sheet)) => {
-                let run = editor
-                    .run(&sheet, async || next_signal(signals).await)
-                    .await;
+            Ok((editor, file)) => {
+                let run = editor.run(&file, async || next_signal(signals).await).await;
                 end = run.end;
                 let back = self.screen.take_back();
                 let text = match editor.refusal(&run.status) {
                     Some(why) => Err(why),
-                    None => sheet.read(),
+                    None => file.read(),
                 };
-                if let Err(left) = sheet.remove() {
+                if let Err(left) = file.remove() {
                     self.app.context.say(Severity::Error, left);
                 }
                 match back {
@@ -51,11 +49,11 @@ impl<S: Screen> Runner<S> {
     ) -> Result<(Editor, EditFile), String> {
         let variables = self.backends.variables_for_editor(self.app.context.current);
         let editor = Editor::find(variables)?;
-        let sheet = editor
+        let file = editor
             .write(external_edit)
             .map_err(|error| format!("no private file for the editor: {error}"))?;
         match self.screen.give_away() {
-            Ok(()) => Ok((editor, sheet)),
+            Ok(()) => Ok((editor, file)),
             Err(error) => Err(format!(
                 "the terminal could not be handed to the editor: {error}"
             )),

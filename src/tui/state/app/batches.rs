@@ -41,8 +41,8 @@ impl App {
         };
         if let Outcome::BulkEnded(report) = outcome {
             run.finished(report.clone());
-        } else if let Outcome::Failed(trouble) = outcome {
-            run.end_with_error(trouble.text.clone());
+        } else if let Outcome::Failed(error) = outcome {
+            run.end_with_error(error.text.clone());
         } else {
             return;
         }

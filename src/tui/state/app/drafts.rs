@@ -62,8 +62,8 @@ impl App {
         } else if let Outcome::DraftForgotten = outcome {
             self.context.drafts.ended(ticket, Some(self.context.now));
             self.report_saving_works();
-        } else if let Outcome::Failed(trouble) = outcome {
-            return self.draft_failed(ticket, &trouble.text);
+        } else if let Outcome::Failed(error) = outcome {
+            return self.draft_failed(ticket, &error.text);
         } else {
             return false;
         }

@@ -70,18 +70,18 @@ impl App {
             self.follow_journal();
         }
         if is_here
-            && matches!(&outcome, Outcome::Failed(trouble) if Severity::of(trouble) == Severity::Unknown)
+            && matches!(&outcome, Outcome::Failed(error) if Severity::of(error) == Severity::Unknown)
         {
             // The flag in the list comes from the journal.
             self.context.start(Job::Rotations);
         }
         self.note_place(running.profile, &outcome);
-        if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
+        if let Outcome::Failed(error) | Outcome::NotHandedOff(error) = &outcome {
             let now = self.context.now;
-            let severity = Severity::of(trouble);
+            let severity = Severity::of(error);
             self.context
                 .messages
-                .keep(now, severity, &trouble.text, ticket);
+                .keep(now, severity, &error.text, ticket);
         }
         self.end_about();
     }
@@ -347,9 +347,9 @@ impl App {
                 let (severity, text) = handoff::describe(handed);
                 self.context.say(severity, format!("{text}{place}"));
             }
-            Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
+            Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
                 self.context
-                    .say(Severity::of(trouble), format!("{}{place}", trouble.text));
+                    .say(Severity::of(error), format!("{}{place}", error.text));
             }
             Outcome::Annotated(changed, change) => {
                 let text = annotations::saved(changed, change);

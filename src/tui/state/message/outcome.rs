@@ -102,7 +102,7 @@ impl Outcome {
                 Recovered::Alarmed(_, alarm) => alarm.is_wrong_environment(),
                 Recovered::Settled(_) | Recovered::Open(_) => false,
             }),
-            Self::Failed(trouble) | Self::NotHandedOff(trouble) => trouble.wrong_environment,
+            Self::Failed(error) | Self::NotHandedOff(error) => error.wrong_environment,
             Self::Listed(_)
             | Self::Found(_)
             | Self::SimilarIds(_)

@@ -20,9 +20,9 @@ pub enum Severity {
 }
 
 impl Severity {
-    pub fn of(trouble: &JobError) -> Self {
-        match trouble.ending {
-            _ if trouble.is_cancelled => Self::Info,
+    pub fn of(error: &JobError) -> Self {
+        match error.ending {
+            _ if error.is_cancelled => Self::Info,
             Some(Ending::Unknown) => Self::Unknown,
             _ => Self::Error,
         }

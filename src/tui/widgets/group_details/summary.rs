@@ -94,13 +94,13 @@ fn padded(key: &str, width: usize, theme: Theme) -> String {
 
 /// Writes as many parts as fit, the number of further ones, and their origin.
 fn one_line(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     name: &str,
     parts: impl Iterator<Item = Pieces>,
     origin: &str,
     theme: Theme,
 ) {
-    let room = sheet.width().saturating_sub(LABEL);
+    let room = page.width().saturating_sub(LABEL);
     let parts: Vec<Pieces> = parts.collect();
     let width = |pieces: &Pieces| pieces.iter().map(|(text, _)| columns(text)).sum::<usize>();
     let mut line = vec![label(name, theme)];
@@ -127,16 +127,16 @@ fn one_line(
     let tail = if used == 0 { tail.trim_start() } else { &tail };
     let tail = paint::words_that_fit(tail, room - used, theme);
     line.push((tail, theme.dim()));
-    sheet.pieces(line);
+    page.pieces(line);
 }
 
 /// Writes the few lines below the list.
-pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+pub fn brief(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let theme = context.theme;
     let (age, style) = age(group, context);
     let masked = masked(group, context);
     let taken = LABEL + columns(&masked) + columns(&age) + 4;
-    let room = sheet.width().saturating_sub(taken);
+    let room = page.width().saturating_sub(taken);
     // Its age already says when it was rotated.
     let by = group
         .last_rotated
@@ -147,7 +147,7 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         |by| format!("rotated by {}", visible(by)),
     );
     let rotated = paint::words_that_fit(&rotated, room, theme);
-    sheet.pieces(vec![
+    page.pieces(vec![
         label("Token", theme),
         (masked, Style::new()),
         ("  ".into(), Style::new()),
@@ -161,9 +161,9 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
                 let text = format!("{}{}{}", visible(schema), theme.arrow(), visible(source));
                 vec![(text, Style::new())]
             });
-            one_line(sheet, "Mapping", rows, &origin(known, context), theme);
+            one_line(page, "Mapping", rows, &origin(known, context), theme);
         }
-        None => one_line(sheet, "Mapping", std::iter::empty(), NEVER_RETURNED, theme),
+        None => one_line(page, "Mapping", std::iter::empty(), NEVER_RETURNED, theme),
     }
     if let Some(known) = &group.properties {
         let rows = known.value.iter().map(|(key, value)| {
@@ -173,25 +173,25 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
                 (text, value_style(value, theme)),
             ]
         });
-        one_line(sheet, "Props", rows, &origin(known, context), theme);
+        one_line(page, "Props", rows, &origin(known, context), theme);
     } else {
         let unread = "unknown: not read yet, Enter reads it";
-        one_line(sheet, "Props", std::iter::empty(), unread, theme);
+        one_line(page, "Props", std::iter::empty(), unread, theme);
     }
     if let Some(oddity) = oddities(group.id.as_str()).first() {
         let what = format!("! Id, character {}: {}", oddity.position, oddity.what);
-        sheet.text(&what, theme.warning());
+        page.text(&what, theme.warning());
     } else if let Some(doing) = context.doing(&group.id) {
-        sheet.pieces(vec![label("Now", theme), (doing.in_words(), theme.news())]);
-    } else if !note(sheet, group, context) {
+        page.pieces(vec![label("Now", theme), (doing.in_words(), theme.news())]);
+    } else if !note(page, group, context) {
         let seen = seen(group, context);
         let seen = seen.trim_start_matches("read ").trim_start_matches("at ");
-        sheet.pieces(vec![label("Read", theme), (seen.into(), Style::new())]);
+        page.pieces(vec![label("Read", theme), (seen.into(), Style::new())]);
     }
 }
 
 /// Writes note and labels on one line, if there are any; returns whether it did.
-fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
+fn note(page: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
     let theme = context.theme;
     let annotation = context.annotations.get(group.id.as_str());
     let Some(annotation) = annotation.filter(|one| one.note.is_some() || !one.labels.is_empty())
@@ -204,7 +204,7 @@ fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
         .as_ref()
         .filter(|_| annotation.note.is_some());
     let written = written.map_or_else(String::new, |written| by(written, context));
-    let room = sheet.width().saturating_sub(LABEL);
+    let room = page.width().saturating_sub(LABEL);
     let labels = paint::words_that_fit(&labels, room / 3, theme);
     let room = room.saturating_sub(columns(&labels) + columns(&written) + 5);
     let note = annotation.note.as_deref().map_or("", |note| note);
@@ -220,18 +220,18 @@ fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
             line.push(("  ".into(), Style::new()));
         }
     }
-    sheet.pieces(line);
+    page.pieces(line);
     true
 }
 
 /// Writes the details beside the list, in `height` rows.
-pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
+pub fn side_panel(page: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
     let theme = context.theme;
     let plain = Style::new();
-    let room = sheet.width().saturating_sub(LABEL);
-    let field = |sheet: &mut TextPage, name: &str, value: &str, style: Style| {
+    let room = page.width().saturating_sub(LABEL);
+    let field = |page: &mut TextPage, name: &str, value: &str, style: Style| {
         let value = paint::words_that_fit(value, room, theme);
-        sheet.pieces(vec![label(name, theme), (value, style)]);
+        page.pieces(vec![label(name, theme), (value, style)]);
     };
     // Changes by others have a sign and a colour until the person has seen them.
     let news = context.live.news_of(group.id.as_str());
@@ -244,20 +244,20 @@ pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, h
     };
     if let Some(name) = &group.name {
         let (name, style) = marked(ChangedField::Name, &name.value, theme.title());
-        sheet.pieces(vec![(paint::cut(&name, sheet.width(), theme), style)]);
+        page.pieces(vec![(paint::cut(&name, page.width(), theme), style)]);
     }
     let id = paint::cut_id(group.id.as_str(), room, theme);
-    sheet.pieces(vec![label("ID", theme), (id, plain)]);
+    page.pieces(vec![label("ID", theme), (id, plain)]);
     for oddity in oddities(group.id.as_str()).iter().take(1) {
         let what = format!("! Character {}: {}", oddity.position, oddity.what);
-        sheet.text(&what, theme.warning());
+        page.text(&what, theme.warning());
     }
     let team = group.team_id.as_ref();
     let team = team.map_or_else(|| "-".to_owned(), |known| known.value.to_string());
-    field(sheet, "Team", &team, plain);
+    field(page, "Team", &team, plain);
     let tag = group.environment_tag.as_ref();
     field(
-        sheet,
+        page,
         "Tag",
         tag.map_or("-", |tag| tag.value.as_str()),
         plain,
@@ -266,34 +266,34 @@ pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, h
     let read = read
         .as_deref()
         .unwrap_or("unknown: not read yet, Enter reads it");
-    field(sheet, "Read", read.trim_start_matches("at "), plain);
-    sheet.blank();
+    field(page, "Read", read.trim_start_matches("at "), plain);
+    page.blank();
     let (token, style) = marked(ChangedField::Token, &masked(group, context), plain);
-    field(sheet, "Token", &token, style);
+    field(page, "Token", &token, style);
     let (age, style) = age(group, context);
-    field(sheet, "Age", &age, style);
+    field(page, "Age", &age, style);
     let rotated = rotated_by(group, context);
     let rotated = rotated
         .trim_start_matches("rotated ")
         .trim_start_matches("at ");
-    field(sheet, "Rotated", rotated, plain);
+    field(page, "Rotated", rotated, plain);
     if context.to_hand_off.contains_key(&group.id) {
         field(
-            sheet,
+            page,
             "Hand-off",
             "x the new token has not arrived",
             theme.error(),
         );
     }
     if let Some(doing) = context.doing(&group.id) {
-        field(sheet, "Now", &doing.in_words(), theme.news());
+        field(page, "Now", &doing.in_words(), theme.news());
     }
     if let Some(annotation) = context.annotations.get(group.id.as_str()) {
         if let Some(note) = &annotation.note {
-            field(sheet, "Note", &visible(note), plain);
+            field(page, "Note", &visible(note), plain);
         }
         if !annotation.labels.is_empty() {
-            field(sheet, "Labels", &annotation.labels_text(), plain);
+            field(page, "Labels", &annotation.labels_text(), plain);
         }
     }
     let mapping: Vec<Pieces> = group
@@ -329,13 +329,13 @@ pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, h
         })
         .collect();
     // Each block has a blank line and a heading.
-    let free = usize::from(height).saturating_sub(sheet.height() + 4);
+    let free = usize::from(height).saturating_sub(page.height() + 4);
     let (mapping_rows, property_rows) = share(free, mapping.len(), properties.len());
     let known = group.mapping.as_ref();
     let from = known.map_or_else(|| NEVER_RETURNED.to_owned(), |known| origin(known, context));
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
     block(
-        sheet,
+        page,
         (
             "Mapping",
             marked(ChangedField::Mapping, &count, plain),
@@ -352,7 +352,7 @@ pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, h
     );
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
     block(
-        sheet,
+        page,
         (
             "Properties",
             marked(ChangedField::Properties, &count, plain),
@@ -376,17 +376,17 @@ fn share(free: usize, one: usize, other: usize) -> (usize, usize) {
 
 /// Writes a heading with count and origin, and this many rows; the last one says how many more there are.
 fn block(
-    sheet: &mut TextPage,
+    page: &mut TextPage,
     (name, (count, style), from): (&str, (String, Style), &str),
     all: Vec<Pieces>,
     height: usize,
     context: &Context,
 ) {
     let theme = context.theme;
-    sheet.blank();
+    page.blank();
     let head = format!("{name} {count}  ");
-    let from = paint::words_that_fit(from, sheet.width().saturating_sub(columns(&head)), theme);
-    sheet.pieces(vec![
+    let from = paint::words_that_fit(from, page.width().saturating_sub(columns(&head)), theme);
+    page.pieces(vec![
         (format!("{name} "), theme.heading()),
         (format!("{count}  "), style),
         (from, theme.dim()),
@@ -405,12 +405,12 @@ fn block(
             .map(|(text, _)| columns(text))
             .sum();
         if let Some((last, _)) = pieces.last_mut() {
-            *last = paint::cut(last, sheet.width().saturating_sub(before), theme);
+            *last = paint::cut(last, page.width().saturating_sub(before), theme);
         }
-        sheet.pieces(pieces);
+        page.pieces(pieces);
     }
     if hidden > 0 && height > 0 {
-        sheet.pieces(vec![(format!("  {hidden} more: Enter"), theme.dim())]);
+        page.pieces(vec![(format!("  {hidden} more: Enter"), theme.dim())]);
     }
 }
 
