@@ -212,7 +212,7 @@ impl Merge {
     }
 
     /// Whether nobody else changed anything, as far as is known.
-    pub fn is_quiet(&self) -> bool {
+    pub fn has_no_remote_changes(&self) -> bool {
         self.conflicts.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()
     }
 }
@@ -313,7 +313,7 @@ mod tests {
         };
         let mine = copy("Acme", &[("9", "1")], "{}");
         let merge = Merge::of(&base, &theirs, &mine);
-        assert!(merge.is_quiet());
+        assert!(merge.has_no_remote_changes());
         assert_eq!(merge.result(), mine);
     }
 

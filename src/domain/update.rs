@@ -68,7 +68,7 @@ pub struct Baseline<'a> {
     /// The fields that were read or written under the current claim.
     pub read: &'a [Field],
     /// Fields that an earlier change with an unknown outcome may have changed.
-    pub unsure: &'a [Field],
+    pub uncertain: &'a [Field],
     pub facts: &'a Facts,
 }
 
@@ -92,7 +92,7 @@ impl Baseline<'_> {
             return true;
         }
         self.facts.sole_writer.value
-            && !self.unsure.contains(&field)
+            && !self.uncertain.contains(&field)
             && self.origin(field).is_some()
     }
 }
@@ -112,28 +112,28 @@ pub struct UnchangedField {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnsafeUpdate {
     /// Single changes of a field that nobody can read and that others may write; the known value dates from `at`.
-    InPart {
+    PartialChange {
         field: Field,
         at: Option<Timestamp>,
         /// An earlier change with an unknown outcome may have changed it.
-        unsure: bool,
+        uncertain: bool,
     },
     /// The field is unchanged and would be sent as last known, and nobody has stated what leaving it out does.
-    NotTold { field: Field, at: Option<Timestamp> },
+    NotStated { field: Field, at: Option<Timestamp> },
     /// If it is left out it is cleared, and no value is known that could be sent.
     WouldClear { field: Field },
     /// The field is unchanged, but an earlier change with an unknown outcome may have changed it: sending the value
     /// known before could revert that.
-    Unsure { field: Field },
+    Uncertain { field: Field },
 }
 
 impl UnsafeUpdate {
     pub fn field(&self) -> Field {
         match self {
-            Self::InPart { field, .. }
-            | Self::NotTold { field, .. }
+            Self::PartialChange { field, .. }
+            | Self::NotStated { field, .. }
             | Self::WouldClear { field }
-            | Self::Unsure { field } => *field,
+            | Self::Uncertain { field } => *field,
         }
     }
 }
@@ -196,10 +196,10 @@ impl Plan {
         copy(field, &edit.wanted, &mut self.send);
         self.replaced.push(field);
         if !edit.replace.contains(&field) {
-            self.objections.push(UnsafeUpdate::InPart {
+            self.objections.push(UnsafeUpdate::PartialChange {
                 field,
                 at: baseline.origin(field).map(|(_, at)| at),
-                unsure: baseline.unsure.contains(&field),
+                uncertain: baseline.uncertain.contains(&field),
             });
         }
     }
@@ -213,8 +213,8 @@ impl Plan {
         let origin = baseline.origin(field);
         let may_send_unchanged = is_read || absent.is_answered() || edit.sends_unchanged;
         match origin {
-            _ if !is_read && baseline.unsure.contains(&field) => {
-                self.objections.push(UnsafeUpdate::Unsure { field });
+            _ if !is_read && baseline.uncertain.contains(&field) => {
+                self.objections.push(UnsafeUpdate::Uncertain { field });
             }
             Some((source, at)) => {
                 copy(field, now, &mut self.send);
@@ -226,7 +226,7 @@ impl Plan {
                 });
                 if !may_send_unchanged {
                     let at = Some(at);
-                    self.objections.push(UnsafeUpdate::NotTold { field, at });
+                    self.objections.push(UnsafeUpdate::NotStated { field, at });
                 }
             }
             None if absent.value == OmittedField::Clear => {
@@ -234,19 +234,23 @@ impl Plan {
             }
             None if !may_send_unchanged => {
                 let at = None;
-                self.objections.push(UnsafeUpdate::NotTold { field, at });
+                self.objections.push(UnsafeUpdate::NotStated { field, at });
             }
             None => {}
         }
     }
 
     /// Objects to replacing these fields, although the operator had agreed.
-    pub fn reject_uncertain(&mut self, unsure: &[Field]) {
-        for field in self.replaced.iter().filter(|field| unsure.contains(field)) {
-            self.objections.push(UnsafeUpdate::InPart {
+    pub fn reject_uncertain(&mut self, uncertain: &[Field]) {
+        for field in self
+            .replaced
+            .iter()
+            .filter(|field| uncertain.contains(field))
+        {
+            self.objections.push(UnsafeUpdate::PartialChange {
                 field: *field,
                 at: None,
-                unsure: true,
+                uncertain: true,
             });
         }
     }

@@ -53,7 +53,7 @@ impl Done {
             &Baseline {
                 group: &self.group,
                 read: &self.read,
-                unsure: &unsure(&self.open, &self.read),
+                uncertain: &uncertain(&self.open, &self.read),
                 facts: &self.facts,
             },
         )
@@ -61,7 +61,7 @@ impl Done {
 }
 
 /// The fields that earlier open changes may have changed and that were not read since.
-pub(super) fn unsure(open: &[Mutation], read: &[Field]) -> Vec<Field> {
+pub(super) fn uncertain(open: &[Mutation], read: &[Field]) -> Vec<Field> {
     let may_have_arrived = |other: &&Mutation| {
         matches!(
             other.state,

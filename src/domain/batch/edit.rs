@@ -331,14 +331,14 @@ fn check(
     let ground = Baseline {
         group,
         read: &read,
-        unsure: &[],
+        uncertain: &[],
         facts: &rules.facts,
     };
     let plan = Plan::of(&edit, &ground);
     for objection in &plan.objections {
         match objection {
-            UnsafeUpdate::InPart { at: Some(_), .. }
-            | UnsafeUpdate::NotTold { at: Some(_), .. } => {}
+            UnsafeUpdate::PartialChange { at: Some(_), .. }
+            | UnsafeUpdate::NotStated { at: Some(_), .. } => {}
             other => {
                 known(group, other.field())?;
                 return Err(EditSkip::Unknown(other.field()));

@@ -91,7 +91,7 @@ fn plan(edit: &Edit, now: &DesiredFields, read: &[Field], facts: &Facts) -> Plan
         &Baseline {
             group: &group,
             read,
-            unsure: &[],
+            uncertain: &[],
             facts,
         },
     )
@@ -142,10 +142,10 @@ fn what_is_changed_in_part_is_laid_over_what_was_read() {
 fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
     let keep = facts(OmittedField::Keep);
     let refused = plan(&edit(map), &base(), &[], &keep);
-    let objection = UnsafeUpdate::InPart {
+    let objection = UnsafeUpdate::PartialChange {
         field: Field::Mapping,
         at: Some(Timestamp::UNIX_EPOCH),
-        unsure: false,
+        uncertain: false,
     };
     assert_eq!(refused.objections, [objection]);
 
@@ -178,21 +178,24 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
         ..facts(OmittedField::Unknown)
     };
     let group = group(&base());
-    let unsure = |unsure| Baseline {
+    let uncertain = |uncertain| Baseline {
         group: &group,
         read: &[],
-        unsure,
+        uncertain,
         facts: &sole,
     };
-    let touched = Plan::of(&edit(map), &unsure(&[Field::Mapping]));
+    let touched = Plan::of(&edit(map), &uncertain(&[Field::Mapping]));
     assert!(matches!(
         touched.objections[..],
-        [UnsafeUpdate::InPart { unsure: true, .. }]
+        [UnsafeUpdate::PartialChange {
+            uncertain: true,
+            ..
+        }]
     ));
     let name = edit(|wanted| wanted.name = Some("Acme 2".into()));
-    let untouched = Plan::of(&name, &unsure(&[Field::Mapping]));
+    let untouched = Plan::of(&name, &uncertain(&[Field::Mapping]));
     let field = Field::Mapping;
-    assert_eq!(untouched.objections, [UnsafeUpdate::Unsure { field }]);
+    assert_eq!(untouched.objections, [UnsafeUpdate::Uncertain { field }]);
     assert_eq!(untouched.send.mapping, None);
 }
 
@@ -212,7 +215,7 @@ fn what_is_not_changed_travels_along_once_somebody_said_so() {
     let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
     let refused = plan(&edit, &base(), &[], &Facts::default());
     let at = Some(Timestamp::UNIX_EPOCH);
-    let not_told = |field| UnsafeUpdate::NotTold { field, at };
+    let not_told = |field| UnsafeUpdate::NotStated { field, at };
     let both = [not_told(Field::Mapping), not_told(Field::Properties)];
     assert_eq!(refused.objections, both);
     // What was read under the claim needs nobody's consent.
@@ -245,7 +248,7 @@ fn what_is_not_known_cannot_travel() {
     assert_eq!(clear.objections, [UnsafeUpdate::WouldClear { field }]);
     let at = None;
     let unknown = plan(&edit, &now, &[Field::Properties], &Facts::default());
-    assert_eq!(unknown.objections, [UnsafeUpdate::NotTold { field, at }]);
+    assert_eq!(unknown.objections, [UnsafeUpdate::NotStated { field, at }]);
     let told = plan(&edit, &now, &[], &facts(OmittedField::Unknown));
     assert_eq!((told.objections, told.send.mapping), (vec![], None));
 }

@@ -41,7 +41,7 @@ impl fmt::Display for UnknownFields {
 }
 
 fn is_not_told(objection: &UnsafeUpdate) -> bool {
-    matches!(objection, UnsafeUpdate::NotTold { .. })
+    matches!(objection, UnsafeUpdate::NotStated { .. })
 }
 
 impl UnknownFields {
@@ -53,13 +53,15 @@ impl UnknownFields {
             |at| format!("the change of {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
         );
         match objection {
-            UnsafeUpdate::InPart { unsure: true, .. } => write!(
+            UnsafeUpdate::PartialChange {
+                uncertain: true, ..
+            } => write!(
                 f,
                 "{open} may have arrived, so the {field} of \"{}\" are not known: give them whole (--replace-{field} \
                  sends the last known ones with this change in them), or close it with a reason: `groupdesk history --open`",
                 self.id
             ),
-            UnsafeUpdate::InPart { at: Some(at), .. } => write!(
+            UnsafeUpdate::PartialChange { at: Some(at), .. } => write!(
                 f,
                 "the {field} of \"{}\" cannot be read, and others may have changed them since {}: --replace-{field} sends \
                  the last known ones with this change in them, `groupdesk profile facts NAME --sole-writer yes` says that \
@@ -67,21 +69,21 @@ impl UnknownFields {
                 self.id,
                 at.strftime("%Y-%m-%d %H:%M UTC")
             ),
-            UnsafeUpdate::InPart { at: None, .. } => write!(
+            UnsafeUpdate::PartialChange { at: None, .. } => write!(
                 f,
                 "the {field} of \"{}\" are not known here, and single changes would replace all of them: give the whole with \
                  --{field} FILE, or --replace-{field}",
                 self.id
             ),
             // Reported once for all fields.
-            UnsafeUpdate::NotTold { .. } => Ok(()),
+            UnsafeUpdate::NotStated { .. } => Ok(()),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,
                 "the service clears {field} that an update leaves out, and those of \"{}\" are not known here: give them with \
                  --{field}",
                 self.id
             ),
-            UnsafeUpdate::Unsure { .. } => write!(
+            UnsafeUpdate::Uncertain { .. } => write!(
                 f,
                 "{open} may have arrived, so the {field} of \"{}\" are not known, and would be sent along: give them, too, or \
                  close it with a reason: `groupdesk history --open`",

@@ -17,7 +17,7 @@ use crate::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
         Warning,
         answer::observe::{Before, ObservationInput},
-        outcome::unsure,
+        outcome::uncertain,
         recording::changes_for_history,
         rotation::settle::BeforeGet,
     },
@@ -126,7 +126,7 @@ impl Operations {
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
             // The reviewer has not seen changes that were begun since.
-            plan.reject_uncertain(&unsure(&before.open, &before.read));
+            plan.reject_uncertain(&uncertain(&before.open, &before.read));
         }
         refuse(id, &plan, &before.open)?;
         if item.is_some() {

@@ -33,7 +33,7 @@ fn alarm(context: &Context) -> Option<&'static str> {
     if context.wrong_environment.contains(&context.current) {
         return Some(" ! WRONG ENVIRONMENT ");
     }
-    match context.held.get(&context.current)? {
+    match context.place_problems.get(&context.current)? {
         PlaceProblem::Alarmed { .. } => Some(" ! ALARM "),
         PlaceProblem::OnTrial { .. } => Some(" ! KEY ON TRIAL "),
         _ => Some(" ! WHICH ENVIRONMENT? "),

@@ -96,7 +96,7 @@ const PLACES_NAMED: usize = 3;
 
 impl Help {
     /// The help of a place; for [`Action::Palette`], every action of the console.
-    pub fn about(view: &dyn View, action: Action, context: &Context) -> Self {
+    pub fn open(view: &dyn View, action: Action, context: &Context) -> Self {
         let focus = view.focus();
         let is_palette = action == Action::Palette;
         let mut lines: Vec<Line> = context

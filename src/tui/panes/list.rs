@@ -65,7 +65,7 @@ pub struct List {
     /// The group that the person moved to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
     /// Since when the cursor has been on it.
-    on_since: Timestamp,
+    cursor_id_since: Timestamp,
     marks: Marks,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
@@ -73,7 +73,7 @@ pub struct List {
     untouched: bool,
     /// The view stored in the directory; `None` before the first answer.
     kept: Option<ListView>,
-    keeping: Pending,
+    saving: Pending,
 }
 
 impl List {
@@ -95,12 +95,12 @@ impl List {
             summary: Summary::default(),
             completion: None,
             on: None,
-            on_since: context.now,
+            cursor_id_since: context.now,
             marks: Marks::default(),
             bulk: None,
             untouched,
             kept: None,
-            keeping: Pending::default(),
+            saving: Pending::default(),
         }
     }
 
@@ -147,11 +147,11 @@ impl List {
     }
 
     /// Stores the view once the filter is not being typed any more.
-    fn keep(&mut self, context: &mut Context) {
+    fn save_view(&mut self, context: &mut Context) {
         let now = self.current_view();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
-        if is_new && !self.rows.is_filtering() && !self.keeping.is_waiting() {
-            context.ask(&self.keeping, Job::KeepView(now.clone()));
+        if is_new && !self.rows.is_filtering() && !self.saving.is_waiting() {
+            context.ask(&self.saving, Job::KeepView(now.clone()));
             self.kept = Some(now);
         }
     }
@@ -172,10 +172,10 @@ impl List {
             return;
         }
         if let Some(left) = &self.on {
-            context.live.left(left, self.on_since, context.now);
+            context.live.left(left, self.cursor_id_since, context.now);
         }
         self.on = now;
-        self.on_since = context.now;
+        self.cursor_id_since = context.now;
     }
 
     /// Applies this filter.
@@ -461,7 +461,7 @@ impl View for List {
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.rows.pending, &self.keeping]
+        vec![&self.rows.pending, &self.saving]
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -505,7 +505,7 @@ impl View for List {
         if let Some(found) = self.finder.search(self.rows.filter(), context) {
             self.show(found);
         }
-        self.keep(context);
+        self.save_view(context);
         // The groups were marked for a run that has started, so the marks are cleared.
         let begun = context.batch_here().map(|run| run.ticket);
         if begun != self.bulk && begun.is_some() {

@@ -55,7 +55,7 @@ pub struct PlacePane {
 
 impl PlacePane {
     /// The dialog about this problem; `None` if there is nothing that a person could answer here.
-    pub fn about(problem: &PlaceProblem, context: &mut Context) -> Option<Self> {
+    pub fn open(problem: &PlaceProblem, context: &mut Context) -> Option<Self> {
         let mut pane = Self {
             stage: stage(problem)?,
             problem: problem.clone(),

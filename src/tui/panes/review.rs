@@ -127,8 +127,7 @@ impl Review {
             wanted,
             restores,
         } = proposal;
-        let mut base_confirmation =
-            ConfirmationLevel::about(context.profile(), operation(creating));
+        let mut base_confirmation = ConfirmationLevel::of(context.profile(), operation(creating));
         if restores {
             let is_production = context.profile().is_none_or(|profile| profile.production);
             let least = if is_production {

@@ -125,7 +125,7 @@ impl TokenPane {
 
 /// The level of confirmation for a rotation.
 fn required_confirmation(context: &Context) -> ConfirmationLevel {
-    ConfirmationLevel::about(context.profile(), Guarded::Rotate)
+    ConfirmationLevel::of(context.profile(), Guarded::Rotate)
 }
 
 /// Who holds the group, so that no rotation may start: since when, and what helps.

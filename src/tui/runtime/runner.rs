@@ -238,7 +238,7 @@ impl<S: Screen> Runner<S> {
     /// Handles one message and performs the resulting effects; draws nothing.
     pub fn take(&mut self, msg: Msg) {
         if let (Msg::Key(_), Some(feed)) = (&msg, &self.feed) {
-            feed.look();
+            feed.check_now();
         }
         // An outcome must be handled after the exchanges that led to it.
         if let Ok(first) = self.recorded.try_recv() {

@@ -199,7 +199,7 @@ impl App {
                 if matches!(self.stack.last(), Some(Pane::Help(_))) {
                     self.act(Action::Help);
                 } else {
-                    let help = Help::about(self.top(), action, &self.context);
+                    let help = Help::open(self.top(), action, &self.context);
                     self.stack.push(Pane::Help(help));
                 }
             }

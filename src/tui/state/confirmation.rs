@@ -17,7 +17,7 @@ pub struct ConfirmationLevel {
 }
 
 impl ConfirmationLevel {
-    pub fn about(profile: Option<&Profile>, operation: Guarded) -> Self {
+    pub fn of(profile: Option<&Profile>, operation: Guarded) -> Self {
         let is_production = profile.is_none_or(|profile| profile.production);
         let usual = match (operation, is_production) {
             (Guarded::Create | Guarded::Update, false) => Level::Button,

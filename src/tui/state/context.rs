@@ -143,7 +143,7 @@ pub struct Context {
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
     /// Questions that a person must answer before anything is sent to a profile, as far as known.
-    pub held: BTreeMap<ProfileIndex, PlaceProblem>,
+    pub place_problems: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The running bulk rotation, or the last one of this session.
     pub bulk: Option<BatchRun>,
     /// Number of unfinished or failed things in each profile, as far as known.
@@ -195,7 +195,7 @@ impl Context {
             is_directory_back: false,
             runner_gone_at: None,
             wrong_environment: BTreeSet::new(),
-            held: BTreeMap::new(),
+            place_problems: BTreeMap::new(),
             bulk: None,
             draft_to_open: None,
             attention: BTreeMap::new(),

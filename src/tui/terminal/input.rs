@@ -62,8 +62,8 @@ pub fn pause() -> io::Result<()> {
     if !read_state.is_reading {
         return Ok(());
     }
-    if let Some(wake) = WAKE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-        wake.write_all(b"!")?;
+    if let Some(wake_writer) = WAKE.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        wake_writer.write_all(b"!")?;
     }
     let waiting = READ_STATE_CHANGED.wait_timeout_while(read_state, PAUSE_TIMEOUT, |read_state| {
         read_state.is_reading
@@ -153,10 +153,10 @@ fn idle_receiver() -> MutexGuard<'static, Option<Receiver<io::Result<InputEvent>
 
 fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
     let (sender, receiver) = mpsc::channel(QUEUE_LEN);
-    let (woken, wake) = io::pipe()?;
-    *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
+    let (wake_reader, wake_writer) = io::pipe()?;
+    *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake_writer);
     let read = move || {
-        if let Err(error) = read_loop(&sender, woken) {
+        if let Err(error) = read_loop(&sender, wake_reader) {
             // Fails when the console has ended.
             let _ = sender.blocking_send(Err(error));
         }
@@ -166,13 +166,16 @@ fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
 }
 
 /// Reads until the terminal is gone, or the receiver is dropped.
-fn read_loop(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io::Result<()> {
+fn read_loop(
+    sender: &Sender<io::Result<InputEvent>>,
+    mut wake_reader: PipeReader,
+) -> io::Result<()> {
     let mut decoder = Decoder::default();
     let mut bytes = vec![0; READ_BYTES];
     let mut events = Vec::new();
     loop {
         begin_read();
-        let taken = next(&mut decoder, &mut bytes, &mut woken, &mut events);
+        let taken = next(&mut decoder, &mut bytes, &mut wake_reader, &mut events);
         end_read();
         taken?;
         for event in events.drain(..) {
@@ -187,13 +190,13 @@ fn read_loop(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> 
 fn next(
     decoder: &mut Decoder,
     bytes: &mut [u8],
-    woken: &mut PipeReader,
+    wake_reader: &mut PipeReader,
     events: &mut Vec<InputEvent>,
 ) -> io::Result<()> {
     let input = io::stdin();
     let mut ready = [
         PollFd::new(&input, PollFlags::IN),
-        PollFd::new(woken, PollFlags::IN),
+        PollFd::new(wake_reader, PollFlags::IN),
     ];
     let longest = decoder
         .timeout()
@@ -208,7 +211,7 @@ fn next(
         events.extend(decoder.on_timeout());
     }
     if is_called {
-        woken.read_exact(&mut [0])?;
+        wake_reader.read_exact(&mut [0])?;
     } else if has_input {
         // Not through the buffer of the standard library, which could hold back bytes that are meant for
         // another program.

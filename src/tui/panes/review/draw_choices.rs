@@ -26,7 +26,7 @@ pub(super) fn write(
     let merge = &choices.merge;
     // Not "just now": a review may stay open for as long as a phone call.
     let read = context.moment(choices.read_at);
-    if merge.is_quiet() {
+    if merge.has_no_remote_changes() {
         let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
         page.field(LABEL, &text, theme.ok(), "");
     } else if merge.conflicts.is_empty() && merge.left_out.is_empty() {

@@ -82,7 +82,7 @@ impl Review {
     pub(super) fn acknowledged(&self) -> (Vec<Field>, bool) {
         let objections = &self.plan.objections;
         let is_not_told =
-            |objection: &UnsafeUpdate| matches!(objection, UnsafeUpdate::NotTold { .. });
+            |objection: &UnsafeUpdate| matches!(objection, UnsafeUpdate::NotStated { .. });
         let sends_unchanged = objections.iter().any(is_not_told);
         (self.plan.replaced.clone(), sends_unchanged)
     }

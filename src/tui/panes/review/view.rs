@@ -204,14 +204,14 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
     for objection in &review.plan.objections {
         let field = objection.field().as_str();
         let text = match objection {
-            UnsafeUpdate::InPart { at, .. } => {
+            UnsafeUpdate::PartialChange { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
                     "others may have changed the {field}, which cannot be read: all of it is replaced by the last known \
                      value{from}, with your change in it"
                 )
             }
-            UnsafeUpdate::NotTold { at, .. } => {
+            UnsafeUpdate::NotStated { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
                     "nobody has said what the service does with a {field} that is left out: it is sent along as last \
@@ -221,12 +221,12 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             UnsafeUpdate::WouldClear { .. } => format!(
                 "omitting the {field} would clear it, and its value is unknown here: fill it in as well"
             ),
-            UnsafeUpdate::Unsure { .. } => format!(
+            UnsafeUpdate::Uncertain { .. } => format!(
                 "the {field} may have been changed by what is open above: fill it in as well, or close that with a reason"
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");
-        if let UnsafeUpdate::InPart {
+        if let UnsafeUpdate::PartialChange {
             field: Field::Mapping,
             ..
         } = objection
@@ -235,7 +235,7 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
                 page.indented(4, &format!("{schema} = {source}"), theme.dim());
             }
         }
-        if let UnsafeUpdate::InPart {
+        if let UnsafeUpdate::PartialChange {
             field: Field::Properties,
             ..
         } = objection

@@ -27,36 +27,36 @@ const UNREPORTED_OUTAGE: Duration = Duration::from_secs(2);
 /// Stops when dropped.
 pub(super) struct FeedTask {
     _task: AbortOnDropHandle<()>,
-    looks: Arc<Notify>,
+    wake: Arc<Notify>,
 }
 
 impl FeedTask {
-    /// `told` is what the console already says about the directory.
+    /// `reported` is what the console already says about the directory.
     pub(super) fn begin(
         profile: ProfileIndex,
         feed: Feed,
-        told: Option<OutageReason>,
+        reported: Option<OutageReason>,
         news: &mpsc::Sender<Msg>,
     ) -> Self {
-        let looks = Arc::new(Notify::new());
-        let following = follow(profile, feed, told, Arc::clone(&looks), news.clone());
+        let wake = Arc::new(Notify::new());
+        let following = follow(profile, feed, reported, Arc::clone(&wake), news.clone());
         Self {
             _task: AbortOnDropHandle::new(tokio::spawn(following)),
-            looks,
+            wake,
         }
     }
 
     /// The person is active: looks for changes if nothing notifies of them.
-    pub(super) fn look(&self) {
-        self.looks.notify_one();
+    pub(super) fn check_now(&self) {
+        self.wake.notify_one();
     }
 }
 
 async fn follow(
     profile: ProfileIndex,
     mut feed: Feed,
-    mut told: Option<OutageReason>,
-    looks: Arc<Notify>,
+    mut reported: Option<OutageReason>,
+    wake: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
     let mut line = feed.connection();
@@ -66,7 +66,7 @@ async fn follow(
         let looked = Instant::now();
         let seen = tokio::select! {
             seen = feed.read_changes() => seen,
-            error = line.lost_for(UNREPORTED_OUTAGE), if told.is_none_or(OutageReason::can_be_read) => Err(error),
+            error = line.lost_for(UNREPORTED_OUTAGE), if reported.is_none_or(OutageReason::can_be_read) => Err(error),
         };
         let next = match seen {
             Ok(changes) => {
@@ -74,8 +74,8 @@ async fn follow(
                 let why = feed
                     .write_refusal()
                     .and_then(|error| OutageReason::of(&error));
-                let line = (why != told).then(|| why.map(|why| (Duration::ZERO, why)));
-                told = why;
+                let line = (why != reported).then(|| why.map(|why| (Duration::ZERO, why)));
+                reported = why;
                 let line = line.map(|line| Msg::DirectoryState(profile, line));
                 let changes = changes.map(|changes| Msg::Changed(profile, Box::new(changes)));
                 Ok(line.into_iter().chain(changes))
@@ -88,7 +88,7 @@ async fn follow(
                     Duration::ZERO
                 });
                 let why = OutageReason::of(&error);
-                let why = why.filter(|why| told != Some(*why) && lost_for >= UNREPORTED_OUTAGE);
+                let why = why.filter(|why| reported != Some(*why) && lost_for >= UNREPORTED_OUTAGE);
                 Err(why.map(|why| (lost_for, why)))
             }
         };
@@ -102,7 +102,7 @@ async fn follow(
             }
             Err(lost) => {
                 if let Some(lost) = lost {
-                    told = Some(lost.1);
+                    reported = Some(lost.1);
                     if news
                         .send(Msg::DirectoryState(profile, Some(lost)))
                         .await
@@ -119,7 +119,7 @@ async fn follow(
         let has_events = feed.has_events();
         tokio::select! {
             () = feed.maybe_written() => {}
-            () = looks.notified(), if !has_events => {}
+            () = wake.notified(), if !has_events => {}
         }
         sleep_until(looked + GATHER_TIME).await;
     }

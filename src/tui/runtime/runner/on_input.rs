@@ -19,7 +19,7 @@ impl<S: Screen> Runner<S> {
         let (severity, text) = match input {
             InputEvent::Event(Event::FocusGained) => {
                 if let Some(feed) = &self.feed {
-                    feed.look();
+                    feed.check_now();
                 }
                 return None;
             }

@@ -24,7 +24,7 @@ impl App {
                         profile: name.name.clone(),
                         place: bound.name.clone(),
                     };
-                    self.context.held.insert(profile, problem);
+                    self.context.place_problems.insert(profile, problem);
                 }
                 if is_here {
                     // Reading is allowed; nothing is settled before the key is proven.
@@ -46,11 +46,11 @@ impl App {
         let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {
             return;
         };
-        self.context.held.insert(profile, problem.clone());
+        self.context.place_problems.insert(profile, problem.clone());
         let is_open = |pane: &Pane| matches!(pane, Pane::Place(_));
         if is_here
             && !self.stack.iter().any(is_open)
-            && let Some(pane) = PlacePane::about(problem, &mut self.context)
+            && let Some(pane) = PlacePane::open(problem, &mut self.context)
         {
             self.stack.push(Pane::Place(Box::new(pane)));
         }
@@ -58,14 +58,18 @@ impl App {
 
     /// Called when the person refreshes: checks again whether the profile is still blocked.
     pub(super) fn ask_again(&mut self) {
-        if self.context.held.contains_key(&self.context.current) {
+        if self
+            .context
+            .place_problems
+            .contains_key(&self.context.current)
+        {
             self.context.start(Job::OpenRotations);
         }
     }
 
     /// The profile is no longer blocked: removes the problem and its message.
     fn problem_resolved(&mut self, profile: ProfileIndex) {
-        if let Some(problem) = self.context.held.remove(&profile) {
+        if let Some(problem) = self.context.place_problems.remove(&profile) {
             let now = self.context.now;
             self.context.messages.take_back(now, &problem.to_string());
         }
