@@ -275,10 +275,12 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     console.until("directory lost, ").await;
     console.shows("; trying");
     console.keys(" two").await.shows("1 change, not kept yet");
+    // Among the messages: what failed before the outage was known stands above it.
     console
-        .keys("<esc>")
+        .keys("<esc>m")
         .await
         .shows("not kept yet: it stays here until the directory is back");
+    console.keys("<esc>").await;
     console.shows("directory lost, ");
     // Nothing is started that could not be recorded first.
     for key in ["r", "<enter>"] {
