@@ -177,7 +177,7 @@ async fn rotate_up_to_answer(scene: &Scene) -> (Gate, JoinHandle<Result<Done, Fa
 }
 
 #[track_caller]
-fn assert_unknown(result: Result<Done, Failure>) {
+fn assert_unknown(result: &Result<Done, Failure>) {
     assert!(matches!(result, Err(Failure::Unknown { .. })), "{result:?}");
 }
 

@@ -446,7 +446,7 @@ fn the_report_holds_every_group_as_json_or_csv() {
         panic!("{:?}", scene.pending);
     };
     assert_has(
-        &report,
+        report,
         "acme-eu,not_applied,,,1240,the service refused it\r\n",
     );
 }

@@ -55,7 +55,7 @@ fn a_slow_request_counts_seconds_up_to_its_limit() {
         let screen = screen_at(&mut scene, milliseconds);
         assert!(screen.contains(said), "{said}:\n{screen}");
         let place = screen.lines().next().expect("line 1");
-        assert_has(&place, said.split("  ").next().expect("a word"));
+        assert_has(place, said.split("  ").next().expect("a word"));
     }
     let (ticket, profile, job) = scene.pending.remove(0);
     scene.msg(Msg::Exchanged(

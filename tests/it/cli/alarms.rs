@@ -25,8 +25,8 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
     ] {
         let failure = home.json(3, command).await;
         let error = failure["error"].as_str().expect("a text");
-        assert_has(&error, reason);
-        assert_has(&error, "nothing was sent");
+        assert_has(error, reason);
+        assert_has(error, "nothing was sent");
     }
     let shown = home.run(&["profile", "show"]).await;
     assert_has(&shown.out, "update is forbidden: change freeze");

@@ -19,7 +19,7 @@ async fn watched(world: &World) -> (Console, FaultyProxy) {
 
 /// Li changes the group, using the same directory.
 async fn li_sends(world: &World, theirs: &DesiredFields) {
-    let li = li(&world);
+    let li = li(world);
     li.update(&id("acme-eu"), theirs, theirs, UnknownIdPolicy::KnownOnly)
         .await
         .expect("updated");

@@ -225,7 +225,7 @@ async fn an_unreachable_service_and_a_wrong_key_are_told_apart() {
     let busy = json!({"success": 0, "error": {"message": "try later"}});
     let busy = Faults::always(answer("503 Service Unavailable", &busy)).await;
     let failure = scene.installation().through(busy.base_url()).operations();
-    assert_unknown(failure.create(&id(NEW), &globex()).await);
+    assert_unknown(&failure.create(&id(NEW), &globex()).await);
     let endings: Vec<_> = scene
         .history()
         .await

@@ -195,8 +195,8 @@ async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
     assert_eq!(lines[0].operation, Operation::Get);
     assert_eq!(lines[0].previous_fingerprint, done.previous_fingerprint);
     let note = lines[0].note.as_deref().expect("a note");
-    assert_has(&note, "token");
-    assert_has(&note, "Acme Europe");
+    assert_has(note, "token");
+    assert_has(note, "Acme Europe");
 
     let again = look_up(&scene.ana).await;
     assert_eq!(again.expect("found").warnings, []);

@@ -168,7 +168,7 @@ async fn the_next_rotate_settles_an_applied_rotation_instead_of_rotating_again()
     // The get that would settle it is lost, too.
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    assert_unknown(rotate(&scene.ana).await);
+    assert_unknown(&rotate(&scene.ana).await);
     assert_eq!(scene.states().await, [State::Unknown]);
     let new = scene.token();
     let failure = rotate(&scene.ana).await;
@@ -340,7 +340,7 @@ async fn a_get_answered_before_the_refusal_does_not_settle_it() {
     scene
         .proxy
         .next("POST", ProxyFault::applied(error("403 Forbidden")));
-    assert_unknown(rotate(&scene.ana).await);
+    assert_unknown(&rotate(&scene.ana).await);
     early.open();
     let read = reading.await.expect("it ends").expect("an answer");
     assert!(has(&read, |warning| matches!(

@@ -40,7 +40,7 @@ fn settled(ending: Ending) -> Vec<Warning> {
 async fn unknown_at_noon() -> Scene {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    assert_unknown(rotate(&scene.ana).await);
+    assert_unknown(&rotate(&scene.ana).await);
     assert_eq!(scene.states().await, [State::Unknown]);
     scene
 }
@@ -324,7 +324,7 @@ async fn a_rotation_abandoned_meanwhile_shows_no_token_but_loses_none() {
 async fn the_sending_process_measures_the_horizon_by_its_monotonic_clock() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
-    assert_unknown(rotate(&scene.ana).await);
+    assert_unknown(&rotate(&scene.ana).await);
     let raw = rusqlite::Connection::open(scene.world.directory_file()).expect("opened");
     let jump = "UPDATE rotations SET sent_at = sent_at - 7200000000, \
                 started_at = started_at - 7200000000, boot_clock = NULL";

@@ -13,7 +13,7 @@ async fn answer(service: &TestService, request: &str) -> (u16, Value) {
     let length = format!("\r\ncontent-length: {}", body.len());
     assert!(head.contains(&length), "{head}");
     assert_has(
-        &head,
+        head,
         "\r\ncontent-type: application/json\r\ncache-control: no-store",
     );
     let status = head[9..12].parse().expect("a status");

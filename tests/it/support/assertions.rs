@@ -1,13 +1,11 @@
 //! Assertions about texts; a failure shows the whole text.
 
 #[track_caller]
-pub(crate) fn assert_has(text: impl AsRef<str>, part: &str) {
-    let text = text.as_ref();
+pub(crate) fn assert_has(text: &str, part: &str) {
     assert!(text.contains(part), "{part:?} is missing in: {text}");
 }
 
 #[track_caller]
-pub(crate) fn assert_lacks(text: impl AsRef<str>, part: &str) {
-    let text = text.as_ref();
+pub(crate) fn assert_lacks(text: &str, part: &str) {
     assert!(!text.contains(part), "{part:?} is in: {text}");
 }

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     TempFile, is_whole,
-    recorder::{Order, Recorder, assert_has},
+    recorder::{Order, Recorder, assert_recorded},
 };
 use crate::support::long;
 
@@ -81,7 +81,7 @@ fn chain(number: usize, kills: usize) -> usize {
         if place.file().exists() && place.file().metadata().is_ok_and(|file| file.len() > 0) {
             assert!(is_whole(&place.file()), "kill {case}");
         }
-        block_on(assert_has(&place.file(), &said));
+        block_on(assert_recorded(&place.file(), &said));
     }
     assert!(
         kills < CHAIN || said.len() > 20,
@@ -144,7 +144,7 @@ fn shared(case: usize) -> usize {
     said.remove("open");
     assert!(said.len() >= 3 * 8 * 4, "one ends by itself");
     assert!(is_whole(&place.file()));
-    block_on(assert_has(&place.file(), &said));
+    block_on(assert_recorded(&place.file(), &said));
     1
 }
 

@@ -7,7 +7,7 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 
 use super::{
     TempFile, assert_error_is_clear, bytes_of, is_whole, put,
-    recorder::{Order, Recorder, assert_has, present},
+    recorder::{Order, Recorder, assert_recorded, present},
     with_suffix,
 };
 use crate::support::long;
@@ -84,7 +84,7 @@ async fn a_log_cut_off_anywhere_keeps_earlier_writes() {
         before = reached;
     }
     let place = left.with(&left.log);
-    assert_has(&place.file(), &left.said).await;
+    assert_recorded(&place.file(), &left.said).await;
     assert!(before > 0, "the cuts were within it");
 }
 
@@ -118,7 +118,7 @@ async fn a_replaced_index_of_the_log_loses_nothing() {
     for index in indexes {
         let place = left.with(&left.log);
         put(&with_suffix(&place.file(), "-shm"), &index);
-        assert_has(&place.file(), &left.said).await;
+        assert_recorded(&place.file(), &left.said).await;
         assert!(is_whole(&place.file()));
     }
 }

@@ -316,7 +316,7 @@ pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, D
 }
 
 /// Checks that every acknowledged write is there.
-pub(super) async fn assert_has(path: &Path, said: &BTreeSet<String>) {
+pub(super) async fn assert_recorded(path: &Path, said: &BTreeSet<String>) {
     let directory = Directory::open(path).expect("it opens");
     let found = present(&directory).await.expect("readable");
     let lost: Vec<_> = said.difference(&found).collect();
