@@ -74,11 +74,11 @@ impl fmt::Debug for TeamSettings {
 
 impl TeamSettings {
     /// The settings for an address, with everything else as a file gives it.
-    pub fn at(url: &str, said: Option<&Self>) -> Self {
-        let said = said.cloned();
+    pub fn at(url: &str, base: Option<&Self>) -> Self {
+        let base = base.cloned();
         Self {
             url: url.to_owned(),
-            ..said.unwrap_or_else(|| Self {
+            ..base.unwrap_or_else(|| Self {
                 url: String::new(),
                 schema: SCHEMA.into(),
                 password: None,

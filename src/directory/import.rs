@@ -16,7 +16,7 @@ pub struct ImportId(pub i64);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub result: ImportResult,
-    pub beside: AnnotationPlan,
+    pub annotations: AnnotationPlan,
 }
 
 /// An import and its progress.

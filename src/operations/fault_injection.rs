@@ -13,8 +13,8 @@ const BREAK: &str = "GROUPDESK_TEST_BREAK";
 /// If the variable asks for a panic.
 #[cfg(feature = "failpoints")]
 pub fn fail_at(place: &str) -> io::Result<()> {
-    let said = std::env::var(BREAK).unwrap_or_default();
-    let mut words = said.splitn(3, ' ');
+    let spec = std::env::var(BREAK).unwrap_or_default();
+    let mut words = spec.splitn(3, ' ');
     let how = words.next();
     if words.next() != Some(place) {
         return Ok(());

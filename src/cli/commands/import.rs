@@ -139,9 +139,15 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, Imported { result, beside }: &Imported) {
-        self.annotated += usize::from(!beside.changed.is_empty());
-        self.annotations_kept += usize::from(!beside.kept.is_empty());
+    fn count(
+        &mut self,
+        Imported {
+            result,
+            annotations,
+        }: &Imported,
+    ) {
+        self.annotated += usize::from(!annotations.changed.is_empty());
+        self.annotations_kept += usize::from(!annotations.kept.is_empty());
         match result {
             ImportResult::Added => self.added += 1,
             ImportResult::Filled => self.filled += 1,
@@ -167,12 +173,12 @@ async fn import_rows(
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
             let known = operations.show_by_ids(ids.clone()).await?;
-            let beside = plan::annotation_plans(session, &rows, replaces).await?;
-            let known = rows.iter().zip(known).zip(beside);
+            let annotations = plan::annotation_plans(session, &rows, replaces).await?;
+            let known = rows.iter().zip(known).zip(annotations);
             known
-                .map(|((row, known), beside)| Imported {
+                .map(|((row, known), annotations)| Imported {
                     result: preview_import(known, row),
-                    beside,
+                    annotations,
                 })
                 .collect()
         } else {
@@ -181,14 +187,17 @@ async fn import_rows(
         let mut lines = String::new();
         for ((number, id), taken) in numbers.into_iter().zip(ids).zip(taken) {
             tally.count(&taken);
-            let Imported { result, beside } = taken;
+            let Imported {
+                result,
+                annotations,
+            } = taken;
             if session.json {
                 let mut line = json!({
                     "row": number,
                     "user_group_id": id.as_str(),
                     "outcome": result.as_str(),
                 });
-                plan::add_annotations(&mut line, &beside);
+                plan::add_annotations(&mut line, &annotations);
                 lines.push_str(&escape_hidden(&format!("{line}\n")));
                 continue;
             }
@@ -197,7 +206,7 @@ async fn import_rows(
                     "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
                 ));
             }
-            print_annotations(number, id.as_str(), &beside);
+            print_annotations(number, id.as_str(), &annotations);
         }
         if !lines.is_empty() {
             output::result(&lines)?;
@@ -209,12 +218,15 @@ async fn import_rows(
 
 /// Reports annotations that are replaced and annotations that are kept, so that nothing a person wrote is lost
 /// silently.
-fn print_annotations(number: usize, id: &str, beside: &AnnotationPlan) {
-    let replaced = beside.changed.iter().filter(|one| one.is_replacement());
+fn print_annotations(number: usize, id: &str, annotations: &AnnotationPlan) {
+    let replaced = annotations
+        .changed
+        .iter()
+        .filter(|one| one.is_replacement());
     for one in replaced {
         output::say(&format!("! row {number}: \"{id}\" {one}"));
     }
-    for one in &beside.kept {
+    for one in &annotations.kept {
         output::say(&format!(
             "! row {number}: \"{id}\" {one}: the existing value is kept; --replace-notes replaces it"
         ));
@@ -258,7 +270,7 @@ fn print_tally(
     }
     let profile = &session.operations.profile().name;
     let done = if dry_run { "would be" } else { "were" };
-    let beside = if has_annotations {
+    let annotations = if has_annotations {
         format!(
             "\nannotated  {annotated:>7}  note, labels or favourite written\n\
              left       {annotations_kept:>7}  note, labels or favourite differ from what somebody wrote here, and stay"
@@ -271,7 +283,7 @@ fn print_tally(
          added      {added:>7}  ids that were not known here\n\
          filled     {filled:>7}  gaps in what was known\n\
          kept       {kept:>7}  what the service is known to have differs, and stays\n\
-         unchanged  {unchanged:>7}{beside}",
+         unchanged  {unchanged:>7}{annotations}",
         counted(rows, "row")
     ))
 }

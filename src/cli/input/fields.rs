@@ -27,7 +27,7 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
     /// Fields that are replaced whole.
-    said: DesiredFields,
+    replaced: DesiredFields,
     map: Vec<(String, String)>,
     unmap: Vec<String>,
     property: Vec<(String, Value)>,
@@ -60,9 +60,9 @@ impl Edits {
     }
 
     /// Replaces these fields whole.
-    pub(crate) fn of_fields(said: DesiredFields) -> Self {
+    pub(crate) fn of_fields(replaced: DesiredFields) -> Self {
         Self {
-            said,
+            replaced,
             ..Self::default()
         }
     }
@@ -98,7 +98,7 @@ impl Edits {
             "--property",
             property.iter().map(|(key, _)| key).chain(&remove_property),
         )?;
-        let said = DesiredFields {
+        let replaced = DesiredFields {
             name: fields.name.clone(),
             mapping: file("--mapping", fields.mapping.as_deref(), strict_json::mapping)?,
             properties: file(
@@ -108,9 +108,9 @@ impl Edits {
             )?,
         };
         // Checked before the group is read.
-        check_size(&said).map_err(Failure::from)?;
+        check_size(&replaced).map_err(Failure::from)?;
         Ok(Self {
-            said,
+            replaced,
             map,
             unmap,
             property,
@@ -120,15 +120,19 @@ impl Edits {
 
     /// The fields that are replaced whole.
     pub(crate) fn whole(&self) -> Vec<Field> {
-        let mapping = self.said.mapping.is_some().then_some(Field::Mapping);
-        let properties = self.said.properties.is_some().then_some(Field::Properties);
+        let mapping = self.replaced.mapping.is_some().then_some(Field::Mapping);
+        let properties = self
+            .replaced
+            .properties
+            .is_some()
+            .then_some(Field::Properties);
         mapping.into_iter().chain(properties).collect()
     }
 
     /// The complete wanted values, starting from `base`. Single changes to a field that is not known stand alone;
     /// whether they may be sent that way is decided later.
     pub(crate) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
-        let mut wanted = self.said.over(base);
+        let mut wanted = self.replaced.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = wanted.mapping.get_or_insert_default();
             for key in &self.unmap {
@@ -355,7 +359,7 @@ mod tests {
         let wanted = rows.apply(&DesiredFields::default()).expect("applied");
         assert_eq!(wanted.mapping.map(|rows| rows.len()), Some(1));
         let whole = Edits {
-            said: wanted_mapping(),
+            replaced: wanted_mapping(),
             ..Edits::default()
         };
         assert_eq!(whole.whole(), [Field::Mapping]);

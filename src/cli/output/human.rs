@@ -125,9 +125,9 @@ pub(crate) fn table(header: &[&str]) -> Table {
 
 /// The width of the terminal on standard output, if there is one. `COLUMNS` overrides it, even without a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok();
-    let said = said.and_then(|text| text.trim().parse().ok());
-    if let Some(columns) = said.filter(|columns| *columns > 0) {
+    let columns_variable = std::env::var("COLUMNS").ok();
+    let columns_variable = columns_variable.and_then(|text| text.trim().parse().ok());
+    if let Some(columns) = columns_variable.filter(|columns| *columns > 0) {
         return Some(columns);
     }
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;

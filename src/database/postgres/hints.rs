@@ -51,7 +51,7 @@ pub(super) fn hint(writer: i64) -> String {
 
 /// Receives hints on a connection of its own as long as it lives.
 pub(crate) struct Hints {
-    heard: Arc<Notify>,
+    hint_received: Arc<Notify>,
     /// Why there is no connection; `None` while there is one, and before the first attempt.
     down: watch::Receiver<Option<ServerFault>>,
     _task: AbortOnDropHandle<()>,
@@ -60,11 +60,11 @@ pub(crate) struct Hints {
 impl Hints {
     /// Must be called inside a Tokio runtime.
     pub(crate) fn of(server: Server) -> Self {
-        let heard = Arc::new(Notify::new());
+        let hint_received = Arc::new(Notify::new());
         let (down, is_down) = watch::channel(None);
-        let listening = listen(server, Arc::clone(&heard), down);
+        let listening = listen(server, Arc::clone(&hint_received), down);
         Self {
-            heard,
+            hint_received,
             down: is_down,
             _task: AbortOnDropHandle::new(tokio::spawn(listening)),
         }
@@ -72,7 +72,7 @@ impl Hints {
 
     /// Waits until something may have been written.
     pub(crate) async fn next(&self) {
-        self.heard.notified().await;
+        self.hint_received.notified().await;
     }
 
     /// Reports changes of whether, and why, there is no connection.
@@ -81,22 +81,26 @@ impl Hints {
     }
 }
 
-async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<ServerFault>>) {
+async fn listen(
+    server: Server,
+    hint_received: Arc<Notify>,
+    down: watch::Sender<Option<ServerFault>>,
+) {
     let mut pause = RECONNECT_PAUSE.0;
     loop {
         let mut is_up = false;
-        let ended = listen_once(&server, &heard, &down, &mut is_up).await;
+        let ended = listen_once(&server, &hint_received, &down, &mut is_up).await;
         let fault = match &ended {
             Ok(()) => ServerFault::Unreachable,
             Err((fault, _)) => fault.clone(),
         };
         down.send_replace(Some(fault));
         // Hints may have been missed while there was no connection.
-        heard.notify_one();
+        hint_received.notify_one();
         if matches!(ended, Err((_, Then::Reconnect))) && !is_up && can_be_read(&server).await {
             down.send_replace(None);
             for _ in 0..POLLS_ON_STANDBY {
-                heard.notify_one();
+                hint_received.notify_one();
                 sleep(POLL_INTERVAL_UNHEARD).await;
             }
             continue;
@@ -114,7 +118,7 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
         }
         for _ in 0..POLLS_AFTER_REFUSAL {
             sleep(POLL_INTERVAL).await;
-            heard.notify_one();
+            hint_received.notify_one();
         }
     }
 }
@@ -127,21 +131,25 @@ async fn can_be_read(server: &Server) -> bool {
 /// Listens until the connection breaks.
 async fn listen_once(
     server: &Server,
-    heard: &Arc<Notify>,
+    hint_received: &Arc<Notify>,
     down: &watch::Sender<Option<ServerFault>>,
     is_up: &mut bool,
 ) -> Result<(), Failure> {
     let own = server.writer().to_string();
     // The payload differs from the writer's own hints, which are ignored.
     let test = format!("?{own}");
-    let is_heard = Arc::new(AtomicBool::new(false));
+    let is_own_hint_received = Arc::new(AtomicBool::new(false));
     let hearing = {
-        let (heard, is_heard, test) = (Arc::clone(heard), Arc::clone(&is_heard), test.clone());
+        let (hint_received, is_own_hint_received, test) = (
+            Arc::clone(hint_received),
+            Arc::clone(&is_own_hint_received),
+            test.clone(),
+        );
         move |payload: &str| {
             if payload == test {
-                is_heard.store(true, Ordering::SeqCst);
+                is_own_hint_received.store(true, Ordering::SeqCst);
             } else if payload != own && !payload.starts_with('?') {
-                heard.notify_one();
+                hint_received.notify_one();
             }
         }
     };
@@ -151,14 +159,14 @@ async fn listen_once(
     let (_client, mut talk) = listening.map_err(|_| silent)??;
     *is_up = true;
     down.send_replace(None);
-    heard.notify_one();
+    hint_received.notify_one();
     let mut every = OWN_HINT_TIMEOUT;
     loop {
         tokio::select! {
             _ = &mut talk => return Ok(()),
-            () = sleep(every) => heard.notify_one(),
+            () = sleep(every) => hint_received.notify_one(),
         }
-        every = if is_heard.load(Ordering::SeqCst) {
+        every = if is_own_hint_received.load(Ordering::SeqCst) {
             POLL_INTERVAL
         } else {
             POLL_INTERVAL_UNHEARD

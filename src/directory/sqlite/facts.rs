@@ -79,14 +79,14 @@ ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = exclude
 
 pub(crate) fn state(place: PlaceId, statements: &[Statement]) -> Statements {
     let mut writes = Statements::default();
-    for said in statements {
+    for statement in statements {
         let values = values![
             place.0,
-            said.fact.name(),
-            said.fact.value(),
-            said.basis.as_str(),
-            columns::micros(said.at),
-            &said.by,
+            statement.fact.name(),
+            statement.fact.value(),
+            statement.basis.as_str(),
+            columns::micros(statement.at),
+            &statement.by,
         ];
         writes.add(STATE_FACT, values);
     }

@@ -262,18 +262,21 @@ impl Request for ImportRow<'_> {
         if is_written {
             save(&mut writes, self.place, &group, None, is_new)?;
         }
-        let mut beside = AnnotationPlan::default();
+        let mut annotations_plan = AnnotationPlan::default();
         if !self.row.annotation.is_empty() {
             let (is_new, mut annotation) = annotations::parse(found)?;
-            beside = self.row.annotation.plan(&annotation, self.replaces);
+            annotations_plan = self.row.annotation.plan(&annotation, self.replaces);
             let by = self.by.to_owned();
             // The change is based on what was just read, so it is never refused.
-            if annotation.apply(&beside.change, &Attribution { at, by }) == Ok(true) {
+            if annotation.apply(&annotations_plan.change, &Attribution { at, by }) == Ok(true) {
                 annotations::keep(&mut writes, self.place, &group.id, (is_new, &annotation))?;
             }
         }
         let result = if is_new { ImportResult::Added } else { taken };
-        let imported = Imported { result, beside };
+        let imported = Imported {
+            result,
+            annotations: annotations_plan,
+        };
         Ok((writes, (imported, is_written.then_some(group))))
     }
 }

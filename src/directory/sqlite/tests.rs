@@ -60,11 +60,13 @@ fn execute<T: Send + 'static>(
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
     session.process_batch(vec![task(access, work, reply)]);
-    heard(answer)
+    receive(answer)
 }
 
 /// The answer as a caller of the directory receives it.
-fn heard<T>(answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>) -> Result<T, DirectoryError> {
+fn receive<T>(
+    answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>,
+) -> Result<T, DirectoryError> {
     let answer = answer.blocking_recv().expect("an answer");
     answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
 }
@@ -331,7 +333,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
         }
         scene.session.process_batch(batch);
         assert_eq!(tries.load(Ordering::SeqCst), tried);
-        let answers: Vec<_> = answers.into_iter().map(heard).collect();
+        let answers: Vec<_> = answers.into_iter().map(receive).collect();
         assert!(
             matches!(
                 answers.as_slice(),
@@ -378,7 +380,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     }
     scene.session.process_batch(batch);
     for answer in answers {
-        let answer = heard(answer);
+        let answer = receive(answer);
         assert!(
             matches!(answer, Err(DirectoryError::Failed { .. })),
             "{answer:?}"

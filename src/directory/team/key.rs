@@ -16,8 +16,8 @@ pub(in crate::directory) fn outside(team: &TeamLocation) -> Result<Option<Key>, 
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build();
     let runtime = runtime.map_err(|why| refused(why.to_string()))?;
-    let told = runtime.block_on(source()).map_err(refused)?;
-    let key = parse(&told)
+    let text = runtime.block_on(source()).map_err(refused)?;
+    let key = parse(&text)
         .ok_or_else(|| refused("it is not a key: 64 hexadecimal digits are one".into()))?;
     Ok(Some(key))
 }

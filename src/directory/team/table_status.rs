@@ -67,6 +67,6 @@ pub(in crate::directory) fn execute<T: Send + 'static>(
     work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = mpsc::sync_channel(1);
-    let reply = move |told| drop(reply.send(told));
+    let reply = move |result| drop(reply.send(result));
     engine.execute_blocking(task(access, work, reply), &answer)
 }

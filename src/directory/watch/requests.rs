@@ -50,8 +50,8 @@ impl Directory {
         place: PlaceId,
         cursor: Option<HistoryCursor>,
     ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), DirectoryError> {
-        let look = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
-        self.execute(Access::Long, look).await
+        let read_changes = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
+        self.execute(Access::Long, read_changes).await
     }
 
     /// Watches what others write from this cursor on; writes of this directory are not reported. Must be called inside
@@ -146,11 +146,11 @@ impl Watch {
             Location::File(_) => Access::Write,
             Location::Team(_) => Access::Long,
         };
-        let look = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
-        let looked = self.directory.execute(access, look).await?;
-        self.cursor = looked.next;
-        self.refused = looked.refused;
-        Ok(looked.changes)
+        let read_changes = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
+        let read = self.directory.execute(access, read_changes).await?;
+        self.cursor = read.next;
+        self.refused = read.refused;
+        Ok(read.changes)
     }
 
     /// Why the directory could not be written at the last call although it could be read: rights or tables have

@@ -225,9 +225,9 @@ impl Operations {
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
-        let looked =
+        let answer =
             Box::pin(self.look_up_in_detail(&done.group.id, UnknownIdPolicy::Exists)).await;
-        let lookup = match looked {
+        let lookup = match answer {
             Ok(lookup) => lookup,
             Err(failure) => {
                 let why = failure.to_string();

@@ -158,8 +158,9 @@ impl Operations {
         }
         let plan = self.plan_rows(change.clone(), wanted, include_old).await?;
         for row in plan.rows {
-            let said = reviewed.get(&row.id).map(|edit| &edit.base);
-            let changed = said.map(|said| changed_since(said, &row.edit.base));
+            let reviewed_base = reviewed.get(&row.id).map(|edit| &edit.base);
+            let changed =
+                reviewed_base.map(|reviewed_base| changed_since(reviewed_base, &row.edit.base));
             let changed = changed.filter(|changed| !changed.is_empty());
             if matches!(row.verdict, Verdict::Skipped(EditSkip::Old { .. })) {
                 checked.old.push(row.id.clone());

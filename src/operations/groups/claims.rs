@@ -120,7 +120,7 @@ impl Drop for Claim {
 pub(crate) struct Wait {
     until: Instant,
     pause: Duration,
-    told: bool,
+    is_reported: bool,
 }
 
 impl Operations {
@@ -134,7 +134,7 @@ impl Operations {
         Wait {
             until: Instant::now() + self.profile().timeout,
             pause: FIRST_PAUSE,
-            told: false,
+            is_reported: false,
         }
     }
 
@@ -205,8 +205,8 @@ impl Operations {
             return Err(Failure::Held(Box::new(held)));
         }
         let is_long = wait.pause == LONGEST_PAUSE;
-        if let Some(waiting) = self.2.as_ref().filter(|_| is_long && !wait.told) {
-            wait.told = true;
+        if let Some(waiting) = self.2.as_ref().filter(|_| is_long && !wait.is_reported) {
+            wait.is_reported = true;
             waiting(&held);
         }
         tokio::time::sleep(wait.pause.min(patience)).await;

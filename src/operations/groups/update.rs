@@ -161,7 +161,7 @@ impl Operations {
             }
         };
         let answered = answered(&read.returned);
-        let told = fields_in(&read.returned);
+        let fields_read = fields_in(&read.returned);
         let input = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
@@ -187,7 +187,7 @@ impl Operations {
         // An alarm stops everything that would follow.
         if !done.warnings.iter().any(Warning::is_alarm) {
             if item.is_some() {
-                done.read = told;
+                done.read = fields_read;
             } else {
                 self.read_back(id, &mut done).await;
             }
@@ -246,15 +246,15 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
 }
 
 /// What of a row is no longer as planned, for a row that the plan had nothing to change for.
-pub(crate) fn changed_since(said: &DesiredFields, now: &DesiredFields) -> Vec<String> {
-    let nobody_touches = Edit::whole(said, now);
+pub(crate) fn changed_since(planned: &DesiredFields, now: &DesiredFields) -> Vec<String> {
+    let nobody_touches = Edit::whole(planned, now);
     nobody_touches
         .touched()
         .into_iter()
-        .filter(|part| part.is_known_in(said) && part.is_known_in(now))
+        .filter(|part| part.is_known_in(planned) && part.is_known_in(now))
         .map(|part| {
             in_words(&ConcurrentChange {
-                reviewed: part.text_in(said),
+                reviewed: part.text_in(planned),
                 now: part.text_in(now),
                 part,
             })

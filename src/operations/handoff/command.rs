@@ -70,7 +70,7 @@ pub(super) async fn run(
 }
 
 fn ended(status: ExitStatus, last_line: &str) -> HandOff {
-    let said = match last_line {
+    let output_line = match last_line {
         "" => None,
         line => Some(line.to_owned()),
     };
@@ -78,13 +78,13 @@ fn ended(status: ExitStatus, last_line: &str) -> HandOff {
         return HandOff {
             state: HandOffState::Done,
             exit: Some(0),
-            note: said,
+            note: output_line,
         };
     }
-    let why = match (status.code(), said) {
-        (Some(_), Some(said)) => said,
+    let why = match (status.code(), output_line) {
+        (Some(_), Some(output_line)) => output_line,
         (Some(_), None) => "it said nothing".into(),
-        (None, said) => [Some(status.to_string()), said]
+        (None, output_line) => [Some(status.to_string()), output_line]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
@@ -125,11 +125,11 @@ async fn attempt(
             ChildError::NotStarted(error) => format!("it cannot be run: {error}"),
             ChildError::TimedOut => {
                 let limit = handoff.timeout.as_millis();
-                let said = match last_line.as_str() {
+                let output_line = match last_line.as_str() {
                     "" => String::new(),
                     line => format!(": {line}"),
                 };
-                format!("it did not end within {limit} ms and was killed{said}")
+                format!("it did not end within {limit} ms and was killed{output_line}")
             }
         })
 }

@@ -103,7 +103,7 @@ mod tests {
 
     const SECRET: &str = "canary-token\"abcdefghijklmnop";
 
-    fn said(text: &str) -> String {
+    fn scrubbed_text(text: &str) -> String {
         let mut tail = Tail::default();
         tail.take(text.as_bytes());
         scrubbed(&tail, &Token::new(SECRET.into()))
@@ -124,7 +124,7 @@ mod tests {
             ("canary", "canary"),
             ("red \u{1b}[31m", "red \\u{1b}[31m"),
         ] {
-            assert_eq!(said(text), kept, "{text:?}");
+            assert_eq!(scrubbed_text(text), kept, "{text:?}");
         }
     }
 

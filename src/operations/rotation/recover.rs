@@ -64,9 +64,9 @@ impl CircuitBreaker {
         self.lock().1.clone()
     }
 
-    fn note<T>(&self, looked: &Result<T, Failure>) {
+    fn note<T>(&self, answer: &Result<T, Failure>) {
         let mut known = self.lock();
-        let concerns_all = match looked {
+        let concerns_all = match answer {
             Err(Failure::Unreachable(CallError::Lost { .. })) => {
                 known.0 += 1;
                 known.0 >= LOST_IN_A_ROW
@@ -83,7 +83,7 @@ impl CircuitBreaker {
                 false
             }
         };
-        if let (true, Err(failure)) = (concerns_all, looked) {
+        if let (true, Err(failure)) = (concerns_all, answer) {
             known.1.get_or_insert_with(|| failure.to_string());
         }
     }
@@ -167,11 +167,11 @@ impl Operations {
             if why.is_some() {
                 break;
             }
-            let looked = self
+            let answer = self
                 .look_up(&due.user_group_id, UnknownIdPolicy::KnownOnly)
                 .await;
-            trouble.note(&looked);
-            match looked {
+            trouble.note(&answer);
+            match answer {
                 Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
                     why = Some(Warning::StaleAnswer.to_string());
                 }

@@ -154,8 +154,8 @@ fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, Store
 
 /// What is wrong according to SQLite.
 fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
-    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    Ok((said != "ok").then(|| format!("{said}; put a backup in its place")))
+    let report: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    Ok((report != "ok").then(|| format!("{report}; put a backup in its place")))
 }
 
 fn references(connection: &Connection) -> Result<CheckResult, StoreError> {

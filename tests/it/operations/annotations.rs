@@ -124,7 +124,7 @@ async fn a_file_adds_missing_annotations_and_replaces_others_only_if_allowed() {
         row("new-1", note("x")),
     ];
     let taken = bob.import(rows, false).await.expect("taken in");
-    let columns = taken[0].beside.changed.iter().map(|one| one.column);
+    let columns = taken[0].annotations.changed.iter().map(|one| one.column);
     let columns: Vec<_> = columns.collect();
     assert_eq!(columns, ["note", "labels", "favourite"]);
     assert_eq!(taken[1].result, ImportResult::Added);
@@ -135,13 +135,13 @@ async fn a_file_adds_missing_annotations_and_replaces_others_only_if_allowed() {
 
     let older = || vec![row(ACME, said("older", "sso"))];
     let taken = scene.ana.import(older(), false).await.expect("taken in");
-    assert_eq!(taken[0].beside.kept.len(), 2, "{taken:?}");
+    assert_eq!(taken[0].annotations.kept.len(), 2, "{taken:?}");
     assert_eq!(
         scene.ana.annotations().await.expect("readable")[&id(ACME)],
         *of_acme
     );
     let taken = scene.ana.import(older(), true).await.expect("taken in");
-    assert_eq!(taken[0].beside.changed.len(), 2, "{taken:?}");
+    assert_eq!(taken[0].annotations.changed.len(), 2, "{taken:?}");
     let now = scene.ana.annotations_of(vec![id(ACME), id("nobody")]);
     let now = now.await.expect("readable");
     let acme = now[0].as_ref().expect("there");

@@ -44,7 +44,7 @@ struct PlannedRow {
     number: usize,
     row: GroupRow,
     planned: RowPlan,
-    beside: AnnotationPlan,
+    annotations: AnnotationPlan,
 }
 
 /// A plan that was shown. Exactly this is sent.
@@ -67,17 +67,17 @@ impl ShownPlan {
             number,
             row,
             planned,
-            beside,
+            annotations,
         } = one;
         self.plan.count(planned.action);
         if planned.action == RowAction::Update {
             self.bases
                 .insert(*number, planned.base.clone().restricted_to(&row.fields));
         }
-        if !beside.change.is_empty() {
-            self.annotations.insert(*number, beside.change.clone());
+        if !annotations.change.is_empty() {
+            self.annotations.insert(*number, annotations.change.clone());
         }
-        self.kept += usize::from(!beside.kept.is_empty());
+        self.kept += usize::from(!annotations.kept.is_empty());
     }
 
     /// When the group was read in this run; `None` if it was not.
@@ -182,7 +182,7 @@ pub(super) async fn print_review(
                 let word = word_for_people(word(options.sending, one.planned.action));
                 writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
                     .expect("a String takes it");
-                annotation_lines(&mut named, "    ", &one.beside);
+                annotation_lines(&mut named, "    ", &one.annotations);
             }
         }
     }
@@ -231,14 +231,14 @@ pub(crate) fn in_words(sending: Sending, shown: &ShownPlan) -> String {
             || *word == "create" && sending.create
             || *word == "update" && sending.update
     };
-    let beside = [
+    let annotations = [
         ("annotate", shown.annotations.len()),
         ("notes or labels left", shown.kept),
     ];
-    let beside = beside.into_iter().filter(|(_, count)| *count > 0);
+    let annotations = annotations.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<_> = counts
         .filter(is_given)
-        .chain(beside)
+        .chain(annotations)
         .map(|(word, count)| format!("{} {count}", word_for_people(word)))
         .collect();
     parts.join(", ")
@@ -275,19 +275,19 @@ async fn planned(
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_by_ids(ids).await?;
     session.operations.no_secret_in_annotations(&rows).await?;
-    let beside = annotation_plans(session, &rows, options.replaces).await?;
-    let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);
-    Ok(rows.map(move |(((number, row), known), beside)| {
+    let annotations = annotation_plans(session, &rows, options.replaces).await?;
+    let rows = numbers.into_iter().zip(rows).zip(known).zip(annotations);
+    Ok(rows.map(move |(((number, row), known), annotations)| {
         let planned = RowPlan::of(&row, known.as_ref());
         let is_left_out = word(options.sending, planned.action) == "not_known";
         PlannedRow {
             number,
             row,
             planned,
-            beside: if is_left_out {
+            annotations: if is_left_out {
                 AnnotationPlan::default()
             } else {
-                beside
+                annotations
             },
         }
     }))
@@ -310,10 +310,10 @@ pub(super) async fn annotation_plans(
 }
 
 /// Adds the fields about notes and labels to a line, if there is anything to say.
-pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
+pub(super) fn add_annotations(line: &mut Value, annotations: &AnnotationPlan) {
     let parts = [
-        ("annotations", &beside.changed),
-        ("annotations_kept", &beside.kept),
+        ("annotations", &annotations.changed),
+        ("annotations_kept", &annotations.kept),
     ];
     for (name, differing) in parts {
         if !differing.is_empty() {
@@ -325,14 +325,14 @@ pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
     }
 }
 
-fn annotation_lines(text: &mut String, indent: &str, beside: &AnnotationPlan) {
+fn annotation_lines(text: &mut String, indent: &str, annotations: &AnnotationPlan) {
     let mut line = |sign: &str, one: &AnnotationDifference, rest: &str| {
         writeln!(text, "{indent}{sign} {one}{rest}").expect("a String takes it");
     };
-    for one in &beside.changed {
+    for one in &annotations.changed {
         line(if one.is_replacement() { "~" } else { "+" }, one, "");
     }
-    for one in &beside.kept {
+    for one in &annotations.kept {
         line("!", one, ": the existing value is kept");
     }
 }
@@ -342,7 +342,7 @@ fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> 
         number,
         row,
         planned,
-        beside,
+        annotations,
     } = one;
     let word = word(sending, planned.action);
     let is_sent = matches!(word, "create" | "update");
@@ -354,7 +354,7 @@ fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> 
         "changes": changes_json(&planned.change),
         "read_at": read_at.map(|at| at.to_string()),
     });
-    add_annotations(&mut line, beside);
+    add_annotations(&mut line, annotations);
     escape_hidden(&format!("{line}\n"))
 }
 
@@ -362,12 +362,12 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
     let PlannedRow {
         row,
         planned,
-        beside,
+        annotations,
         ..
     } = one;
     let mut text = String::new();
     let word = match planned.action {
-        RowAction::Unchanged if *beside == AnnotationPlan::default() => return text,
+        RowAction::Unchanged if *annotations == AnnotationPlan::default() => return text,
         RowAction::Unchanged => "annotate",
         need => word(sending, need),
     };
@@ -376,7 +376,7 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
     for line in review::lines(&planned.change, is_creation).lines() {
         writeln!(text, "  {line}").expect("a String takes it");
     }
-    annotation_lines(&mut text, "  ", beside);
+    annotation_lines(&mut text, "  ", annotations);
     text
 }
 

@@ -146,8 +146,10 @@ pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault
     let Some((bound, environment)) = found else {
         return Ok(None);
     };
-    let told = caller.environment.as_ref().map(EnvironmentTag::as_str);
-    if environment.as_deref() != told || told.is_some() && bound.tag != caller.environment {
+    let configured = caller.environment.as_ref().map(EnvironmentTag::as_str);
+    if environment.as_deref() != configured
+        || configured.is_some() && bound.tag != caller.environment
+    {
         return Ok(None);
     }
     Ok(Some(bound))
