@@ -76,7 +76,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
 fn refused(error: ConfigError, report: &mut Report) {
     match error {
         ConfigError::Wrong { file, problems } => {
-            report_problems(&file, &problems, WITHOUT_FILE, report)
+            report_problems(&file, &problems, WITHOUT_FILE, report);
         }
         ConfigError::Unreadable { .. } => report.problem(
             AREA,
