@@ -319,7 +319,7 @@ impl Operations {
         self.0.directory.groups_by_ids(place, ids).await
     }
 
-    /// As [`Operations::show_some`], for any number of ids.
+    /// As [`Operations::show_by_ids`], for any number of ids.
     pub async fn show_all(
         &self,
         ids: &[UserGroupId],

@@ -220,7 +220,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
         answer.await.unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// As [`Store::ask`], for callers that may block; also waits for space in the queue.
+    /// As [`Store::execute`], for callers that may block; also waits for space in the queue.
     pub(super) fn execute_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

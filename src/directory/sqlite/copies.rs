@@ -137,7 +137,7 @@ pub(super) fn count_differing(connection: &Connection) -> Result<usize, Fault> {
 /// As in the schema.
 const BY_TITLE: &str = "CREATE INDEX packed_groups_by_title ON packed_groups (place, title)";
 
-/// Drops the index before many groups are added; nothing may be listed before [`order`].
+/// Drops the index before many groups are added; nothing may be listed before [`create_title_index`].
 pub(crate) fn drop_title_index(tx: &Connection) -> Result<(), Fault> {
     Ok(tx.execute_batch("DROP INDEX IF EXISTS packed_groups_by_title")?)
 }
