@@ -213,7 +213,8 @@ pub fn run_search(
         }
         Some(fits)
     };
-    let fits = if count < index.len() / SPARSE_FRACTION {
+    let is_sparse = count < index.len() / SPARSE_FRACTION;
+    let fits = if is_sparse {
         let take = |matcher: &mut QueryMatcher<'_>, at| fit(matcher, number(at));
         fits(count, &|range| each(range, &take))?
     } else {
@@ -225,11 +226,11 @@ pub fn run_search(
         let take = |matcher: &mut QueryMatcher<'_>, at: usize| {
             is_asked[at].then(|| fit(matcher, at as u32)).flatten()
         };
-        let fits = fits(index.len(), &|range| each(range, &take))?;
-        (0..count).map(|at| fits[number(at) as usize]).collect()
+        fits(index.len(), &|range| each(range, &take))?
     };
-    let hits = fits.into_iter().enumerate().filter_map(|(at, fit)| {
-        let (number, fit) = (number(at), fit?);
+    let hits = (0..count).filter_map(|at| {
+        let number = number(at);
+        let fit = fits[if is_sparse { at } else { number as usize }]?;
         Some(Hit { number, fit })
     });
     let hits: Vec<Hit> = hits.collect();
