@@ -100,7 +100,7 @@ impl Annotate {
     }
 }
 
-/// Adds the statement whose rows [`found`] reads.
+/// Adds the statement whose rows [`parse`] reads.
 pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(ONE, values![place.0, id.as_str()]);
 }
