@@ -23,6 +23,7 @@ mod keys;
 mod late_outcomes;
 mod later_views;
 mod messages;
+mod outage;
 mod places;
 mod quitting;
 mod random;

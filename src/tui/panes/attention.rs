@@ -376,7 +376,7 @@ impl View for AttentionPane {
                 context.say(Severity::Done, text);
             }
             Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
                 self.reload(context);
             }
             _ => {}

@@ -280,7 +280,7 @@ impl View for Batches {
         match outcome {
             Outcome::AllBatches(rows) => self.take(rows, context),
             Outcome::Failed(error) => {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             }
             _ => {}
         }

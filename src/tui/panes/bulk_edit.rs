@@ -22,7 +22,6 @@ use crate::{
             context::{Context, Navigation},
             message::{BulkEditRequest, Job, Outcome, Pending},
             navigation::{EditSource, PaneRequest},
-            notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
     },
@@ -332,7 +331,7 @@ impl View for BulkEdit {
             }
             Outcome::Failed(error) => {
                 self.wrong = Some(error.text.clone());
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             }
             _ => {}
         }

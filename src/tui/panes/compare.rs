@@ -341,7 +341,7 @@ impl View for Compare {
         } else if let Outcome::Failed(error) = outcome {
             self.asking = None;
             self.notes.push(error.text.clone());
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         }
     }
 

@@ -183,7 +183,7 @@ impl View for Group {
             }
         } else if let Outcome::Failed(error) = outcome {
             self.error = Some(error.text.clone());
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         }
     }
 

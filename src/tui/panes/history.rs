@@ -22,7 +22,6 @@ use crate::{
         state::{
             context::Context,
             message::{Job, Outcome, Pending},
-            notices::Severity,
         },
         theme::Theme,
         widgets::{
@@ -185,7 +184,7 @@ impl View for History {
         if let Outcome::History(entries) = outcome {
             self.take(entries);
         } else if let Outcome::Failed(error) = outcome {
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         }
     }
 

@@ -479,7 +479,7 @@ impl View for List {
             Outcome::Failed(error) => {
                 let is_told = error.is_directory_outage && context.outage.is_some();
                 if !is_told {
-                    context.say(Severity::of(error), error.text.clone());
+                    context.say_error(error);
                 }
                 self.finder.drop_ended(context);
             }

@@ -180,7 +180,7 @@ impl View for NotePane {
             }
             Outcome::NoteChanged(_, now) => self.take_other(now, context),
             Outcome::Failed(error) => {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             }
             _ => {}
         }

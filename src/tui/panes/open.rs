@@ -181,7 +181,7 @@ impl View for Open {
             self.pick = found.map_or(0, |at| at + 1);
             self.similar.clone_from(similar);
         } else if let Outcome::Failed(error) = outcome {
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         }
     }
 

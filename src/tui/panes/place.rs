@@ -147,7 +147,7 @@ impl PlacePane {
             Some(problem) if stage(problem).is_some() => self.switch_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
                 // The message remains when the dialog is closed.
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
                 self.stage = Stage::Failed;
             }
             _ => {}

@@ -327,12 +327,12 @@ impl View for Review {
             }
         } else if let Outcome::Failed(error) = outcome {
             if sending.is_some() {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
                 self.stage = Stage::Failed(error.clone());
                 self.scroll.at = 0;
                 return;
             }
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
             self.copy = if error.ending == Some(Ending::CreatedByGet) {
                 RemoteCopy::Alarm(error.text.clone())
             } else {

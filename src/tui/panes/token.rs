@@ -382,10 +382,10 @@ impl View for TokenPane {
             self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(error) = outcome {
             self.hand_off_progress = HandOffProgress::NotRun(error.text.clone());
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         } else if let Outcome::Failed(error) = outcome {
             if self.file.failed(&error.text) {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             } else {
                 self.failed(error, context);
             }

@@ -169,7 +169,7 @@ impl View for TokenLookupPane {
             Outcome::TokenOwners(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
             }
-            Outcome::Failed(error) => context.say(Severity::of(error), error.text.clone()),
+            Outcome::Failed(error) => context.say_error(error),
             _ => {}
         }
     }

@@ -17,9 +17,9 @@ use super::{
     exchanges::Exchanges,
     groups::Groups,
     live::Live,
-    message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
+    message::{Effect, Job, JobError, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
-    notices::{Notices, Severity, Subject},
+    notices::{Condition, Notices, Severity, Subject},
     outage::Outage,
 };
 use crate::{
@@ -360,6 +360,18 @@ impl Context {
         let subject = self.subject.clone();
         self.messages
             .say_about(self.now, severity, text.into(), self.about, subject);
+    }
+
+    /// Reports why a job failed. If the directory is unavailable, that holds until its state changes.
+    pub fn say_error(&mut self, error: &JobError) {
+        let severity = Severity::of(error);
+        if error.is_directory_outage {
+            let outage = (Condition::DirectoryOutage, severity);
+            self.messages
+                .say_condition(self.now, outage, error.text.clone(), self.about);
+        } else {
+            self.say(severity, error.text.clone());
+        }
     }
 
     /// Copies a text that is not secret.

@@ -29,6 +29,8 @@ pub enum Condition {
     OpenRotations,
     /// Creates and updates whose result is unknown.
     OpenChanges,
+    /// Something could not be read or written, because the directory is unavailable.
+    DirectoryOutage,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

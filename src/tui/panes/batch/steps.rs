@@ -168,13 +168,13 @@ impl BatchPane {
                 context.say(Severity::Done, text);
             }
             Outcome::Failed(error) if self.file.failed(&error.text) => {
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             }
             Outcome::Failed(error) => {
                 if matches!(self.stage, Stage::Planning(_)) {
                     self.stage = Stage::Failed(error.text.clone());
                 }
-                context.say(Severity::of(error), error.text.clone());
+                context.say_error(error);
             }
             _ => {}
         }

@@ -128,7 +128,7 @@ impl GroupForm {
         if let Outcome::Done(done) = outcome {
             self.rebase_on(done, context);
         } else if let Outcome::Failed(error) = outcome {
-            context.say(Severity::of(error), error.text.clone());
+            context.say_error(error);
         }
     }
 

@@ -93,7 +93,7 @@ impl TokenPane {
     }
 
     pub(super) fn failed(&mut self, error: &JobError, context: &mut Context) {
-        context.say(Severity::of(error), error.text.clone());
+        context.say_error(error);
         self.stage = Stage::Failed(error.clone());
     }
 

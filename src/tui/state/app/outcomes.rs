@@ -16,6 +16,7 @@ use crate::{
         state::{
             context::Running,
             groups::{Listing, ListingExtras},
+            message::JobError,
             notices::Subject,
         },
     },
@@ -348,8 +349,10 @@ impl App {
                 self.context.say(severity, format!("{text}{place}"));
             }
             Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
-                self.context
-                    .say(Severity::of(error), format!("{}{place}", error.text));
+                self.context.say_error(&JobError {
+                    text: format!("{}{place}", error.text),
+                    ..error.clone()
+                });
             }
             Outcome::Annotated(changed, change) => {
                 let text = annotations::saved(changed, change);

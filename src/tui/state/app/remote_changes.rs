@@ -37,6 +37,9 @@ impl App {
         if profile != self.context.current {
             return;
         }
+        let now = self.context.now;
+        let messages = &mut self.context.messages;
+        messages.resolve_condition(now, Condition::DirectoryOutage);
         let before = self.context.outage.take();
         let was_unread = before.is_some_and(|before| !before.why.can_be_read());
         self.context.is_directory_back |=
