@@ -113,6 +113,26 @@ mod tests {
     }
 
     #[test]
+    fn an_international_host_is_looked_up_in_its_ascii_form() {
+        let host = |base| Address::of(&profile(base, "/api/user")).map(|address| address.host);
+        for (base, ascii) in [
+            (
+                "https://B\u{fc}cher.Stra\u{df}e.example",
+                "xn--bcher-kva.xn--strae-oqa.example",
+            ),
+            ("https://bu\u{308}cher.example", "xn--bcher-kva.example"),
+            ("https://\u{6771}\u{4eac}.example", "xn--1lqs71d.example"),
+            ("https://ａｐｉ.example", "api.example"),
+        ] {
+            assert_eq!(host(base).as_deref(), Ok(ascii), "{base}");
+        }
+        // Digits of one direction and letters of the other; a label that decodes to nothing.
+        for base in ["https://\u{5d0}1\u{661}.example", "https://xn--a.example"] {
+            assert!(host(base).is_err(), "{base}");
+        }
+    }
+
+    #[test]
     fn an_address_that_would_lead_the_key_astray_is_refused_without_quoting_it() {
         use ClientError::{NotAnAddress, Path, PlainHttp, Query, Scheme, UserInfo};
         let refused = |base, path| {
