@@ -11,9 +11,10 @@ pub mod process;
 mod session;
 mod unexpected;
 
-use std::{pin::Pin, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::FromArgMatches;
+use futures_util::future::LocalBoxFuture;
 
 use self::{
     args::{BatchesCommand, Cli, Command, Global},
@@ -109,14 +110,12 @@ async fn run_and_flush(cli: Cli) -> Result<Exit, CliError> {
     ended
 }
 
-/// A command at work. In a box of its own: the states of one command would otherwise be compiled into those of all.
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Exit, CliError>> + 'a>>;
-
 async fn run(cli: Cli) -> Result<Exit, CliError> {
     let Cli { global, command } = cli;
     let global = &global;
     token_file::prepare(command.as_ref())?;
-    let work: Running<'_> = match command {
+    // In boxes: the states of one command would otherwise be compiled into those of all.
+    let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {
         None => Box::pin(console::run(global)),
         Some(Command::Demo(demo)) if demo.hold => {
             Box::pin(demo_server::run(demo.groups, global.json))
@@ -176,7 +175,7 @@ async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError
 }
 
 async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError> {
-    let work: Running<'_> = match command {
+    let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {
         Command::List(list) => Box::pin(groups::list(session, list)),
         Command::Show { groups: which, .. } => {
             Box::pin(async move { groups::show(session, &which).await })

@@ -216,7 +216,7 @@ pub fn run_search(
     let is_sparse = count < index.len() / SPARSE_FRACTION;
     let fits = if is_sparse {
         let take = |matcher: &mut QueryMatcher<'_>, at| fit(matcher, number(at));
-        fits(count, &|range| each(range, &take))?
+        score_all(count, &|range| each(range, &take))?
     } else {
         // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
         let mut is_asked = vec![wider.is_none(); index.len()];
@@ -226,7 +226,7 @@ pub fn run_search(
         let take = |matcher: &mut QueryMatcher<'_>, at: usize| {
             is_asked[at].then(|| fit(matcher, at as u32)).flatten()
         };
-        fits(index.len(), &|range| each(range, &take))?
+        score_all(index.len(), &|range| each(range, &take))?
     };
     let hits = (0..count).filter_map(|at| {
         let number = number(at);
@@ -281,7 +281,7 @@ pub fn in_ranges<T: Send>(count: usize, work: &(dyn Fn(Range<usize>) -> T + Sync
 }
 
 /// How well each of `count` groups fits. Returns `None` if a range was cancelled.
-fn fits(
+fn score_all(
     count: usize,
     find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<MatchScore>>> + Sync),
 ) -> Option<Vec<Option<MatchScore>>> {

@@ -1,4 +1,4 @@
-//! Ranking, tests, orders, and that narrowing a search gives the same result as a new one.
+//! Ranking, conditions, orders, and that narrowing a search gives the same result as a new one.
 
 mod apart;
 
@@ -399,6 +399,17 @@ proptest! {
             prop_assert_eq!(ids(&fresh), ids(&whole));
             before = mended;
         }
+    }
+}
+
+#[test]
+fn every_group_is_in_one_range_and_the_ranges_are_in_order() {
+    let many = 4 * GROUPS_PER_THREAD + 1;
+    for count in [0, 1, GROUPS_PER_THREAD, many] {
+        let ranges = in_ranges(count, &|range| range);
+        let wanted = (count / GROUPS_PER_THREAD).clamp(1, *PROCESSORS);
+        assert_eq!(ranges.len(), wanted, "{count}");
+        assert!(ranges.into_iter().flatten().eq(0..count), "{count}");
     }
 }
 
