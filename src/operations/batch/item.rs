@@ -1,5 +1,5 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
-//! If the service asks for a pause, the item pause_for before anything is sent, never after.
+//! If the service asks for a pause, the item waits before anything is sent, never after.
 
 use std::{sync::Arc, time::Duration};
 

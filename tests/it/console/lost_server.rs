@@ -275,7 +275,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     console.until("directory lost, ").await;
     console.shows("; trying");
     console.keys(" two").await.shows("1 change, not kept yet");
-    // Among the messages: what failed before the outage was known stands above it.
+    // Read in the list of messages, because an error of a job that was in flight may be shown instead.
     console
         .keys("<esc>m")
         .await

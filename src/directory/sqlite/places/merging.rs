@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Who is about to send a change, or sent one a required_time ago.
+/// Who is about to send a change, or sent one a moment ago.
 const UNDER_WAY: &str = "\
 SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
