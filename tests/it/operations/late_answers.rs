@@ -11,7 +11,7 @@ use groupdesk::{
         rotation::State,
         token::Token,
     },
-    operations::{Failure, UnknownIdPolicy, Warning},
+    operations::{Done, Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -30,23 +30,21 @@ fn renamed(name: &'static str) -> ProxyFault {
     ProxyFault::change(move |body| body["user_group"]["name"] = json!(name))
 }
 
+async fn rotate_from_another_directory(scene: &Scene) -> Done {
+    let elsewhere = scene.world.other_directory(LI);
+    let li = scene.world.installation(Side::Testing).by(LI);
+    let li = li.on(&elsewhere).operations();
+    let rotated = li.rotate(&id(ACME), None, UnknownIdPolicy::Exists).await;
+    rotated.expect("rotated")
+}
+
 #[tokio::test]
 async fn a_late_answer_of_a_rotation_does_not_bring_back_a_dead_token() {
     let scene = Scene::new().await;
     let (gate, rotating) = rotate_up_to_answer(&scene).await;
     let ours = scene.token();
     // Somebody rotates again, and this directory records it before the answer arrives.
-    let elsewhere = scene.world.other_directory(LI);
-    let li = scene
-        .world
-        .installation(Side::Testing)
-        .by(LI)
-        .on(&elsewhere);
-    let theirs = li.operations();
-    let theirs = theirs
-        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
-        .await;
-    let theirs = theirs.expect("rotated");
+    let theirs = rotate_from_another_directory(&scene).await;
     let seen = scene.installation().by(LI).operations();
     let seen = look_up(&seen).await.expect("found");
     assert_eq!(exposed(&seen), exposed(&theirs));
@@ -157,17 +155,7 @@ async fn an_update_reports_what_its_read_back_finds_once() {
     later.name = Some("Acme Neuer".into());
     let updating = tokio::spawn(async move { update(&here, &before, &later).await });
     gate.reached().await;
-    let elsewhere = scene.world.other_directory(LI);
-    let li = scene
-        .world
-        .installation(Side::Testing)
-        .by(LI)
-        .on(&elsewhere);
-    let theirs = li.operations();
-    let theirs = theirs
-        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
-        .await;
-    theirs.expect("rotated");
+    rotate_from_another_directory(&scene).await;
     gate.open();
     let done = updating.await.expect("it ends").expect("updated");
     assert!(
