@@ -222,7 +222,10 @@ impl Operations {
         }
         for field in changed {
             let withdrawn = self.withdraw_kept(field).await;
-            after.warnings.push(withdrawn.map_err(Failure::NotWritten)?);
+            // The answer is recorded already, and the warning is true even if this is refused.
+            after
+                .warnings
+                .push(withdrawn.unwrap_or(Warning::LeftOutChanged { field }));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::support::{
 };
 
 mod connections;
+mod people;
 mod unfit;
 
 /// A machine with a profile for the service, and the directory of the team.

@@ -100,13 +100,15 @@ CREATE TABLE alarms (
 );
 CREATE INDEX alarms_open ON alarms (place) WHERE acknowledged_at IS NULL;
 
+-- `by` is "the service" if the service told it about itself in an answer; `db_user` is always who recorded it.
 CREATE TABLE facts (
-    place  BIGINT NOT NULL REFERENCES places (number) ON DELETE CASCADE,
-    fact   TEXT COLLATE "C" NOT NULL,
-    value  TEXT   NOT NULL,
-    source TEXT   NOT NULL,
-    at     BIGINT NOT NULL,
-    by     TEXT   NOT NULL,
+    place   BIGINT NOT NULL REFERENCES places (number) ON DELETE CASCADE,
+    fact    TEXT COLLATE "C" NOT NULL,
+    value   TEXT   NOT NULL,
+    source  TEXT   NOT NULL,
+    at      BIGINT NOT NULL,
+    by      TEXT   NOT NULL,
+    db_user NAME   NOT NULL DEFAULT session_user,
     PRIMARY KEY (place, fact)
 );
 
@@ -593,6 +595,12 @@ CREATE FUNCTION said_by() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     said TEXT := to_jsonb(NEW) ->> TG_ARGV[0];
 BEGIN
+    IF TG_TABLE_NAME = 'facts' THEN
+        NEW.db_user := session_user;
+        IF said = 'the service' AND NEW.source = 'told' THEN
+            RETURN NEW;
+        END IF;
+    END IF;
     IF said IS NULL OR TG_OP = 'UPDATE' AND said = to_jsonb(OLD) ->> TG_ARGV[0] OR is_oneself(said, TG_RELID) THEN
         RETURN NEW;
     END IF;

@@ -18,7 +18,7 @@ GRANT INSERT (place, at, by, profile, event, note)
     ON place_events TO ":schema_operator";
 GRANT INSERT (place, user_group_id, what, raised_at, raised_by), UPDATE (acknowledged_at, acknowledged_by, reason)
     ON alarms TO ":schema_operator";
-GRANT INSERT, UPDATE (value, source, at, by)
+GRANT INSERT (place, fact, value, source, at, by), UPDATE (value, source, at, by)
     ON facts TO ":schema_operator";
 GRANT INSERT, UPDATE (name, team_id, mapping, properties, environment_tag, fingerprint, origin, last_rotated_at, last_rotated_by,
     last_seen, key, created_at, change, desk)

@@ -17,14 +17,14 @@ use crate::{
 
 const PASSWORD: &str = "canary-4f1c-of-the-directory";
 
-struct Scene {
-    server: Server,
+pub(super) struct Scene {
+    pub(super) server: Server,
     port: u16,
     authority: CertifiedIssuer<'static, KeyPair>,
 }
 
 /// A server whose certificate is for `localhost`, issued by a private authority; expired if `is_over`.
-fn scene(is_over: bool) -> Option<Scene> {
+pub(super) fn scene(is_over: bool) -> Option<Scene> {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("good names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -63,14 +63,34 @@ impl Scene {
 
     /// Ana's machine, with the password in a variable.
     fn ana(&self, host: &str, more: &str) -> Home {
-        let directory = format!(
-            "[directory]\nurl = \"postgres://ana@{host}:{}/postgres\"\n{more}\n",
-            self.port
-        );
+        let directory = self.directory("ana", host, more);
         let mut home = machine("http://127.0.0.1:9", "key", &directory);
+        self.equip(&mut home);
+        home
+    }
+
+    /// Adds a person with the password.
+    pub(super) fn add(&self, who: &str) {
+        let text = format!("CREATE ROLE {who} LOGIN PASSWORD '{PASSWORD}'");
+        self.server.execute("public", &text);
+    }
+
+    fn directory(&self, who: &str, host: &str, more: &str) -> String {
+        format!(
+            "[directory]\nurl = \"postgres://{who}@{host}:{}/postgres\"\n{more}\n",
+            self.port
+        )
+    }
+
+    /// The section of a configuration file for this person, with authority and password.
+    pub(super) fn section(&self, who: &str, host: &str) -> String {
+        self.directory(who, host, BOTH)
+    }
+
+    /// Puts authority and password into a home.
+    pub(super) fn equip(&self, home: &mut Home) {
         home.write("team-ca.pem", &self.authority.pem());
         home.set("DESK_PASSWORD", PASSWORD);
-        home
     }
 }
 

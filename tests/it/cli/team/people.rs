@@ -1,0 +1,135 @@
+//! An owner, an operator and a viewer with roles of their own, none of them a superuser, over TLS with SCRAM; they begin
+//! with an empty directory and a service that states facts about itself in a header.
+
+use serde_json::json;
+
+use super::{Background, Home, connections, machine, service};
+use crate::support::bare::args;
+
+struct Office {
+    scene: connections::Scene,
+    _serving: Background,
+    url: String,
+    key: String,
+}
+
+impl Office {
+    /// The directory exists; Ben is an operator, and Vera a viewer.
+    async fn open() -> Option<Self> {
+        let scene = connections::scene(false)?;
+        let (serving, url, key) = service(&Home::new()).await;
+        let office = Self {
+            scene,
+            _serving: serving,
+            url,
+            key,
+        };
+        let ana = office.machine("ana");
+        let init = ana.run(&["directory", "init"]).await;
+        assert_eq!(init.code, 0, "{}", init.err);
+        for (who, role) in [("ben", "operator"), ("vera", "viewer")] {
+            office.scene.add(who);
+            let granted = ana.run(&["directory", "grant", who, role]).await;
+            assert_eq!(granted.code, 0, "{}", granted.err);
+        }
+        Some(office)
+    }
+
+    fn machine(&self, who: &str) -> Home {
+        let mut home = machine(&self.url, &self.key, &self.scene.section(who, "localhost"));
+        self.scene.equip(&mut home);
+        home
+    }
+
+    /// Runs SQL as the superuser.
+    fn break_with(&self, text: &str) {
+        self.scene.server.execute("groupdesk", text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
+    let Some(office) = Office::open().await else {
+        return;
+    };
+    let (ana, ben, vera) = (
+        office.machine("ana"),
+        office.machine("ben"),
+        office.machine("vera"),
+    );
+    let create = ["create", "t-1", "--name", "T", "--map", "7=1", "--yes"];
+    let created = ben.run(&create).await;
+    assert_eq!(created.code, 0, "{}", created.err);
+    for (command, code) in [
+        ("rotate t-1 --yes --reason leaked", 0),
+        ("update t-1 --name Two --yes", 0),
+        ("profile facts live --sole-writer yes", 0),
+        ("update t-1 --map 7=2 --yes", 0),
+        ("note t-1 a-note", 0),
+        ("label t-1 --add vip", 0),
+        ("get t-1", 0),
+        ("rotations settle", 0),
+    ] {
+        let ran = ben.run(&args(command)).await;
+        assert_eq!(ran.code, code, "{command}: {}", ran.err);
+    }
+    let facts = ben.json(0, &["profile", "facts", "live"]).await;
+    let stated = facts.as_array().expect("facts").iter();
+    let stated = stated.filter(|fact| fact["by"] == "the service").count();
+    assert!(stated >= 4, "{facts}");
+    for home in [&ana, &ben, &vera] {
+        let shown = home.json(0, &["show", "t-1"]).await;
+        assert_eq!(shown["mapping"], json!({"7": "2"}), "{shown}");
+        let history = home.json(0, &["history", "t-1", "--limit", "1"]).await;
+        assert_eq!(history[0]["by"].as_str().map(first), Some("ben"));
+    }
+    let refused = vera.run(&args("create t-2 --yes")).await;
+    assert_eq!(refused.code, 8, "{}", refused.err);
+    // The audit has every line of the history.
+    let audit = ana.json(0, &["audit"]).await;
+    let unmatched = audit.as_array().expect("lines").iter();
+    let unmatched: Vec<_> = unmatched.filter(|line| line["what"] == "history").collect();
+    assert!(unmatched.is_empty(), "{unmatched:?}");
+}
+
+/// The database user.
+fn first(by: &str) -> &str {
+    by.split('@').next().unwrap_or_default()
+}
+
+/// What the service states about itself comes with every answer: it is recorded with the next one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn facts_that_cannot_be_recorded_do_not_void_an_answer() {
+    let Some(office) = Office::open().await else {
+        return;
+    };
+    let ben = office.machine("ben");
+    let create = ["create", "t-1", "--name", "T", "--map", "7=1", "--yes"];
+    for (at, refused) in [
+        "REVOKE INSERT ON facts FROM groupdesk_operator",
+        "ALTER TABLE facts ADD CONSTRAINT never CHECK (FALSE) NOT VALID",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        office.break_with(refused);
+        let id = format!("t-{at}");
+        let mut create = create;
+        create[1] = &id;
+        let created = ben.run(&create).await;
+        assert_eq!(created.code, 0, "{refused}: {}", created.err);
+        let rotated = ben.run(&["rotate", &id, "--yes"]).await;
+        assert_eq!(rotated.code, 0, "{refused}: {}", rotated.err);
+        let shown = ben.json(0, &["show", &id]).await;
+        assert_eq!(shown["mapping"], json!({"7": "1"}), "{shown}");
+        let open = ben.run(&["rotations", "settle"]).await;
+        assert_eq!(open.code, 0, "{}", open.err);
+        office.break_with(
+            "GRANT INSERT ON facts TO groupdesk_operator; ALTER TABLE facts DROP CONSTRAINT IF EXISTS never",
+        );
+    }
+    let read = ben.run(&["get", "t-1"]).await;
+    assert_eq!(read.code, 0, "{}", read.err);
+    let facts = ben.json(0, &["profile", "facts", "live"]).await;
+    assert!(facts.to_string().contains("the service"), "{facts}");
+}
