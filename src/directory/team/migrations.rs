@@ -72,14 +72,23 @@ pub fn set_up_sql(schema: &str) -> String {
     text + &with_schema(RIGHTS, schema) + "COMMIT;\n"
 }
 
-/// Creates the roles and the schema; what follows is done as the owner. Names in the schema take precedence over
-/// temporary ones of a session.
+/// Creates the roles and the schema; what follows is done as the owner.
 fn begin_sql(schema: &str) -> String {
     let (name, role) = (quoted(schema), quoted(&format!("{schema}_owner")));
     format!(
-        "{}CREATE SCHEMA {name} AUTHORIZATION {role};\n{};\nSET LOCAL search_path = {name}, pg_temp;\n",
+        "SET LOCAL search_path = pg_catalog, pg_temp;\n{}CREATE SCHEMA {name} AUTHORIZATION {role};\n{};\n{};\n",
         with_schema(ROLES, schema),
-        as_owner(schema)
+        as_owner(schema),
+        search_path(schema)
+    )
+}
+
+/// The functions keep this path. Names in the schema take precedence, and those that anybody may create, in `pg_temp`,
+/// come last; in `public` none is found.
+fn search_path(schema: &str) -> String {
+    format!(
+        "SET LOCAL search_path = {}, pg_catalog, pg_temp",
+        quoted(schema)
     )
 }
 
@@ -147,6 +156,7 @@ pub fn migrate(
                 return Err(refused(TeamFault::NeedsRole { needs, has }));
             }
             tx.batch(&as_owner(at.schema()))?;
+            tx.batch(&search_path(at.schema()))?;
             tx.batch(LOCK)?;
         }
         // Read the version once nobody else can change it.
@@ -170,8 +180,8 @@ pub fn migrate(
             String::new()
         } else {
             format!(
-                "BEGIN;\n{owner};\nSET LOCAL search_path = {}, pg_temp;\n{LOCK};\n{}{}COMMIT;\n",
-                quoted(schema),
+                "BEGIN;\n{owner};\n{};\n{LOCK};\n{}{}COMMIT;\n",
+                search_path(schema),
                 texts.concat(),
                 with_schema(RIGHTS, schema)
             )

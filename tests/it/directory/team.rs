@@ -8,6 +8,7 @@ mod crashes;
 mod failover;
 mod failures;
 mod feed;
+mod forged;
 mod hints;
 mod lanes;
 mod lost_connection;

@@ -49,7 +49,7 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let text = set_up_sql(&schema)
         + &letting_in("ana", &schema, &["operator", "admin"])
         + &format!(
-            "CREATE OR REPLACE FUNCTION {schema}.is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'"
+            "CREATE OR REPLACE FUNCTION {schema}.is_oneself(said TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'"
         );
     server.execute(&schema, &text);
     Some(at_as("ana", server.folder(), &schema))

@@ -1,7 +1,10 @@
 -- The tables of a team's directory on PostgreSQL: those of the SQLite file at versions 13 to 16, under the same names,
 -- so that the same SQL works on both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC by
--- the operator's clock; JSON is stored as text, with its key order. Unqualified names are found through the search
--- path, which is this schema alone.
+-- the operator's clock; JSON is stored as text, with its key order.
+--
+-- Whoever runs this sets the search path to this schema, pg_catalog and pg_temp, in this order, and every function keeps
+-- it (`SET search_path FROM CURRENT`): a caller's temporary tables, or functions in other schemas, are never found, whatever
+-- the caller's own path is. A test requires it of every function.
 
 -- `reads_from`, `writes_from`: the oldest version that a groupdesk may know to still read, or write. Every write reads
 -- this table, so that a migration, which locks it, runs between two writes and never during one.
@@ -397,17 +400,17 @@ CREATE TABLE hidden_concerns (
 );
 
 -- SQLite's function, for a path of a single name.
-CREATE FUNCTION json_remove(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT
+CREATE FUNCTION json_remove(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT SET search_path FROM CURRENT
     AS $$ SELECT (document::jsonb - substr(path, 3))::text $$;
 
-CREATE FUNCTION written() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION written() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     NEW.changed_in := pg_current_xact_id();
     RETURN NEW;
 END $$;
 CREATE TRIGGER user_groups_written BEFORE INSERT OR UPDATE ON user_groups FOR EACH ROW EXECUTE FUNCTION written();
 
-CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     RAISE EXCEPTION 'rows of % are kept as they are', TG_TABLE_NAME;
 END $$;
@@ -420,20 +423,20 @@ CREATE TRIGGER rotation_events_no_change BEFORE UPDATE OR DELETE ON rotation_eve
 CREATE TRIGGER place_events_no_change BEFORE UPDATE OR DELETE ON place_events FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER mutations_no_delete BEFORE DELETE ON mutations FOR EACH ROW EXECUTE FUNCTION refused();
 
-CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE
+CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE SET search_path FROM CURRENT
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 
 -- Changes with a failover, because the new server may have another clock. A standby does not know its own before that.
-CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE
+CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE SET search_path FROM CURRENT
     AS $$ SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END $$;
 
 -- Microseconds since `boot_clock`, as text. 0 if the clock was set back or the timeline is another one. A standby
 -- decides nothing by it, and shows it whatever the timeline.
-CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT
+CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT SET search_path FROM CURRENT
     AS $$ SELECT 'age:' || CASE WHEN split_part(boot_clock, '@', 2) = timeline() OR pg_is_in_recovery()
         THEN greatest(0, now_in_micros() - split_part(boot_clock, '@', 1)::bigint) ELSE 0 END $$;
 
-CREATE FUNCTION timed() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION timed() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF TG_OP = 'INSERT' OR NEW.state = 'sent' AND OLD.state <> 'sent'
         OR split_part(OLD.boot_clock, '@', 2) <> timeline() THEN
@@ -446,7 +449,7 @@ END $$;
 CREATE TRIGGER rotations_timed BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION timed();
 CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION timed();
 
-CREATE FUNCTION heard_of() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION heard_of() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     NEW.boot_clock := now_in_micros() || '@' || timeline();
     RETURN NEW;
@@ -454,7 +457,7 @@ END $$;
 CREATE TRIGGER batch_runs_heard_of BEFORE INSERT OR UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 CREATE TRIGGER scheduled_runs_heard_of BEFORE INSERT OR UPDATE ON scheduled_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
-CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NEW.state = OLD.state THEN
         RETURN NEW;
@@ -500,7 +503,7 @@ UPDATE installation SET timeline = timeline();
 
 -- Moves what other people have at a place that is merged into another one: bindings and drafts. The caller moves the
 -- rest.
-CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE sql AS $$
+CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE sql SET search_path FROM CURRENT AS $$
     UPDATE all_drafts SET place = stays, merged = CASE WHEN EXISTS (SELECT FROM all_drafts other WHERE other.place = stays
             AND other.user_group_id = all_drafts.user_group_id AND other.merged = all_drafts.merged
             AND other.author = all_drafts.author) THEN gone ELSE merged END WHERE place = gone;
@@ -565,7 +568,7 @@ CREATE TRIGGER user_groups_audited AFTER UPDATE ON user_groups FOR EACH ROW
         OR OLD.properties IS DISTINCT FROM NEW.properties) EXECUTE FUNCTION audit_group();
 
 -- Whoever has the key can verify it with this value, which reveals nothing else about the key.
-CREATE FUNCTION key_check(key BYTEA) RETURNS BYTEA LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+CREATE FUNCTION key_check(key BYTEA) RETURNS BYTEA LANGUAGE plpgsql IMMUTABLE STRICT SET search_path FROM CURRENT AS $$
 DECLARE
     inner_pad BYTEA := decode(repeat('36', 64), 'hex');
     outer_pad BYTEA := decode(repeat('5c', 64), 'hex');
@@ -585,52 +588,100 @@ BEGIN
 END $$;
 CREATE TRIGGER fingerprint_key_set AFTER INSERT OR UPDATE ON fingerprint_key FOR EACH ROW EXECUTE FUNCTION key_set();
 
--- The database user, alone or with a machine appended. Whoever has the owner's rights may also write lines of other
--- people.
-CREATE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql STABLE AS $$
-    SELECT said = session_user OR starts_with(said, session_user || '@')
-        OR pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = relation), 'USAGE') $$;
+-- Whether a name is the database user, alone or with a machine appended. "ana@eu" is ana at the machine "eu", unless
+-- another role has that name.
+CREATE FUNCTION is_oneself(said TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT said = session_user::text OR starts_with(said, session_user || '@') AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_roles WHERE rolname = ANY (ARRAY(
+            SELECT array_to_string((string_to_array(said, '@'))[:parts], '@')::name FROM generate_series(
+                cardinality(string_to_array(session_user::text, '@')) + 1, cardinality(string_to_array(said, '@'))) parts)))
+$$;
 
-CREATE FUNCTION said_by() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Whoever has the owner's rights may also write rows of other people: a copied directory, a merged place. The functions
+-- that ask this never run with the owner's rights themselves.
+CREATE FUNCTION is_owner(relation OID) RETURNS BOOLEAN LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT pg_has_role(current_user, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = relation), 'USAGE') $$;
+
+-- Every column that names a person has one of the next three functions as a trigger, unless only the server writes it.
+-- They run after the row is written, so that an upsert is seen as what it became.
+CREATE FUNCTION by_oneself() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF is_oneself(NEW."by") OR is_owner(TG_RELID) THEN
+        RETURN NULL;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
+END $$;
+
+-- The column that names a person, and the columns that are said in that name: who changes these signs them.
+CREATE FUNCTION said_by() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
-    said TEXT := to_jsonb(NEW) ->> TG_ARGV[0];
+    new_row JSONB := to_jsonb(NEW);
+    old_row JSONB := CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) END;
+    said    TEXT  := new_row ->> TG_ARGV[0];
 BEGIN
-    IF TG_TABLE_NAME = 'facts' THEN
-        NEW.db_user := session_user;
-        IF said = 'the service' AND NEW.source = 'told' THEN
-            RETURN NEW;
-        END IF;
-    END IF;
-    IF said IS NULL OR TG_OP = 'UPDATE' AND said = to_jsonb(OLD) ->> TG_ARGV[0] OR is_oneself(said, TG_RELID) THEN
-        RETURN NEW;
+    IF said IS NULL OR is_oneself(said) OR TG_OP = 'UPDATE' AND NOT EXISTS (SELECT FROM unnest(TG_ARGV) one
+            WHERE new_row -> one IS DISTINCT FROM old_row -> one) OR is_owner(TG_RELID) THEN
+        RETURN NULL;
+    ELSIF TG_TABLE_NAME = 'facts' AND said = 'the service' AND new_row ->> 'source' = 'told' THEN
+        RETURN NULL;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
 END $$;
 
-CREATE FUNCTION by_oneself() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The names in a group. A reading may find what somebody else did: the name is that of a person whose rotation or change
+-- of this group is recorded, or it stood there for the same value.
+CREATE FUNCTION known_by() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-    IF is_oneself(NEW."by", TG_RELID) THEN
-        RETURN NEW;
+    IF NOT EXISTS (
+        SELECT FROM (
+            SELECT NEW.last_rotated_by AS said, TG_OP = 'UPDATE' AND NEW.last_rotated_by = OLD.last_rotated_by
+                AND NEW.last_rotated_at IS NOT DISTINCT FROM OLD.last_rotated_at AS stands
+            UNION ALL
+            SELECT value ->> 2, TG_OP = 'UPDATE' AND value = OLD.origin::jsonb -> key AND CASE key
+                WHEN 'name' THEN NEW.name IS NOT DISTINCT FROM OLD.name
+                WHEN 'team_id' THEN NEW.team_id IS NOT DISTINCT FROM OLD.team_id
+                WHEN 'mapping' THEN NEW.mapping IS NOT DISTINCT FROM OLD.mapping
+                WHEN 'properties' THEN NEW.properties IS NOT DISTINCT FROM OLD.properties
+                WHEN 'environment_tag' THEN NEW.environment_tag IS NOT DISTINCT FROM OLD.environment_tag
+                WHEN 'fingerprint' THEN NEW.fingerprint IS NOT DISTINCT FROM OLD.fingerprint
+                ELSE TRUE END
+            FROM jsonb_each(NEW.origin::jsonb)
+        ) named
+        WHERE said IS NOT NULL AND stands IS NOT TRUE AND NOT is_oneself(said)
+            AND NOT EXISTS (SELECT FROM rotations WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
+            AND NOT EXISTS (SELECT FROM mutations WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
+    ) OR is_owner(TG_RELID) THEN
+        RETURN NULL;
     END IF;
     RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
 END $$;
+CREATE TRIGGER user_groups_known_by AFTER INSERT OR UPDATE ON user_groups FOR EACH ROW EXECUTE FUNCTION known_by();
 
 DO $$
 DECLARE
-    named TEXT[];
+    named TEXT;
 BEGIN
-    -- Later changed by the owner only.
-    FOREACH named SLICE 1 IN ARRAY ARRAY[['history'], ['rotations'], ['mutations'], ['batches'], ['imports'], ['place_events']] LOOP
-        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT ON %I FOR EACH ROW EXECUTE FUNCTION by_oneself()',
-            named[1] || '_by_oneself', named[1]);
+    FOREACH named IN ARRAY ARRAY['history', 'rotations', 'mutations', 'batches', 'batch_runs', 'imports', 'place_events'] LOOP
+        EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE OF "by" ON %I FOR EACH ROW EXECUTE FUNCTION by_oneself()',
+            named || '_by_oneself', named);
     END LOOP;
-    FOREACH named SLICE 1 IN ARRAY ARRAY[['places', 'made_by'], ['place_keys', 'added_by'], ['alarms', 'raised_by'],
-        ['alarms', 'acknowledged_by'], ['facts', 'by'], ['scheduled_runs', 'by'], ['annotations', 'noted_by'], ['annotations', 'labelled_by'],
-        ['saved_views', 'by'], ['hidden_concerns', 'by'], ['all_drafts', 'by']] LOOP
-        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%L)',
-            named[1] || '_' || named[2], named[1], named[2]);
+    FOREACH named IN ARRAY ARRAY['places made_by', 'place_keys added_by added_at', 'alarms raised_by',
+        'alarms acknowledged_by acknowledged_at reason', 'facts by value source at', 'scheduled_runs by run process',
+        'annotations noted_by note noted_at', 'annotations labelled_by labels labelled_at', 'saved_views by filter at',
+        'hidden_concerns by stands until', 'all_drafts by'] LOOP
+        EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%s)',
+            split_part(named, ' ', 1) || '_' || split_part(named, ' ', 2), split_part(named, ' ', 1),
+            (SELECT string_agg(quote_literal(one), ', ' ORDER BY at) FROM unnest((string_to_array(named, ' '))[2:])
+                WITH ORDINALITY columns (one, at)));
     END LOOP;
 END $$;
+
+CREATE FUNCTION recorded() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    NEW.db_user := session_user;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER facts_recorded BEFORE INSERT OR UPDATE ON facts FOR EACH ROW EXECUTE FUNCTION recorded();
 
 ALTER TABLE saved_views ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON saved_views FOR SELECT USING (TRUE);
@@ -638,7 +689,7 @@ CREATE POLICY own ON saved_views USING (author = session_user) WITH CHECK (autho
 
 -- Called by every write, with the version of the tables that it knows. Locks out migrations: a migration waits for
 -- writes that have called this, and later writes wait for the migration and then see its result.
-CREATE FUNCTION may_write(known BIGINT, synchronous BOOLEAN) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+CREATE FUNCTION may_write(known BIGINT, synchronous BOOLEAN) RETURNS BOOLEAN LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     LOCK TABLE schema_versions IN ACCESS SHARE MODE;
     IF EXISTS (SELECT FROM schema_versions WHERE writes_from > known) THEN

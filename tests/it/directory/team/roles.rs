@@ -6,7 +6,7 @@ use super::*;
 use crate::support::postgres::Server;
 
 /// A schema with a row of every kind, and three users, whose names begin with the schema's.
-fn scene(schema: &str) -> Option<&'static Server> {
+pub(super) fn scene(schema: &str) -> Option<&'static Server> {
     let server = postgres::server()?;
     let desk = postgres::at(server.folder(), schema);
     set_up(&desk).expect("a schema");
