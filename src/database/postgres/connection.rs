@@ -18,7 +18,7 @@ use tokio::{runtime::Runtime, task::JoinHandle, time::timeout};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAttrs};
 
 use super::{
-    fault::{Failure, POOLED, ServerFault, Then},
+    fault::{Failure, POOLED, ServerFault, Then, is_refusal},
     hints::{MIN_INTERVAL, hint},
     server::{PATIENCE, SETTINGS, Server},
 };
@@ -229,7 +229,7 @@ impl ServerConnection {
         let (failure, is_refused) = match sent {
             Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (timed_out(), false),
             Ok(Ok(rows)) => return Ok(rows),
-            Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
+            Ok(Err(error)) => (ServerFault::of_request(&error), is_refusal(&error)),
             Err(_) => (timed_out(), false),
         };
         // If the failure was on our side only, the server would still execute what follows, so hang up.
@@ -267,7 +267,7 @@ impl ServerConnection {
         let streamed = || {
             let mut rows = begun
                 .map_err(|_| timed_out())?
-                .map_err(|error: Error| ServerFault::of(&error))?;
+                .map_err(|error: Error| ServerFault::of_request(&error))?;
             let mut is_wanted = true;
             // Rows that nobody wants any more must still be received: they come before the next answer on this
             // connection.
@@ -280,7 +280,7 @@ impl ServerConnection {
                 for row in some {
                     let row = row
                         .and_then(|row| row_values(&row))
-                        .map_err(|error| ServerFault::of(&error))?;
+                        .map_err(|error| ServerFault::of_request(&error))?;
                     is_wanted = is_wanted && take(row);
                 }
             }
@@ -317,7 +317,7 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
             None => None,
         }
     });
-    let answers = answers.map_err(|error| ServerFault::of(&error))?;
+    let answers = answers.map_err(|error| ServerFault::of_request(&error))?;
     let checks = answers.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,

@@ -3,7 +3,10 @@
 use std::io;
 
 use rustls::CertificateError;
-use tokio_postgres::{Error, error::SqlState};
+use tokio_postgres::{
+    Error,
+    error::{Severity, SqlState},
+};
 
 /// Why a server did not execute the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +91,16 @@ impl ServerFault {
         }
     }
 
-    pub(super) fn of(error: &Error) -> (Self, Then) {
+    /// For a request on an open connection.
+    pub(super) fn of_request(error: &Error) -> (Self, Then) {
+        // FATAL ends the session and PANIC the server, whatever the code says.
+        if error.code().is_some() && !is_plain_error(error) {
+            return (Self::Unreachable, Then::Reconnect);
+        }
+        Self::of(error)
+    }
+
+    fn of(error: &Error) -> (Self, Then) {
         let Some(code) = error.code() else {
             return if is_ours(error) {
                 (
@@ -132,6 +144,35 @@ impl ServerFault {
         };
         (fault, then)
     }
+}
+
+/// Classes of errors that the server reports only for a transaction that it has rolled back, and rolls back for:
+/// values, constraints, rights, syntax, locks, missing room, what our own functions raise. All others (system errors,
+/// internal errors, lost connections) may also be reported by something between us and the server, or come after the
+/// commit.
+const ROLLED_BACK: [&str; 17] = [
+    "0A", "21", "22", "23", "25", "28", "2B", "3D", "3F", "40", "42", "44", "53", "54", "55", "GD",
+    "P0",
+];
+
+/// Whether this answer to a transaction with its COMMIT proves that it was not committed. If not, only its stamp tells.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    let Some(code) = error.code() else {
+        return false;
+    };
+    let class = code.code().get(..2).unwrap_or_default();
+    is_plain_error(error)
+        && *code != SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN
+        && ROLLED_BACK.contains(&class)
+}
+
+/// An ERROR: the session goes on. A server that does not say so in English is not believed.
+fn is_plain_error(error: &Error) -> bool {
+    let error = error.as_db_error();
+    error.is_some_and(|error| match error.parsed_severity() {
+        Some(severity) => severity == Severity::Error,
+        None => error.severity() == "ERROR",
+    })
 }
 
 /// Why the server's certificate was not accepted; `None` if that was not the problem.

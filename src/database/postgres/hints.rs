@@ -182,7 +182,7 @@ async fn subscribe(
 ) -> Result<(Client, JoinHandle<()>), Failure> {
     let kind = TargetSessionAttrs::ReadWrite;
     let (client, talk, _) = server.connect_with_listener(kind, hearing).await?;
-    let failed = |error| ServerFault::of(&error);
+    let failed = |error| ServerFault::of_request(&error);
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema());
     let answers = client.simple_query(&settings).await.map_err(failed)?;
     let channel = answers.iter().find_map(|message| match message {

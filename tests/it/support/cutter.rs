@@ -6,7 +6,7 @@ use std::{
     os::unix::net::{UnixListener, UnixStream},
     path::Path,
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     },
 };
@@ -26,10 +26,17 @@ pub(crate) const SILENT: u8 = 8;
 /// The commit reaches the server, and then the connection goes silent in the same way.
 pub(crate) const SILENT_BEHIND: u8 = 16;
 
+/// The commit takes place, and the server answers with [`Plan::error`].
+pub(crate) const ERROR_BEHIND: u8 = 32;
+/// The commit does not take place, and the server answers with [`Plan::error`].
+pub(crate) const ERROR_BEFORE: u8 = 64;
+
 /// What happens to the next commit.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) commit: AtomicU8,
+    /// Severity and SQLSTATE of an error that answers a commit.
+    pub(crate) error: Mutex<(&'static str, &'static str)>,
     /// Stops the server and starts it again.
     pub(crate) stop: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// The query that asks whether a commit took place is not answered.
@@ -46,6 +53,17 @@ pub(crate) struct Cutter {
 }
 
 impl Plan {
+    /// The message of the error, and whether the session goes on after it.
+    fn error(&self) -> (Vec<u8>, bool) {
+        let (severity, code) = *self.error.lock().expect("no thread panics");
+        let fields = format!("S{severity}\0V{severity}\0C{code}\0Mtold by a test\0\0");
+        let length = u32::try_from(fields.len() + 4).expect("it is short");
+        let mut message = vec![b'E'];
+        message.extend(length.to_be_bytes());
+        message.extend(fields.into_bytes());
+        (message, severity == "ERROR")
+    }
+
     fn stop(&self, how: u8) {
         if how & STOP != 0 {
             self.stop.get().expect("a server that can be stopped")();
@@ -80,13 +98,22 @@ impl Cutter {
     }
 }
 
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|some| some == part)
+fn position(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|some| some == part)
 }
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    position(bytes, part).is_some()
+}
+
+/// The message that a transaction was committed.
+const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
 /// The answer to this is lost: to a commit, or (below) to the question whether it took place.
 const COMMIT: u8 = 1;
 const QUESTION: u8 = 2;
+/// The answer to the commit is replaced by an error.
+const REPLACED: u8 = 16;
 /// Everything from now on is lost.
 const ALL: u8 = 8;
 
@@ -109,6 +136,16 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                     COMMIT if contains(bytes, b"COMMIT\0") => {
                         plan.stop(how);
                         break;
+                    }
+                    REPLACED if let Some(at) = position(bytes, COMMITTED) => {
+                        lost.store(0, Ordering::SeqCst);
+                        let (error, goes_on) = plan.error();
+                        let rest = &bytes[at + COMMITTED.len()..];
+                        let answer = [&bytes[..at], &error, if goes_on { rest } else { b"" }];
+                        if to.write_all(&answer.concat()).is_err() || !goes_on {
+                            break;
+                        }
+                        continue;
                     }
                     COMMIT | ALL => continue,
                     QUESTION if contains(bytes, b"INSERT 0 1\0") => break,
@@ -149,6 +186,12 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                     lost.store(ALL, Ordering::SeqCst);
                 }
                 BEHIND => lost.store(COMMIT | how & STOP, Ordering::SeqCst),
+                ERROR_BEHIND => lost.store(REPLACED, Ordering::SeqCst),
+                ERROR_BEFORE => {
+                    let answer = plan.error().0;
+                    let _ = from.write_all(&answer);
+                    break;
+                }
                 _ => {}
             }
         }

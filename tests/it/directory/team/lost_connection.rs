@@ -4,7 +4,9 @@
 use std::sync::atomic::Ordering;
 
 use super::*;
-use crate::support::cutter::{BEFORE, BEHIND, Cutter, SILENT, SILENT_BEHIND, WHOLE};
+use crate::support::cutter::{
+    BEFORE, BEHIND, Cutter, ERROR_BEFORE, ERROR_BEHIND, SILENT, SILENT_BEHIND, WHOLE,
+};
 
 /// A directory behind a connection that can be cut; `None` without a server.
 fn behind_cutter(installation: &Opened) -> Option<(Cutter, Directory)> {
@@ -92,6 +94,55 @@ async fn a_repeated_request_gets_the_answer_of_the_first() {
         assert_eq!(lines.expect("read").len(), n + 1, "cut {cut}");
     }
     assert_eq!(cutter.plan.cuts.load(Ordering::SeqCst), 4);
+}
+
+/// What a server or something before it may say about a commit that took place, or did not: a panic at the write-ahead
+/// log, the end of the session, an internal error, a lost connection behind a proxy, a result that is not known.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_error_that_does_not_rule_out_the_commit_is_decided_by_the_stamp() {
+    let installation = Opened::new();
+    let Some((cutter, directory)) = behind_cutter(&installation) else {
+        return;
+    };
+    let place = place(&directory, "eu");
+    let errors = [
+        ("PANIC", "58030"),
+        ("PANIC", "53100"),
+        ("PANIC", "XX000"),
+        ("FATAL", "25P03"),
+        ("FATAL", "57P01"),
+        ("FATAL", "42501"),
+        ("ERROR", "58030"),
+        ("ERROR", "XX000"),
+        ("ERROR", "08006"),
+        ("ERROR", "40003"),
+        ("ERROR", "57014"),
+        ("SCHWERER FEHLER", "23505"),
+    ];
+    let mut lines = 0;
+    for error in errors {
+        for how in [ERROR_BEHIND, ERROR_BEFORE] {
+            *cutter.plan.error.lock().expect("no thread panics") = error;
+            cutter.plan.commit.store(how, Ordering::SeqCst);
+            let record = Record {
+                observation: Some(observation("acme", OLD, lines)),
+                ..history_record(entry("eu", "acme", lines))
+            };
+            let written = directory.record(place, record).await;
+            let count = directory.history(HistoryFilter::default()).await;
+            let count = i64::try_from(count.expect("read").len()).expect("few");
+            match written {
+                Ok(_) => lines += 1,
+                Err(told) if how == ERROR_BEFORE && error.0 == "ERROR" => {
+                    assert!(told.to_string().contains("nothing was recorded"), "{told}");
+                }
+                Err(told) => panic!("{error:?} {how}: {told}; {count} lines after {lines}"),
+            }
+            assert_eq!(count, lines, "{error:?} {how}");
+        }
+    }
+    let cuts = cutter.plan.cuts.load(Ordering::SeqCst);
+    assert_eq!(cuts, 2 * errors.len(), "each error was told");
 }
 
 /// As when a firewall drops the connection silently. The server aborts an idle transaction after 15 s.
