@@ -3,12 +3,12 @@
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{
     Access, Fault, Tx, Work,
-    postgres::{Failure, PATIENCE, ServerConnection, ServerFault, ServerTransaction, Then},
+    postgres::{Failure, ServerConnection, ServerFault, ServerTransaction},
 };
 
 /// How often one piece of work is attempted.
@@ -23,6 +23,8 @@ pub(super) fn serve<E: From<Fault>>(
         if !work.is_wanted() {
             continue;
         }
+        let writes = work.access().writes();
+        connection.begin_work(work.requested_at(), writes, work.is_awaited());
         match work.access() {
             access @ (Access::Short | Access::Current | Access::Long) => {
                 let transaction =
@@ -38,8 +40,7 @@ pub(super) fn serve<E: From<Fault>>(
                 work.reply(done);
             }
             Access::WriteOnce => {
-                let deadline = Instant::now() + PATIENCE;
-                let transaction = ServerTransaction::writing(&mut connection, None, deadline);
+                let transaction = ServerTransaction::writing(&mut connection, None);
                 let (done, _) = attempt(transaction, &mut *work);
                 work.reply(done);
             }
@@ -69,23 +70,27 @@ fn write<E: From<Fault>>(
     connection: &mut ServerConnection,
     work: &mut dyn Work<E>,
 ) -> Result<(), E> {
-    // One deadline for all attempts together.
-    let deadline = Instant::now() + PATIENCE;
     let mut tries = 0;
+    // What a server that answers refuses says more than that it stopped answering after that.
+    let mut refused = None;
     loop {
         let stamp = stamp().ok_or(ServerFault::Other("no random numbers".into()));
         let stamp = stamp.map_err(Fault::from)?;
-        let (done, failure) = attempt(
-            ServerTransaction::writing(connection, Some(stamp), deadline),
-            work,
-        );
+        let (done, failure) = attempt(ServerTransaction::writing(connection, Some(stamp)), work);
+        let is_unreachable = matches!(failure, Some((ServerFault::Unreachable, _)));
         match failure {
-            Some((_, Then::Again | Then::Reconnect))
-                if tries < TRIES && Instant::now() < deadline =>
-            {
+            Some((_, then)) if tries < TRIES && connection.may_repeat(then) => {
                 tries += 1;
+                if !is_unreachable {
+                    refused = Some(done);
+                }
             }
-            _ => return done,
+            _ => {
+                return match refused {
+                    Some(refused) if is_unreachable => refused,
+                    _ => done,
+                };
+            }
         }
     }
 }

@@ -12,6 +12,5 @@ pub(super) use connection::ServerConnection;
 pub(crate) use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
 pub(crate) use hints::Hints;
-pub(super) use server::PATIENCE;
 pub(crate) use server::{AddressFault, Password, Server};
 pub(crate) use transaction::ServerTransaction;

@@ -1,5 +1,7 @@
 //! A piece of work for the thread of a database, and the way its result returns to the caller.
 
+use std::time::Instant;
+
 use tokio::sync::oneshot;
 
 use super::Tx;
@@ -31,6 +33,11 @@ pub(crate) trait Work<E>: Send {
 
     /// Always true for a write; for a read, only while somebody waits for it.
     fn is_wanted(&self) -> bool;
+
+    /// Whether somebody waits for the result.
+    fn is_awaited(&self) -> bool;
+
+    fn requested_at(&self) -> Instant;
 
     /// Whether SQLite's thread may execute it again from the start.
     fn is_repeatable(&self) -> bool;
@@ -71,6 +78,7 @@ impl<T, E, F: FnOnce(Result<T, E>) + Send> Reply<T, E> for F {
 struct Task<F, T, R> {
     access: Access,
     is_repeatable: bool,
+    requested_at: Instant,
     work: F,
     /// The result of the latest execution.
     result: Option<T>,
@@ -115,6 +123,7 @@ fn boxed<T: Send + 'static, E>(
     Box::new(Task {
         access,
         is_repeatable,
+        requested_at: Instant::now(),
         work,
         result: None,
         reply,
@@ -136,7 +145,15 @@ where
     }
 
     fn is_wanted(&self) -> bool {
-        self.access.writes() || self.reply.is_awaited()
+        self.access.writes() || self.is_awaited()
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.reply.is_awaited()
+    }
+
+    fn requested_at(&self) -> Instant {
+        self.requested_at
     }
 
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), E> {

@@ -20,14 +20,19 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAtt
 use super::{
     fault::{Failure, POOLED, ServerFault, Then, is_refusal},
     hints::{MIN_INTERVAL, hint},
-    server::{PATIENCE, SETTINGS, Server},
+    server::{LOCK_TIMEOUT, PATIENCE, SETTINGS, Server},
 };
 use crate::database::{Rows, Statement, Value};
 
 /// Ends a transaction so that it takes effect.
 pub(super) const COMMIT: &str = "COMMIT";
-/// Minimum time for connecting, however long entering the password took.
-const MIN_CONNECT_TIME: Duration = Duration::from_secs(3);
+/// What is left of the patience, when a connection falls silent, for a new connection and for asking there.
+const RESERVE: Duration = Duration::from_secs(3);
+/// How long to wait for the end of a transaction that has no effect.
+const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to wait for a server that was just found to be gone: for something that is read, and for a write that
+/// nobody waits for.
+const AFTER_LOSS: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(300)];
 /// How long a server may take to send the next rows of a long list.
 const STREAM_TIMEOUT: Duration = Duration::from_mins(1);
 /// Rows handed over together, if there are that many.
@@ -78,6 +83,10 @@ pub(in crate::database) struct ServerConnection {
     session: Option<Session>,
     /// How often the connection was opened.
     opened: u64,
+    /// Until when everything that is done for the present work may take.
+    until: Instant,
+    /// The same, counted from the latest answer of work that takes many exchanges.
+    deadline: Instant,
     /// Whether something was committed and not yet announced.
     is_hint_due: bool,
     last_hint: Option<Instant>,
@@ -91,6 +100,8 @@ impl ServerConnection {
             runtime: runtime.enable_all().build()?,
             session: None,
             opened: 0,
+            until: Instant::now(),
+            deadline: Instant::now(),
             is_hint_due: false,
             last_hint: None,
         })
@@ -123,6 +134,52 @@ impl ServerConnection {
 
     pub(super) fn is_up(&self) -> bool {
         self.session.is_some()
+    }
+
+    /// Begins another piece of work, requested at `since`. One patience is for all that is done for it: connecting,
+    /// sending, asking whether it was committed, and doing it again. While the server is gone it counts from the
+    /// request, so that those who wait together also end together.
+    pub(in crate::database) fn begin_work(&mut self, since: Instant, writes: bool, awaited: bool) {
+        let now = Instant::now();
+        let is_open = |session: &Session| !session.client.is_closed();
+        self.until = match self.server.lost_at() {
+            _ if self.session.as_ref().is_some_and(is_open) => now + PATIENCE,
+            None => now + PATIENCE,
+            Some(_) if !awaited => now + AFTER_LOSS[1],
+            Some(lost) if since > lost && !writes => now + AFTER_LOSS[0],
+            Some(_) => since + PATIENCE,
+        };
+        self.deadline = self.until;
+    }
+
+    /// Whether there is time to do the work again, after it failed in this way.
+    pub(in crate::database) fn may_repeat(&mut self, then: Then) -> bool {
+        self.deadline = self.until;
+        match then {
+            Then::GiveUp => false,
+            Then::Reconnect => self.has_time(),
+            // It may have to wait for a lock.
+            Then::Again => self.send_timeout() > LOCK_TIMEOUT,
+        }
+    }
+
+    /// Work that takes many exchanges: the server has just answered.
+    pub(super) fn renew(&mut self) {
+        self.deadline = Instant::now() + PATIENCE;
+    }
+
+    pub(super) fn has_time(&self) -> bool {
+        !self.left().is_zero()
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// How long to wait for an answer, so that there is time to ask for it on another connection.
+    fn send_timeout(&self) -> Duration {
+        let left = self.left();
+        left.saturating_sub(RESERVE).max(left / 2)
     }
 
     /// Notes that something was committed that others may want to see.
@@ -161,27 +218,31 @@ impl ServerConnection {
 
     /// Ensures that a session is open, waiting until the deadline. Sending never opens one: it could be the middle of a
     /// transaction. With `Any`, a server that can only be read is accepted if none can be written.
-    pub(super) fn connect(
-        &mut self,
-        kind: TargetSessionAttrs,
-        deadline: Instant,
-    ) -> Result<(), Failure> {
+    pub(super) fn connect(&mut self, kind: TargetSessionAttrs) -> Result<(), Failure> {
         let session = self.session.as_ref();
         if session.is_some_and(|session| session.serves(kind)) {
             return Ok(());
         }
         self.session = None;
         let (server, mut pause) = (self.server.clone(), Duration::from_millis(100));
+        // Does not count: a person may have to type the password.
+        let asked = Instant::now();
+        self.runtime.block_on(server.fetch_password())?;
+        self.deadline += asked.elapsed();
+        self.until += asked.elapsed();
+        let deadline = self.deadline;
         let session = self.runtime.block_on(async {
-            // Before the deadline counts: a person may have to type the password.
-            server.fetch_password().await?;
-            let deadline = deadline.max(Instant::now() + MIN_CONNECT_TIME);
+            let left = || deadline.saturating_duration_since(Instant::now());
             loop {
-                let left = deadline.saturating_duration_since(Instant::now());
-                let mut opened = open_within(left, &server, TargetSessionAttrs::ReadWrite).await;
+                let writable = match kind {
+                    TargetSessionAttrs::Any => left() / 2,
+                    _ => left(),
+                };
+                let mut opened =
+                    open_within(writable, &server, TargetSessionAttrs::ReadWrite).await;
                 if kind == TargetSessionAttrs::Any
                     && matches!(opened, Err((_, Then::Reconnect)))
-                    && let Ok(session) = open_within(MIN_CONNECT_TIME, &server, kind).await
+                    && let Ok(session) = open_within(left(), &server, kind).await
                 {
                     opened = Ok(session);
                 }
@@ -189,8 +250,9 @@ impl ServerConnection {
                     Ok(session) => return Ok(session),
                     Err(failure) => failure,
                 };
-                if failure.1 == Then::GiveUp || Instant::now() + pause >= deadline {
+                if failure.1 == Then::GiveUp || left() <= pause {
                     // The deadline has passed.
+                    server.note_lost();
                     return Err((failure.0, Then::GiveUp));
                 }
                 tokio::time::sleep(pause).await;
@@ -198,6 +260,7 @@ impl ServerConnection {
             }
         })?;
         self.session = Some(session);
+        self.server.note_found();
         self.opened += 1;
         Ok(())
     }
@@ -209,7 +272,24 @@ impl ServerConnection {
         before: Option<&str>,
         statements: &[Statement],
         after: Option<&str>,
-        deadline: Instant,
+    ) -> Result<Vec<Rows>, Failure> {
+        self.send_within(self.send_timeout(), before, statements, after)
+    }
+
+    /// Ends a transaction that has no effect; if that takes long, by ending the connection.
+    pub(super) fn roll_back(&mut self) {
+        let rolled_back = self.send_within(ROLLBACK_TIMEOUT, None, &[], Some("ROLLBACK"));
+        if rolled_back.is_err() {
+            self.disconnect();
+        }
+    }
+
+    fn send_within(
+        &mut self,
+        time: Duration,
+        before: Option<&str>,
+        statements: &[Statement],
+        after: Option<&str>,
     ) -> Result<Vec<Rows>, Failure> {
         let Self {
             runtime, session, ..
@@ -219,10 +299,8 @@ impl ServerConnection {
             .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
         let warned = Arc::clone(&session.warned);
         warned.store(false, Ordering::SeqCst);
-        let sent = runtime.block_on(async {
-            let left = deadline.saturating_duration_since(Instant::now());
-            tokio::time::timeout(left, exchange(session, before, statements, after)).await
-        });
+        let sent = runtime
+            .block_on(async { timeout(time, exchange(session, before, statements, after)).await });
         // A commit with a warning was not confirmed by the standby as it should have been: ask on a new connection
         // whether it took effect.
         let commits = after.map_or(before.is_none(), |after| after == COMMIT);
@@ -246,6 +324,7 @@ impl ServerConnection {
         statement: &Statement,
         take: &mut dyn FnMut(Vec<Value>) -> bool,
     ) -> Result<(), Failure> {
+        let (time, left) = (self.send_timeout(), self.left());
         let Self {
             runtime, session, ..
         } = self;
@@ -253,16 +332,23 @@ impl ServerConnection {
             .as_mut()
             .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
         let begun = runtime.block_on(async {
-            let begin = async {
+            let prepared = async {
                 if let Some(before) = before {
                     session.client.batch_execute(before).await?;
                 }
-                prepare(session, std::slice::from_ref(statement)).await?;
+                prepare(session, std::slice::from_ref(statement)).await
+            };
+            let prepared = timeout(time, prepared).await;
+            let begin = async {
                 let text = &session.prepared[statement.text.as_ref()];
                 let rows = session.client.query_raw(text, &statement.values).await?;
                 Ok(Box::pin(rows.ready_chunks(ROWS_PER_CHUNK)))
             };
-            timeout(PATIENCE, begin).await
+            match prepared {
+                Ok(Ok(())) => timeout(left, begin).await,
+                Ok(Err(error)) => Ok(Err(error)),
+                Err(late) => Err(late),
+            }
         });
         let streamed = || {
             let mut rows = begun
@@ -285,11 +371,13 @@ impl ServerConnection {
                 }
             }
         };
-        streamed().inspect_err(|failure: &Failure| {
-            if failure.1 == Then::Reconnect {
-                self.session = None;
-            }
-        })
+        let streamed = streamed();
+        match &streamed {
+            Ok(()) => self.renew(),
+            Err((_, Then::Reconnect)) => self.session = None,
+            Err(_) => {}
+        }
+        streamed
     }
 }
 

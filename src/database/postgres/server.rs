@@ -9,7 +9,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustls::ClientConfig;
@@ -28,14 +28,16 @@ use super::fault::{Failure, ServerFault, Then};
 /// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
 /// schema.
 pub(super) const SETTINGS: &str = "\
-SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
+SET synchronous_commit = on; SET lock_timeout = '3s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
 /// Set in the startup message. A pooler, which would share sessions, rejects or drops it.
 const OWN_SESSION: &str = "-c groupdesk.session=own";
 
-/// How long to wait for a server.
-pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
+/// The lock timeout of [`SETTINGS`].
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long to wait for a server, in everything that is done for one request.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a connection may be silent while a request is in progress.
 const SILENT: Duration = Duration::from_secs(10);
 /// How long each of several servers is waited for, so that the next one is tried within the patience.
@@ -71,6 +73,8 @@ pub(crate) struct Server {
     on_connect: Option<&'static str>,
     /// Number of commits, on all connections, whose outcome had to be asked for after the connection broke.
     decided: Arc<AtomicU64>,
+    /// When it was first found to be gone, on any connection; `None` once one was opened again.
+    lost_at: Arc<Mutex<Option<Instant>>>,
 }
 
 /// For a table in which every write inserts a row of its own.
@@ -146,6 +150,7 @@ impl Server {
             stamp: STAMP.into(),
             on_connect: None,
             decided: Arc::default(),
+            lost_at: Arc::default(),
         })
     }
 
@@ -241,6 +246,18 @@ impl Server {
         self.decided.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(super) fn note_lost(&self) {
+        lock(&self.lost_at).get_or_insert_with(Instant::now);
+    }
+
+    pub(super) fn note_found(&self) {
+        *lock(&self.lost_at) = None;
+    }
+
+    pub(super) fn lost_at(&self) -> Option<Instant> {
+        *lock(&self.lost_at)
+    }
+
     pub(super) fn hints(&self) -> bool {
         self.hints
     }
@@ -261,9 +278,8 @@ impl Server {
         Ok(())
     }
 
-    /// Nothing panics while it holds the lock.
     fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Opens a session with the first server that is of that kind: `ReadWrite`, or `Any`, which may be a standby.
@@ -335,6 +351,11 @@ where
             }
         }
     })
+}
+
+/// Nothing panics while it holds the lock.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn is_this_machine(host: &Host) -> bool {

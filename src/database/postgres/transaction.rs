@@ -1,14 +1,11 @@
 //! A transaction on a connection. BEGIN is sent with the first statements, and at the end it is certain whether the
 //! transaction was committed.
 
-use std::time::Instant;
-
 use tokio_postgres::config::TargetSessionAttrs;
 
 use super::{
     connection::{COMMIT, ServerConnection},
     fault::{Failure, ServerFault, Then},
-    server::PATIENCE,
 };
 use crate::database::{Rows, Statement, Value, values};
 
@@ -18,6 +15,11 @@ use crate::database::{Rows, Statement, Value, values};
 const TAKE_STAMP: &str = "\
 INSERT INTO writes (stamp, asked) VALUES (($1::text)::uuid, TRUE) \
 ON CONFLICT (stamp) DO UPDATE SET stamp = excluded.stamp RETURNING asked";
+
+/// The server ends it when it hears no more of it, so that its stamp can be asked for within the patience.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+     SET LOCAL idle_in_transaction_session_timeout = '5s'";
+const BEGIN_WRITE_ONCE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionState {
@@ -38,8 +40,8 @@ pub(crate) struct ServerTransaction<'l> {
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
     state: TransactionState,
-    /// How long to wait for the server.
-    deadline: Instant,
+    /// Whether the server has answered something of it.
+    is_answered: bool,
     /// The first failure, even if the work ignored it.
     failure: Option<Failure>,
 }
@@ -60,7 +62,6 @@ impl<'l> ServerTransaction<'l> {
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             kind,
             None,
-            Instant::now() + PATIENCE,
         )
     }
 
@@ -68,14 +69,15 @@ impl<'l> ServerTransaction<'l> {
     pub(in crate::database) fn writing(
         connection: &'l mut ServerConnection,
         stamp: Option<String>,
-        deadline: Instant,
     ) -> Self {
         Self::new(
             connection,
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            match stamp {
+                Some(_) => BEGIN_WRITE,
+                None => BEGIN_WRITE_ONCE,
+            },
             TargetSessionAttrs::ReadWrite,
             stamp,
-            deadline,
         )
     }
 
@@ -84,7 +86,6 @@ impl<'l> ServerTransaction<'l> {
         begin: &'static str,
         kind: TargetSessionAttrs,
         stamp: Option<String>,
-        deadline: Instant,
     ) -> Self {
         Self {
             connection,
@@ -92,7 +93,7 @@ impl<'l> ServerTransaction<'l> {
             kind,
             stamp,
             state: TransactionState::New,
-            deadline,
+            is_answered: false,
             failure: None,
         }
     }
@@ -140,7 +141,7 @@ impl<'l> ServerTransaction<'l> {
                     failure,
                     ..
                 } = self;
-                let again = connection.send(None, reads, None, Instant::now() + PATIENCE);
+                let again = connection.send(None, reads, None);
                 // The write is committed, but the result could not be read.
                 again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))
             }
@@ -174,12 +175,7 @@ impl<'l> ServerTransaction<'l> {
             TransactionState::Open | TransactionState::Refused
         ) {
             self.state = TransactionState::Over;
-            let rolled_back =
-                self.connection
-                    .send(None, &[], Some("ROLLBACK"), Instant::now() + PATIENCE);
-            if rolled_back.is_err() {
-                self.connection.disconnect();
-            }
+            self.connection.roll_back();
         }
         // What is committed is never executed again.
         let is_done = self.state == TransactionState::Committed;
@@ -218,7 +214,7 @@ impl<'l> ServerTransaction<'l> {
         &mut self,
         send: impl FnOnce(&mut ServerConnection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.connection.connect(self.kind, self.deadline)?;
+        self.connection.connect(self.kind)?;
         send(self.connection)
     }
 
@@ -227,7 +223,7 @@ impl<'l> ServerTransaction<'l> {
         if self.state != TransactionState::New {
             return Ok(None);
         }
-        let connected = self.connection.connect(self.kind, self.deadline);
+        let connected = self.connection.connect(self.kind);
         connected.map_err(|failure| keep(&mut self.failure, failure))?;
         self.state = TransactionState::Open;
         Ok(Some(self.begin))
@@ -245,15 +241,20 @@ impl<'l> ServerTransaction<'l> {
             statements.insert(0, Statement::new(self.connection.stamp(), values![stamp]));
         }
         let skipped = usize::from(stamp.is_some());
-        let send = |connection: &mut ServerConnection| {
-            connection.send(begin, &statements, after, Instant::now() + PATIENCE)
-        };
+        let send = |connection: &mut ServerConnection| connection.send(begin, &statements, after);
         let mut sent = send(self.connection);
         if begin.is_some() && after.is_none() && matches!(sent, Err((_, Then::Reconnect))) {
             sent = self.reconnect_and_send(send);
         }
         match sent {
-            Ok(mut rows) => Ok(rows.split_off(skipped)),
+            Ok(mut rows) => {
+                // A request that reads and then writes ends within one patience; an import or a copy takes longer.
+                if self.is_answered || self.stamp.is_none() {
+                    self.connection.renew();
+                }
+                self.is_answered = true;
+                Ok(rows.split_off(skipped))
+            }
             Err(failure) => {
                 // If the connection is down, the outcome of the commit has to be asked for; otherwise the server
                 // refused it.
@@ -282,12 +283,11 @@ impl<'l> ServerTransaction<'l> {
         let Some(stamp) = &self.stamp else {
             return Err(ServerFault::Unclear);
         };
-        let deadline = Instant::now() + PATIENCE;
         let take = Statement::new(TAKE_STAMP, values![stamp]);
         loop {
-            let asked = self.connection.connect(self.kind, deadline).and_then(|()| {
-                self.connection
-                    .send(None, std::slice::from_ref(&take), None, deadline)
+            let asked = self.connection.connect(self.kind).and_then(|()| {
+                let take = std::slice::from_ref(&take);
+                self.connection.send(None, take, None)
             });
             match asked {
                 Ok(rows) => {
@@ -302,7 +302,7 @@ impl<'l> ServerTransaction<'l> {
                     }
                     return Ok(committed);
                 }
-                Err((_, Then::Reconnect | Then::Again)) if Instant::now() < deadline => {}
+                Err((_, Then::Reconnect | Then::Again)) if self.connection.has_time() => {}
                 Err(_) => {
                     self.state = TransactionState::Over;
                     self.failure = Some((ServerFault::Unclear, Then::GiveUp));

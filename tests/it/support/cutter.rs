@@ -31,6 +31,10 @@ pub(crate) const ERROR_BEHIND: u8 = 32;
 /// The commit does not take place, and the server answers with [`Plan::error`].
 pub(crate) const ERROR_BEFORE: u8 = 64;
 
+/// The commit reaches the server, and from then on nothing passes on any connection, old or new, as when packets are
+/// dropped.
+pub(crate) const CUT_BEHIND: u8 = 128;
+
 /// What happens to the next commit.
 #[derive(Default)]
 pub(crate) struct Plan {
@@ -41,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) stop: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// The query that asks whether a commit took place is not answered.
     pub(crate) asked_in_vain: AtomicBool,
+    /// Nothing passes on any connection.
+    pub(crate) is_cut: AtomicBool,
     pub(crate) cuts: AtomicUsize,
     /// How many writing transactions were begun.
     pub(crate) begun: AtomicUsize,
@@ -130,6 +136,9 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
             let mut bytes = vec![0; 1 << 16];
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 let bytes = &bytes[..count];
+                if plan.is_cut.load(Ordering::SeqCst) {
+                    continue;
+                }
                 let how = lost.load(Ordering::SeqCst);
                 match how & !STOP {
                     // The answer is dropped. Once it is here, the server has performed the commit.
@@ -163,7 +172,10 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let bytes = &bytes[..count];
-        if contains(bytes, b"READ WRITE\0") {
+        if plan.is_cut.load(Ordering::SeqCst) {
+            continue;
+        }
+        if contains(bytes, b"READ WRITE;") {
             plan.begun.fetch_add(1, Ordering::SeqCst);
         }
         if contains(bytes, b"COMMIT\0") {
@@ -184,6 +196,10 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                 SILENT_BEHIND => {
                     let _ = to.write_all(bytes);
                     lost.store(ALL, Ordering::SeqCst);
+                }
+                CUT_BEHIND => {
+                    plan.is_cut.store(true, Ordering::SeqCst);
+                    let _ = to.write_all(bytes);
                 }
                 BEHIND => lost.store(COMMIT | how & STOP, Ordering::SeqCst),
                 ERROR_BEHIND => lost.store(REPLACED, Ordering::SeqCst),

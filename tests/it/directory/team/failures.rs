@@ -94,7 +94,7 @@ async fn a_uniqueness_violation_is_reported_as_such() {
     assert_eq!(lines(&directory).await, 1);
 }
 
-/// Each attempt waits 5 s for a lock, and all of them together 10 s.
+/// Each attempt waits 3 s for a lock, and all of them together 10 s.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_row_is_not_waited_for_repeatedly() {
     let installation = Opened::new();
