@@ -99,6 +99,11 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// Whether the request may have reached the service.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost { .. })
+    }
+
     /// What happened, without advice.
     pub fn what(&self) -> String {
         match self {

@@ -8,7 +8,7 @@ use super::unexpected;
 use crate::{
     config::{ConfigError, edit::EditError},
     directory::DirectoryError,
-    domain::{group::UserGroupId, history::Ending},
+    domain::history::Ending,
     operations::Failure,
     service::store::StoreError,
 };
@@ -121,7 +121,7 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown { id, .. } => format!(
             "\nTo make a new group: groupdesk create {0}. If you are sure that it exists: groupdesk get {0} --exists",
-            quoted(id)
+            id.as_argument()
         )
         .into(),
         Failure::Unknown {
@@ -129,15 +129,5 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
             ..
         } => ". `groupdesk rotations settle` reads it".into(),
         _ => "".into(),
-    }
-}
-
-/// The id, quoted for a shell.
-fn quoted(id: &UserGroupId) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/".contains(c);
-    if id.as_str().chars().all(plain) {
-        id.to_string()
-    } else {
-        format!("'{}'", id.to_string().replace('\'', r"'\''"))
     }
 }

@@ -28,6 +28,9 @@ pub struct MutationIntent {
     pub at: Timestamp,
     /// The intended changes, in the format of the history.
     pub changes: Option<Value>,
+    /// The same person's create or first read whose answer was lost and which this one repeats: in the same
+    /// transaction it stops holding the group, and stays open.
+    pub repeats: Option<MutationId>,
 }
 
 /// Whether a mutation may go ahead.

@@ -17,11 +17,7 @@ use super::{
 pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
     match (entry.operation, entry.ending) {
         (Operation::Create, Ending::Created) => {
-            let Some(changes) = &entry.changes else {
-                return Ok(DesiredFields::default());
-            };
-            let (_, after) = sides(changes).ok_or("its changes cannot be read")?;
-            Ok(after)
+            wanted(entry.changes.as_ref()).ok_or("its changes cannot be read")
         }
         (Operation::Create, _) => Err("what was asked for is kept only when it was created"),
         (Operation::Update, _) => Err("the history keeps what changed, not the whole request"),
@@ -29,6 +25,14 @@ pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
         (Operation::Get, _) => Err("a get is copied by reading the group"),
         (Operation::HandOff, _) => Err("a hand-off is no request to the service"),
     }
+}
+
+/// The fields that a create sent, given its changes; `None` if those cannot be read.
+pub fn wanted(changes: Option<&Value>) -> Option<DesiredFields> {
+    let Some(changes) = changes else {
+        return Some(DesiredFields::default());
+    };
+    sides(changes).map(|(_, after)| after)
 }
 
 /// The fields that an update or a create changed, before and after; no other fields.

@@ -32,15 +32,18 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Operation},
         known::{Returned, Sent},
+        mutation,
         rotation::State,
         size::check_size,
+        undo,
     },
 };
 
 /// How many history entries of a group are searched for an earlier create.
 const RECENT: usize = 50;
 
-const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
+const TRY_AGAIN_CREATE: &str =
+    "Run the same create again: it finds out, and an existing group is returned unchanged";
 
 impl Operations {
     /// Reads a group. An id that the directory does not know is refused unless the operator vouches that it exists; a
@@ -81,6 +84,16 @@ impl Operations {
             known.is_some_and(|group| group.last_seen.is_some())
         };
         self.may_read(id, before.known.as_ref(), assurance).await?;
+        if !is_seen(&before)
+            && let Some(wanted) = self.own_lost_create(&before)
+        {
+            // A bare get would create the group without its fields if the create never arrived.
+            let mut lookup = Box::pin(self.create_in_detail(before.gate, id, &wanted)).await?;
+            if lookup.done.ending == Ending::Existed {
+                lookup.done.ending = Ending::Found;
+            }
+            return Ok(lookup);
+        }
         let mut claim = None;
         if !is_seen(&before) {
             // It can create: a mutation like any other.
@@ -121,6 +134,8 @@ impl Operations {
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
+        let new_user_group = read.new_user_group;
+        let is_claimed = claim.is_some();
         let mut input = ObservationInput {
             operation: Operation::Get,
             ending,
@@ -143,6 +158,10 @@ impl Operations {
             lookup.done.facts = facts;
         }
         self.reached(Failpoint::GetDurable);
+        if is_claimed {
+            self.found_by_create(&lookup.done.open, new_user_group)
+                .await;
+        }
         self.add_directory_warnings(&mut lookup);
         Ok(lookup)
     }
@@ -219,6 +238,17 @@ impl Operations {
         id: &UserGroupId,
         wanted: &DesiredFields,
     ) -> Result<Done, Failure> {
+        let created = Box::pin(self.create_in_detail(gate, id, wanted)).await?;
+        Ok(created.done)
+    }
+
+    /// As [`Operations::create_with_gate`], also returning what became of the rotations of the group.
+    async fn create_in_detail(
+        &self,
+        gate: Option<GateSnapshot>,
+        id: &UserGroupId,
+        wanted: &DesiredFields,
+    ) -> Result<Lookup, Failure> {
         self.permitted(Guarded::Create)?;
         check_size(wanted)?;
         self.no_secret_in(&DesiredFields::default(), wanted).await?;
@@ -263,7 +293,8 @@ impl Operations {
             fields: Vec::new(),
             discards_result: false,
         };
-        let mut done = Box::pin(self.observe(id, input)).await?.done;
+        let mut lookup = Box::pin(self.observe(id, input)).await?;
+        let done = &mut lookup.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
@@ -271,7 +302,18 @@ impl Operations {
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
-        Ok(done)
+        Ok(lookup)
+    }
+
+    /// The fields of the create of this person whose answer was lost, if there is one.
+    fn own_lost_create(&self, before: &BeforeGet) -> Option<DesiredFields> {
+        let open = before.open_before.mutations.iter();
+        let mut lost = open.filter(|open| {
+            open.operation == Operation::Create
+                && matches!(open.state, mutation::State::Unknown | mutation::State::Open)
+                && open.by == self.operator()
+        });
+        undo::wanted(lost.next()?.changes.as_ref())
     }
 
     /// The group is there now: what earlier creates and first reads with an open end were about is settled.

@@ -38,6 +38,7 @@ mod profile;
 mod program;
 mod promote;
 mod prompts;
+mod proposals;
 mod quiet;
 mod recovery;
 mod secrets;

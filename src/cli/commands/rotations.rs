@@ -83,13 +83,12 @@ async fn settle_changes(session: &Session) -> Result<Exit, CliError> {
     let open = session.operations.settle_changes().await?;
     for change in &open {
         output::alarm(&format!(
-            "{} m{} of \"{}\" stays {}: nobody can tell whether it took effect; `groupdesk history --open` shows it, \
-             `groupdesk rotations abandon m{} --reason WHY` closes it",
+            "{} m{} of \"{}\" stays {}: no reading has shown whether it took effect; {}",
             change.operation.as_str(),
             change.id.0,
             change.user_group_id,
             change.state.as_str(),
-            change.id.0
+            session.operations.next_step(change)
         ));
     }
     Ok(if open.is_empty() {

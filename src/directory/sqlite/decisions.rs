@@ -154,6 +154,7 @@ fn a_claim_that_was_refused_says_who_holds_the_group() {
             key: None,
             at: Timestamp::UNIX_EPOCH,
             changes: None,
+            repeats: None,
         },
     };
     let (_, answer) = begin

@@ -62,6 +62,12 @@ const BEGIN: &str = concat!(
     ") ON CONFLICT DO NOTHING RETURNING id"
 );
 
+/// Lets go of a lost create that the same person repeats. Only in the transaction that begins the repetition, so that
+/// nothing else gets in between.
+const REPEAT: &str = "\
+UPDATE mutations SET state = 'open' WHERE place = $1 AND user_group_id = $2 AND id = $3 AND by = $4 \
+AND state = 'unknown' AND operation IN ('create', 'get')";
+
 /// Inserts the intent, unless another mutation holds the group.
 pub(crate) struct BeginMutation {
     pub(crate) place: PlaceId,
@@ -85,12 +91,25 @@ impl Request for BeginMutation {
             boot_clock(),
             intent.changes.as_ref().map(serde_json::Value::to_string),
         ];
-        let mut reads = Statements::default().with(BEGIN, claim);
+        let mut reads = Statements::default();
+        if let Some(lost) = intent.repeats {
+            let lost = values![
+                self.place.0,
+                intent.user_group_id.as_str(),
+                lost.0,
+                &intent.by
+            ];
+            reads.add(REPEAT, lost);
+        }
+        reads.add(BEGIN, claim);
         query_holder(&mut reads, self.place, &intent.user_group_id);
         reads
     }
 
     fn decide(&self, found: &mut Results) -> Result<(Statements, Claimed), Fault> {
+        if self.intent.repeats.is_some() {
+            found.next();
+        }
         let begun: Option<i64> = found.next().first(|row| row.get(0))?;
         let answer = match begun {
             Some(id) => Claimed::Begun(MutationId(id)),

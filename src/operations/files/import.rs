@@ -30,6 +30,9 @@ use crate::{
 
 const UNCHANGED: &str = "unchanged";
 
+/// How often a run repeats a get-or-create whose answer was lost.
+pub(in crate::operations) const LOST_CREATE_REPEATS: u32 = 2;
+
 /// What may be sent for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sending {
@@ -232,10 +235,17 @@ impl Operations {
         on_wait: impl Fn(Duration),
     ) -> RowEnd {
         let mut patience = RetryBudget::new();
+        let mut repeats = LOST_CREATE_REPEATS;
         let mut is_counted = false;
         let mut end = loop {
             let settling = self.send_row_once(row, base, permit, &mut is_counted, &mut slot);
             let settled = settling.await;
+            if repeats > 0 && is_lost_create(&settled) {
+                repeats -= 1;
+                if control.may_send().await {
+                    continue;
+                }
+            }
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
@@ -401,6 +411,17 @@ fn difference_text(differs: &Difference) -> String {
 
 fn is_alarm(warnings: &[Warning]) -> bool {
     warnings.iter().any(Warning::is_alarm)
+}
+
+/// Whether the answer to a create was lost: the same create again finds out what became of it.
+fn is_lost_create(settled: &Result<RowEnd, Failure>) -> bool {
+    matches!(
+        settled,
+        Err(Failure::Unknown {
+            operation: "create",
+            ..
+        })
+    )
 }
 
 fn is_alarming(done: &Done) -> bool {

@@ -13,6 +13,8 @@ pub struct ClaimHolder {
     pub operation: Operation,
     pub state: State,
     pub by: String,
+    /// Whether it is a lost create or first read of the same person, who may repeat it.
+    pub is_own: bool,
     pub since: Timestamp,
     /// When the claim ends at the latest if the outcome stays unknown; never set for a rotation.
     pub until: Option<Timestamp>,
@@ -38,12 +40,21 @@ impl fmt::Display for ClaimHolder {
             (State::Unknown, None) => f.write_str(
                 ", and nobody knows yet whether it took effect: `groupdesk rotations settle` finds out",
             ),
-            (State::Unknown, Some(until)) => write!(
-                f,
-                ", and it may still take effect until {}: `groupdesk get {}` may tell, else wait for it",
-                until.strftime("%H:%M:%S UTC"),
-                self.id
-            ),
+            (State::Unknown, Some(until)) => {
+                let until = until.strftime("%H:%M:%S UTC");
+                write!(f, ", and it may still take effect until {until}")?;
+                let id = self.id.as_argument();
+                match self.operation {
+                    Operation::Create | Operation::Get if self.is_own => {
+                        write!(f, ": run `groupdesk get {id} --exists`, which repeats it")
+                    }
+                    // Only its owner may repeat it.
+                    Operation::Create | Operation::Get => f.write_str(": wait until then"),
+                    Operation::Update | Operation::Rotate | Operation::HandOff => {
+                        write!(f, ": run `groupdesk get {id}`, or wait until then")
+                    }
+                }
+            }
             _ => f.write_str(", which is running"),
         }
     }

@@ -155,6 +155,7 @@ impl Operations {
         // Before anything is written down for the place.
         self.client_with_gate(sends, gate).await?;
         let mut wait = self.patience();
+        let mut repeats = None;
         loop {
             let intent = MutationIntent {
                 user_group_id: id.clone(),
@@ -164,6 +165,7 @@ impl Operations {
                 key: self.key_id(),
                 at: self.now(),
                 changes: changes.clone(),
+                repeats: repeats.take(),
             };
             let begun = self.directory().begin_mutation(self.here(), intent).await;
             match begun.map_err(Failure::NothingSent)? {
@@ -173,6 +175,14 @@ impl Operations {
                         id,
                         state: State::Intended,
                     });
+                }
+                // A get-or-create that is sent again finds the group of the first one, or creates it: whichever of
+                // the two arrives last changes nothing.
+                Claimed::HeldBy(holder)
+                    if self.is_own_lost(&holder)
+                        && (holder.operation, &holder.changes) == (operation, &changes) =>
+                {
+                    repeats = Some(holder.id);
                 }
                 Claimed::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
             }
@@ -195,6 +205,7 @@ impl Operations {
             operation: holder.operation,
             state: holder.state,
             by: holder.by.clone(),
+            is_own: self.is_own_lost(holder),
             since: holder.since(),
             until,
         };

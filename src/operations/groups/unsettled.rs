@@ -86,6 +86,38 @@ impl Operations {
         Ok(now.map_err(Failure::NothingSent)?.unwrap_or(mutation))
     }
 
+    /// Whether this person's get-or-create got no answer, so that it may be repeated: the service returns an existing
+    /// group unchanged.
+    pub(crate) fn is_own_lost(&self, mutation: &Mutation) -> bool {
+        mutation.state == State::Unknown
+            && can_create(mutation.operation)
+            && mutation.by == self.operator()
+    }
+
+    /// What to do about a create, an update or a first read that a reading cannot settle: never a command that would
+    /// be refused now.
+    pub fn next_step(&self, mutation: &Mutation) -> String {
+        let id = mutation.user_group_id.as_argument();
+        if can_create(mutation.operation)
+            && (mutation.state == State::Open || self.is_own_lost(mutation))
+        {
+            return format!(
+                "run `groupdesk get {id} --exists`, which finds out and creates the group if it does not exist"
+            );
+        }
+        if mutation.state == State::Open {
+            return format!(
+                "compare the group with what you wanted, then run `groupdesk rotations abandon m{} --reason WHY`",
+                mutation.id.0
+            );
+        }
+        let until = self.now() + self.window_left(mutation);
+        format!(
+            "it may still take effect until {}: wait until then",
+            until.strftime("%H:%M:%S UTC")
+        )
+    }
+
     /// The rest of the settle window.
     pub(crate) fn window_left(&self, mutation: &Mutation) -> Duration {
         let since = self
@@ -157,8 +189,10 @@ impl Operations {
             (State::Intended, _) if is_over => {
                 end(Ending::NotApplied, format!("{begun} and never sent"))
             }
-            // It is still the business of its sender, who may be at work.
-            (State::Intended | State::Sent, _) | (_, Some(Ending::NotApplied)) if !is_over => {
+            // It is still the business of its sender, who may be at work. An update may take effect later; a
+            // get-or-create has nothing left to create once another one has created the group.
+            (State::Intended | State::Sent, _) if !is_over => Vec::new(),
+            (_, Some(Ending::NotApplied)) if !is_over && !can_create(mutation.operation) => {
                 Vec::new()
             }
             (_, Some(ending)) => end(ending, format!("{begun}, settled by reading the group")),
@@ -211,4 +245,9 @@ impl Operations {
             ..Record::default()
         }
     }
+}
+
+/// Whether it is a get-or-create.
+fn can_create(operation: Operation) -> bool {
+    matches!(operation, Operation::Create | Operation::Get)
 }

@@ -19,6 +19,7 @@ use crate::{
     operations::{
         Done, Failure, Operations, UnknownIdPolicy, Warning,
         batch::concurrency::{self, Control, RetryBudget, RunLimits, Slot, Work},
+        files::import::LOST_CREATE_REPEATS,
     },
 };
 
@@ -190,6 +191,7 @@ impl ReadContext {
     async fn read(self, id: UserGroupId, mut slot: Slot) -> Outcome {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
+        let mut repeats = LOST_CREATE_REPEATS;
         loop {
             if !self.control.may_send().await {
                 return None;
@@ -214,6 +216,13 @@ impl ReadContext {
                 }
                 Err(error) => (None, Err(Failure::NothingSent(error))),
             };
+            // Under the claim of a first read, whose answer was lost: the same read finds out what became of it.
+            let is_first = seen.as_ref().is_none_or(|seen| seen.last_seen.is_none());
+            let is_lost = matches!(&answer, Err(Failure::Unreachable(error)) if error.is_lost());
+            if repeats > 0 && is_first && is_lost {
+                repeats -= 1;
+                continue;
+            }
             if let Some(wait) = patience.put_off(&answer) {
                 self.control.hold_for(wait);
                 self.tell(RefreshEvent::Throttled(wait));

@@ -39,6 +39,21 @@ impl Home {
         }
     }
 
+    /// A home with the same files and variables.
+    pub(super) fn copied(&self) -> Self {
+        let copy = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+            variables: self.variables.clone(),
+        };
+        for file in files(self.folder.path()) {
+            let name = file.strip_prefix(self.folder.path()).expect("below it");
+            let to = copy.folder.path().join(name);
+            std::fs::create_dir_all(to.parent().expect("a folder")).expect("created");
+            std::fs::copy(&file, &to).expect("copied");
+        }
+        copy
+    }
+
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

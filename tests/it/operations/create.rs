@@ -8,7 +8,6 @@ use groupdesk::{
     },
     operations::{Failure, UnknownIdPolicy, Warning},
 };
-use jiff::{Timestamp, ToSpan};
 use serde_json::json;
 
 use super::{ACME, Scene, assert_unknown, exposed, history, look_up, rotate, update, wanted};
@@ -148,18 +147,83 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
         );
         let note = history(&scene.ana).await[0].note.clone().expect("a note");
         assert_eq!(note, failure.to_string());
-        // The first request may still arrive, with other fields.
-        let held = scene.ana.create(&id(NEW), &globex()).await;
-        assert!(matches!(held, Err(Failure::Held(_))), "{held:?}");
-        let after = Timestamp::now() + 2.minutes();
-        let ana = scene.installation().at(after).operations();
-        let done = ana.create(&id(NEW), &globex()).await.expect("done");
+        let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
         assert_eq!(done.ending, Ending::Existed);
         // Hazard 6: after a lost answer, an existing group proves nothing.
         assert_eq!(done.warnings, [Warning::CreationUnclear]);
-        let again = ana.create(&id(NEW), &globex()).await.expect("done");
+        assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+        let again = scene.ana.create(&id(NEW), &globex()).await.expect("done");
         assert_eq!(again.warnings, [], "by now the group is known");
     }
+}
+
+/// It may take effect late, with other fields: nobody else gets in between.
+#[tokio::test]
+async fn a_lost_create_holds_its_group_for_all_but_the_same_create_of_the_same_person() {
+    let scene = Scene::new().await;
+    scene.proxy.next("GET", ProxyFault::applied(Then::Drop));
+    assert_unknown(&scene.ana.create(&id(NEW), &globex()).await);
+    let sent = scene.proxy.count("GET");
+    let ben = scene.installation().by("ben@desk").operations();
+    let same = ben.create(&id(NEW), &globex()).await;
+    let read = ben.look_up(&id(NEW), UnknownIdPolicy::Exists).await;
+    let other = wanted("Other", &[], &json!({}));
+    let other = scene.ana.create(&id(NEW), &other).await;
+    for held in [same, read, other] {
+        assert!(matches!(held, Err(Failure::Held(_))), "{held:?}");
+    }
+    assert_eq!(scene.proxy.count("GET"), sent, "nothing was sent");
+    let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+    assert_eq!(done.ending, Ending::Existed);
+    let read = ben.look_up(&id(NEW), UnknownIdPolicy::KnownOnly).await;
+    assert_eq!(read.expect("free").ending, Ending::Found);
+}
+
+#[tokio::test]
+async fn a_create_that_never_arrived_is_repeated_and_creates() {
+    let scene = Scene::new().await;
+    for _ in 0..2 {
+        scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+        assert_unknown(&scene.ana.create(&id(NEW), &globex()).await);
+    }
+    assert_eq!(scene.ana.open_changes().await.expect("readable").len(), 2);
+    let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
+    assert_eq!(done.ending, Ending::Created);
+    assert_eq!(
+        done.group.mapping.map(|known| known.value),
+        globex().mapping
+    );
+    assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+}
+
+/// A bare get would create the group without its fields.
+#[tokio::test]
+async fn reading_the_group_of_a_lost_create_sends_the_same_create() {
+    let fault: [fn(Then) -> ProxyFault; 2] = [ProxyFault::applied, ProxyFault::swallowed];
+    for (fault, ending) in fault.into_iter().zip([Ending::Found, Ending::Created]) {
+        let scene = Scene::new().await;
+        scene.proxy.next("GET", fault(Then::Drop));
+        assert_unknown(&scene.ana.create(&id(NEW), &globex()).await);
+        let read = scene.ana.look_up(&id(NEW), UnknownIdPolicy::Exists).await;
+        assert_eq!(read.expect("settled").ending, ending);
+        let [first, second] = &scene.proxy.bodies("GET")[..] else {
+            panic!("two requests");
+        };
+        assert_eq!(first, second);
+        assert_eq!(scene.world.stored(Side::Testing, NEW).name, "Globex");
+        assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+    }
+}
+
+#[tokio::test]
+async fn a_first_read_whose_answer_was_lost_is_repeated_at_once() {
+    let scene = Scene::new().await;
+    scene.proxy.next("GET", ProxyFault::applied(Then::Drop));
+    let lost = scene.ana.look_up(&id(NEW), UnknownIdPolicy::Exists).await;
+    assert!(matches!(lost, Err(Failure::Unreachable(_))), "{lost:?}");
+    let read = scene.ana.look_up(&id(NEW), UnknownIdPolicy::Exists).await;
+    assert_eq!(read.expect("settled").ending, Ending::Found);
+    assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
 }
 
 #[tokio::test]

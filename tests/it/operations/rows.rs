@@ -140,6 +140,22 @@ async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
     assert_eq!(scene.world.stored(Side::Testing, "globex").name, "One");
 }
 
+/// The end of a run is no time to wait for the settle window.
+#[tokio::test]
+async fn a_create_whose_answer_is_lost_is_repeated_by_the_run_and_counts_once() {
+    for fault in [ProxyFault::applied, ProxyFault::swallowed] {
+        let scene = Scene::new().await;
+        let permit = permit(&scene.ana, true, 1);
+        scene.proxy.next("GET", fault(Then::Drop));
+        scene.proxy.next("GET", ProxyFault::swallowed(Then::Reset));
+        let end = send(&scene.ana, &permit, &named("globex", "One")).await;
+        assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");
+        assert_eq!(scene.proxy.count("GET"), 3);
+        assert_eq!(scene.world.stored(Side::Testing, "globex").name, "One");
+        assert_eq!(scene.ana.open_changes().await.expect("readable"), []);
+    }
+}
+
 /// Nothing was changed, and nothing is unknown; a rotation is settled by reading all the same
 /// (docs/design/rotation.md).
 #[tokio::test]
