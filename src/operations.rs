@@ -43,7 +43,7 @@ pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
 pub use groups::request;
-pub use groups::token_lookup::{TokenLookup, TokenReport, not_a_token};
+pub use groups::token_lookup::{TokenLookup, TokenReport, Unclear};
 pub use groups::update::sendable;
 pub use handoff::HandedOff;
 pub use location::{open_directory, team_location};

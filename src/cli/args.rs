@@ -228,7 +228,7 @@ pub(super) enum Command {
     View(ViewCommand),
     /// Tell which group has or had a token, read from standard input; nothing is sent
     #[command(
-        after_help = "Exit codes: 0 found, 1 not found.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"
+        after_help = "Exit codes: 0 found, 1 not found, 2 no whole token.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"
     )]
     Whose {
         /// Taken so that it can be refused without being repeated.

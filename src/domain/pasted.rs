@@ -1,18 +1,38 @@
-//! Finds tokens in a pasted text: alone, in a header, in a URL, in lines of a log.
+//! Finds tokens and API keys in any text, whatever their shape: alone, in a header or a URL, in a log, a mail or a table;
+//! through colours, escapes, tags and invisible signs; over several lines. The directory has fingerprints only, so this
+//! reads candidates, which are looked up. It also tells where a part of a token may stand: there is no all-clear for such
+//! a text.
+
+mod clean;
+mod decode;
+mod encoded;
+mod shape;
+mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::HashSet,
+    fmt,
     hash::{BuildHasher, RandomState},
 };
 
 use zeroize::Zeroizing;
 
 use super::token::Token;
+use clean::{CUT, Removing, cleaned};
+use decode::{decoded, text_of};
+use shape::{DIGITS, suspicion};
+pub use shape::{FRAGMENT, Shape, shape, suspicious_words};
+use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
 
-/// Number of hex digits of a token as services generate it.
-pub const DIGITS: usize = 64;
-/// Shorter words are not looked up: they are no secrets.
-const MIN_LEN: usize = 4;
+/// In bytes. No token or API key is longer.
+const LONGEST: usize = 4096;
+/// Texts that are looked up, at most: enough for 64 KiB of a log.
+const BUDGET: usize = 60_000;
+/// Ends that are tried for each beginning: fewer the longer the text is.
+const ENDS: std::ops::RangeInclusive<usize> = 5..=48;
+const PER_STREAM: usize = 12_000;
 
 /// Something that may be a token.
 #[derive(Debug)]
@@ -21,153 +41,214 @@ pub struct Candidate {
     pub forms: Vec<Token>,
     /// Line number, counted from 1.
     pub line: usize,
-    /// Whether it has the shape of a token, so that "nobody has it" is an answer. Anything else is a token only if
-    /// somebody has it.
+    /// Whether it has the shape of a whole token, so that "no group has it" is an answer. Anything else is a token only
+    /// if it is known.
     pub is_shaped: bool,
 }
 
-/// All candidates of a text, each once, those with the shape of a token first.
-pub fn candidates(text: &str) -> Vec<Candidate> {
-    // Stores hashes, because a set would leave its texts unwiped.
-    let (mut seen, hash) = (HashSet::new(), RandomState::new());
-    let mut add = |found: &mut Vec<Candidate>, word: &str, line: usize, is_shaped: bool| {
-        let lower = Zeroizing::new(word.to_ascii_lowercase());
-        let key = if is_shaped { lower.as_str() } else { word };
-        if !seen.insert(hash.hash_one(key)) {
+/// A text that may have a secret, in any encoding. It is silent in `Debug` and wiped on drop.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pasted(Zeroizing<Vec<u8>>);
+
+impl Pasted {
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    pub fn of(text: &str) -> Self {
+        Self::new(text.as_bytes().to_vec())
+    }
+
+    /// Reads the text; see [`read`].
+    pub fn reading(&self, shortest: usize) -> Reading {
+        read(&self.0, shortest)
+    }
+
+    /// Its length in characters, without blanks around it.
+    pub fn characters(&self) -> usize {
+        text_of(&self.0).trim().chars().count()
+    }
+
+    /// The whole text as a token.
+    pub fn as_token(&self) -> Token {
+        Token::new(text_of(&self.0).trim().to_owned())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.characters() == 0
+    }
+}
+
+impl fmt::Debug for Pasted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pasted(…)")
+    }
+}
+
+/// What a text has.
+#[derive(Debug)]
+pub struct Reading {
+    /// All candidates, each once, those with the shape of a token first.
+    pub candidates: Vec<Candidate>,
+    /// The line of something that may be a part of a token, so that "not found" is no all-clear.
+    pub unclear: Option<usize>,
+}
+
+/// Reads a text of any encoding. `shortest` is the length of the shortest candidate, in characters.
+pub fn read(bytes: &[u8], shortest: usize) -> Reading {
+    let text = text_of(bytes);
+    let plain = cleaned(&text, Removing::Little);
+    let resolved = decoded(&text);
+    let without_tags = cleaned(&resolved, Removing::Tags);
+    let with_tags = cleaned(&resolved, Removing::Colours);
+    let suspicions = [suspicion(&without_tags), suspicion(&with_tags)];
+
+    let mut collected = Collected::new(shortest);
+    for (whole, line) in suspicions.iter().flat_map(|one| &one.whole) {
+        collected.add(whole, *line, true);
+    }
+    collected.add(text.trim(), 1, false);
+    for (line, number) in text.lines().zip(1..) {
+        collected.add(line.trim(), number, false);
+    }
+    let all_lines = lines(&without_tags).nth(1).is_some();
+    let mut streams = vec![joined(&plain, false), joined(&without_tags, true)];
+    if *resolved != *text {
+        streams.push(joined(&with_tags, true));
+    }
+    if without_tags.contains(CUT) {
+        let unmarked = Zeroizing::new(without_tags.replace(CUT, ""));
+        streams.push(joined(&unmarked, true));
+    }
+    streams.push(without_signs(&without_tags));
+    if all_lines {
+        streams.extend(words_of_lines(&without_tags));
+        streams.extend(columns(&without_tags));
+    }
+    streams.extend(encoded::inner(&streams[0]));
+    streams.extend(encoded::inner(&streams[1]));
+    streams.dedup_by(|a, b| a.text == b.text && a.cuts == b.cuts);
+    for stream in &streams {
+        collected.hex_windows(stream);
+    }
+    for stream in &streams {
+        collected.pieces(stream, |c| c.is_alphanumeric() || c == '-' || c == '_');
+        collected.pieces(stream, char::is_alphanumeric);
+    }
+    Reading {
+        candidates: collected.found,
+        unclear: suspicions.iter().filter_map(|one| one.line).min(),
+    }
+}
+
+/// The texts that may be a secret in a text that is to be kept. A text without a digit, an escape or a long word is read
+/// quickly: files have many of them.
+pub fn candidates_of(text: &str, shortest: usize) -> Vec<Token> {
+    if text.len() < shortest {
+        return Vec::new();
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let is_prose = text.is_ascii()
+        && digits < 4
+        && !text.contains(['\\', '%', '\u{1b}', '&', '='])
+        && text.split_whitespace().all(|word| word.len() < shortest);
+    let candidates = if is_prose {
+        let mut collected = Collected::new(shortest);
+        for line in [text].into_iter().chain(text.lines()) {
+            collected.add(line.trim(), 1, false);
+        }
+        collected.found
+    } else {
+        read(text.as_bytes(), shortest).candidates
+    };
+    let forms = candidates.into_iter().flat_map(|candidate| candidate.forms);
+    forms.collect()
+}
+
+struct Collected {
+    found: Vec<Candidate>,
+    /// Hashes, because a set would leave its texts unwiped.
+    seen: HashSet<u64>,
+    hash: RandomState,
+    shortest: usize,
+}
+
+impl Collected {
+    fn new(shortest: usize) -> Self {
+        Self {
+            found: Vec::new(),
+            seen: HashSet::new(),
+            hash: RandomState::new(),
+            shortest,
+        }
+    }
+
+    fn add(&mut self, word: &str, line: usize, is_shaped: bool) {
+        let is_short = word.len() < self.shortest || word.chars().count() < self.shortest;
+        let is_full = self.found.len() >= BUDGET && !is_shaped;
+        if word.is_empty() || word.len() > LONGEST || is_short || is_full {
+            return;
+        }
+        let is_hex = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
+        let has_upper = word.bytes().any(|byte| byte.is_ascii_uppercase());
+        let lower = (has_upper && word.bytes().all(is_hex))
+            .then(|| Zeroizing::new(word.to_ascii_lowercase()));
+        let key = lower.as_ref().map_or(word, |lower| lower.as_str());
+        if !self.seen.insert(self.hash.hash_one(key)) {
             return;
         }
         let mut forms = vec![Token::new(word.to_owned())];
-        if is_shaped && *lower != word {
-            forms.push(Token::new(lower.to_string()));
-        }
-        found.push(Candidate {
+        forms.extend(lower.map(|lower| Token::new(lower.to_string())));
+        self.found.push(Candidate {
             forms,
             line,
             is_shaped,
         });
-    };
-    let mut found = Vec::new();
-    let whole = Zeroizing::new(text.split_whitespace().collect::<String>());
-    if is_shaped(&whole) {
-        // A terminal may have wrapped the token.
-        add(&mut found, &whole, 1, true);
     }
-    let lines = || text.lines().zip(1..);
-    for (line, number) in lines() {
-        let line = decoded(line);
-        for word in line.split(|c: char| !c.is_ascii_alphanumeric()) {
-            if is_shaped(word) {
-                add(&mut found, word, number, true);
+
+    /// Every 64 hex digits in a row, whatever stands beside them or between them.
+    fn hex_windows(&mut self, stream: &Stream) {
+        let mut digits = Zeroizing::new(String::with_capacity(stream.text.len()));
+        let mut places = Vec::new();
+        for (at, c) in stream.text.char_indices() {
+            if c.is_ascii_hexdigit() {
+                digits.push(c);
+                places.push(at);
+                if digits.len() >= DIGITS {
+                    let from = digits.len() - DIGITS;
+                    self.add(&digits[from..], stream.line(places[from]), false);
+                }
+            } else if c.is_alphanumeric() {
+                digits.clear();
+                places.clear();
             }
         }
     }
-    add(&mut found, text.trim(), 1, false);
-    for (line, number) in lines() {
-        let words = line.split(|c: char| c.is_whitespace() || "\"'`<>()[]{},;:&?#\\".contains(c));
-        let values = words
-            .clone()
-            .filter_map(|word| Some(word.split_once('=')?.1));
-        for word in [line.trim()].into_iter().chain(words).chain(values) {
-            if word.len() >= MIN_LEN {
-                add(&mut found, word, number, false);
+
+    /// Everything between two places where a word begins or ends.
+    fn pieces(&mut self, stream: &Stream, is_of_word: fn(char) -> bool) {
+        let text = stream.text.as_str();
+        let mut ends = Vec::new();
+        let mut cuts = stream.cuts.iter().copied().peekable();
+        let mut before = false;
+        for (at, c) in text.char_indices() {
+            let is_cut = cuts.next_if_eq(&at).is_some();
+            let now = is_of_word(c);
+            if at == 0 || is_cut || !(before && now) {
+                ends.push(at);
             }
+            before = now;
         }
-    }
-    found.retain(|candidate| !candidate.forms[0].expose().is_empty());
-    found
-}
-
-fn is_shaped(word: &str) -> bool {
-    word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Resolves the percent-escapes of a URL: the characters they stand for are no part of a token.
-fn decoded(line: &str) -> Zeroizing<String> {
-    let mut pieces = line.split('%');
-    let mut text = Zeroizing::new(String::with_capacity(line.len()));
-    text.push_str(pieces.next().unwrap_or_default());
-    for piece in pieces {
-        text.push(' ');
-        let digits = piece.bytes().take(2).take_while(u8::is_ascii_hexdigit);
-        text.push_str(&piece[if digits.count() == 2 { 2 } else { 0 }..]);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TOKEN: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-
-    fn shaped(text: &str) -> Vec<(String, usize)> {
-        let mut found = candidates(text);
-        found.retain(|candidate| candidate.is_shaped);
-        let last =
-            |candidate: &Candidate| candidate.forms.last().expect("a form").expose().to_owned();
-        found
-            .iter()
-            .map(|found| (last(found), found.line))
-            .collect()
-    }
-
-    #[test]
-    fn a_token_is_found_wherever_it_stands() {
-        let upper = TOKEN.to_ascii_uppercase();
-        let (front, back) = TOKEN.split_at(40);
-        for text in [
-            TOKEN.to_owned(),
-            format!("  \t{upper} \r\n"),
-            format!("Authorization: Token {TOKEN}"),
-            format!("curl -H 'Authorization: Token {TOKEN}' https://bi.example.com"),
-            format!("https://bi.example.com/embed?token={TOKEN}&x=1#top"),
-            format!("https://bi.example.com/?next=%2Fembed%3Ftoken%3D{TOKEN}%26x"),
-            format!("{{\"token\": \"{TOKEN}\"}}"),
-            format!("  {front}\n  {back}\n"),
-        ] {
-            assert_eq!(shaped(&text), [(TOKEN.to_owned(), 1)], "{text:?}");
-        }
-    }
-
-    #[test]
-    fn each_line_of_a_log_is_looked_at() {
-        let other = "0".repeat(64);
-        let log = format!(
-            "GET /a?token={TOKEN} 200\nGET /b 404\nGET /c?token={other} 200\nGET /d?token={TOKEN} 200\n"
-        );
-        assert_eq!(shaped(&log), [(TOKEN.to_owned(), 1), (other, 3)]);
-    }
-
-    #[test]
-    fn what_is_longer_shorter_or_no_digit_has_not_the_shape() {
-        for text in [
-            format!("{TOKEN}0"),
-            TOKEN[1..].to_owned(),
-            format!("g{}", &TOKEN[1..]),
-            format!("{TOKEN}\u{430}").replace(TOKEN, &TOKEN[..63]),
-            "%".repeat(87),
-            "é%é%2".into(),
-            String::new(),
-        ] {
-            assert_eq!(shaped(&text), [], "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_token_of_another_shape_is_looked_up_as_it_stands() {
-        for (text, token) in [
-            ("tok/en+1==", "tok/en+1=="),
-            ("a token of words", "a token of words"),
-            ("Authorization: Token tok/en+1==", "tok/en+1=="),
-            ("https://x/?token=tok/en+1==&b", "tok/en+1=="),
-            ("\"token\":\"tok-1\"", "tok-1"),
-        ] {
-            let found = candidates(text);
-            assert!(
-                found.iter().any(|found| found.forms[0].expose() == token),
-                "{text}"
-            );
-            assert!(found.iter().all(|found| !found.is_shaped));
+        ends.push(text.len());
+        let tries = (PER_STREAM / ends.len()).clamp(*ENDS.start(), *ENDS.end());
+        for (index, from) in ends.iter().enumerate() {
+            let line = stream.line(*from);
+            for to in ends[index + 1..].iter().take(tries) {
+                if to - from > LONGEST {
+                    break;
+                }
+                self.add(&text[*from..*to], line, false);
+            }
         }
     }
 }

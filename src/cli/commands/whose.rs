@@ -6,9 +6,6 @@ use std::{
     io::{self, BufRead, IsTerminal, Read},
 };
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use zeroize::Zeroizing;
-
 use crate::{
     cli::{
         args::Global,
@@ -19,9 +16,10 @@ use crate::{
         session,
     },
     config::Settings,
-    domain::token::Token,
-    operations::{Clock, TokenLookup, not_a_token, open_directory},
+    domain::pasted::Pasted,
+    operations::{Clock, TokenLookup, open_directory},
 };
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
@@ -38,11 +36,9 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     let settings = Settings::load(&overrides)?;
     let directory = open_directory(&settings.directory, &overrides.env)?;
     let pasted = ask(global.no_input).await?;
-    let answered = match TokenLookup::of(&directory, &pasted).await? {
-        TokenLookup::Answered(answered) => answered,
-        TokenLookup::NotAToken { characters } => {
-            return Err(CliError::Usage(not_a_token(characters)));
-        }
+    let (answered, unclear) = match TokenLookup::of(&directory, &pasted).await? {
+        TokenLookup::Answered { tokens, unclear } => (tokens, unclear),
+        TokenLookup::Unclear(why) => return Err(CliError::Usage(why.to_string())),
     };
     drop(pasted);
     if global.json {
@@ -70,6 +66,11 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
                 .join(", ")
         )),
     }
+    if let Some(line) = unclear {
+        output::say(&format!(
+            "line {line} has something else that may be a token, or a part of one; {ELSEWHERE}"
+        ));
+    }
     Ok(if unknown.len() == answered.len() {
         Exit::Refused
     } else {
@@ -80,7 +81,7 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
 const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
 
 /// Reads a token, or a text that contains some. Tokens are never taken from arguments.
-pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
+pub(crate) async fn ask(no_input: bool) -> Result<Pasted, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
             "the token would have to be typed, and --no-input is set; give it on standard input"
@@ -102,33 +103,40 @@ pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
 }
 
 /// Reads one line, and what was pasted with it, if it is typed; otherwise everything.
-fn read(is_typed: bool) -> Result<Token, CliError> {
+fn read(is_typed: bool) -> Result<Pasted, CliError> {
     // Allocated at the maximum size, so that growing leaves no copy of the token in memory.
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
-    let mut input = io::stdin().lock().take(LONGEST);
+    let mut bytes = Vec::with_capacity(LONGEST as usize + 1);
+    let mut input = io::stdin().lock().take(LONGEST + 1);
     let read = if is_typed {
-        read_pasted(&mut input, &mut text)
+        read_pasted(&mut input, &mut bytes)
     } else {
-        input.read_to_string(&mut text).map(drop)
+        input.read_to_end(&mut bytes).map(drop)
     };
+    let is_too_long = bytes.len() as u64 > LONGEST;
+    let pasted = Pasted::new(bytes);
     read.map_err(|error| unreadable(&error))?;
-    let token = text.trim();
-    if token.is_empty() {
+    if is_too_long {
+        return Err(CliError::Usage(format!(
+            "the text on standard input is longer than {} KiB; nothing was looked up. Give fewer lines at once",
+            LONGEST >> 10
+        )));
+    }
+    if pasted.is_empty() {
         return Err(CliError::Usage(
             "no token came on standard input; nothing was looked up".into(),
         ));
     }
-    Ok(Token::new(token.to_owned()))
+    Ok(pasted)
 }
 
 /// Reads the pasted lines after the first one too, so that they do not end up in the shell.
-fn read_pasted(input: &mut impl BufRead, text: &mut String) -> io::Result<()> {
+fn read_pasted(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
     const AT_ONCE: Timespec = Timespec {
         tv_sec: 0,
         tv_nsec: 50_000_000,
     };
     let terminal = io::stdin();
-    while input.read_line(text)? > 0 {
+    while input.read_until(b'\n', bytes)? > 0 {
         let mut more = [PollFd::new(&terminal, PollFlags::IN)];
         if poll(&mut more, Some(&AT_ONCE)).unwrap_or_default() == 0 {
             break;

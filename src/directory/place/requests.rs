@@ -144,14 +144,18 @@ impl Directory {
             .await
     }
 
-    /// Returns the index of the first text that is a token or an API key seen before; each text is given as its
-    /// fingerprints as either.
-    pub async fn first_secret(
+    /// Returns the indices of the fingerprints that are those of a token or an API key seen before, ascending.
+    pub async fn known_secrets(
         &self,
-        texts: Vec<[Fingerprint; 2]>,
-    ) -> Result<Option<usize>, DirectoryError> {
-        self.execute(Access::Short, move |c| places::first_secret(c, &texts))
-            .await
+        fingerprints: Vec<Fingerprint>,
+    ) -> Result<Vec<usize>, DirectoryError> {
+        if fingerprints.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.execute(Access::Short, move |c| {
+            places::known_secrets(c, &fingerprints)
+        })
+        .await
     }
 
     /// Returns all places, by name.

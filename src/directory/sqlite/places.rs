@@ -5,6 +5,8 @@ mod binding;
 mod merging;
 mod renaming;
 
+use std::{collections::HashSet, sync::LazyLock};
+
 use jiff::Timestamp;
 
 pub(crate) use answering::{answer, end_trial};
@@ -169,23 +171,41 @@ pub(crate) fn had_token(
     )
 }
 
-/// A token or an API key that was ever seen, in any place.
-const IS_SECRET: &str = "\
-SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
-UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
+/// Fingerprints that are looked up with one statement.
+const AT_ONCE: usize = 128;
 
-pub(crate) fn first_secret(
+/// Tokens and API keys that were ever seen, in any place.
+static SECRETS: LazyLock<String> = LazyLock::new(|| {
+    let all: Vec<_> = (1..=AT_ONCE).map(|number| format!("${number}")).collect();
+    let all = all.join(", ");
+    format!(
+        "SELECT fingerprint FROM fingerprints WHERE fingerprint IN ({all}) \
+         UNION SELECT fingerprint FROM place_keys WHERE fingerprint IN ({all})"
+    )
+});
+
+/// The indices of the fingerprints that are those of a token or an API key, ascending.
+pub(crate) fn known_secrets(
     tx: &Tx<'_>,
-    texts: &[[Fingerprint; 2]],
-) -> Result<Option<usize>, Fault> {
-    for (at, fingerprints) in texts.iter().enumerate() {
-        for fingerprint in fingerprints {
-            if exists(tx, IS_SECRET, values![fingerprint.as_bytes()])? {
-                return Ok(Some(at));
-            }
-        }
+    fingerprints: &[Fingerprint],
+) -> Result<Vec<usize>, Fault> {
+    let mut known = HashSet::new();
+    for some in fingerprints.chunks(AT_ONCE) {
+        let last = some.last().into_iter().cycle();
+        let values = some.iter().chain(last).take(AT_ONCE);
+        let values = values.map(|one| Value::from(one.as_bytes())).collect();
+        let found = tx.all(SECRETS.as_str(), values, |row| {
+            let bytes: Vec<u8> = row.get(0)?;
+            Ok::<_, Fault>(bytes)
+        })?;
+        known.extend(found);
     }
-    Ok(None)
+    let is_known = |one: &Fingerprint| known.contains(&one.as_bytes()[..]);
+    let all = fingerprints.iter().enumerate();
+    Ok(all
+        .filter(|(_, one)| is_known(one))
+        .map(|(at, _)| at)
+        .collect())
 }
 
 const PLACES: &str = "\

@@ -6,20 +6,13 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::{
-    domain::{
-        change::DesiredFields,
-        draft::Draft,
-        text::visible,
-        token::{Fingerprint, Token},
-    },
+    domain::{change::DesiredFields, draft::Draft, pasted, text::visible},
     formats::GroupRow,
     operations::{Failure, Operations},
 };
 
 /// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.
 const SHORTEST: usize = 16;
-/// In bytes. No token or API key is longer.
-const LONGEST: usize = 4096;
 
 /// A text of a form, and the field it is in.
 struct Text<'t> {
@@ -112,28 +105,18 @@ impl Operations {
 
     async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
-        let candidates: Vec<_> = texts
-            .iter()
-            .filter(|text| {
-                let secret = text.text.trim();
-                secret.len() <= LONGEST && secret.chars().count() >= SHORTEST
-            })
-            .collect();
-        if candidates.is_empty() {
-            return Ok(());
+        let (mut fields, mut fingerprints) = (Vec::new(), Vec::new());
+        for text in texts {
+            for form in pasted::candidates_of(text.text, SHORTEST) {
+                fingerprints.push(fingerprinter.of(&form));
+                fingerprints.push(fingerprinter.of_key(&form.expose().to_owned().into()));
+                fields.push(&text.field);
+            }
         }
-        let fingerprints: Vec<[Fingerprint; 2]> = candidates
-            .iter()
-            .map(|text| {
-                let secret = text.text.trim();
-                let token = fingerprinter.of(&Token::new(secret.to_owned()));
-                [token, fingerprinter.of_key(&secret.to_owned().into())]
-            })
-            .collect();
-        let found = self.directory().first_secret(fingerprints).await;
-        match found.map_err(Failure::NothingSent)? {
+        let found = self.directory().known_secrets(fingerprints).await;
+        match found.map_err(Failure::NothingSent)?.first() {
             Some(at) => Err(Failure::HoldsSecret {
-                field: candidates[at].field.clone(),
+                field: fields[at / 2].clone(),
             }),
             None => Ok(()),
         }

@@ -9,8 +9,8 @@ use ratatui::{
 
 use super::View;
 use crate::{
-    domain::{text::visible, token::Token},
-    operations::{Owner, TokenLookup as Answer, TokenReport, not_a_token},
+    domain::{pasted::Pasted, text::visible},
+    operations::{Owner, TokenLookup as Answer, TokenReport},
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -31,7 +31,7 @@ use crate::{
 /// Maximum number of characters of a pasted log.
 const LONGEST: usize = 64 * 1024;
 /// Rows below those of the tokens.
-const ADVICE: usize = 3;
+const ADVICE: usize = 4;
 
 #[derive(Debug)]
 pub struct TokenLookupPane {
@@ -39,6 +39,8 @@ pub struct TokenLookupPane {
     pending: Pending,
     /// The results of the look-up.
     answered: Option<Vec<TokenReport>>,
+    /// The line of something else that may be a token or a part of one.
+    unclear: Option<usize>,
     /// Why there is no result for the last input.
     refused: Option<String>,
     cursor: Cursor,
@@ -47,9 +49,12 @@ pub struct TokenLookupPane {
 impl Default for TokenLookupPane {
     fn default() -> Self {
         Self {
-            token: TextField::secret("token").with_longest(LONGEST),
+            token: TextField::secret("token")
+                .with_longest(LONGEST)
+                .with_lines(),
             pending: Pending::default(),
             answered: None,
+            unclear: None,
             refused: None,
             cursor: Cursor::default(),
         }
@@ -63,7 +68,7 @@ impl TokenLookupPane {
             self.token.error = Some("Paste or type the token first".into());
             return;
         }
-        let job = Job::FindTokenOwners(Token::new(token.to_owned()));
+        let job = Job::FindTokenOwners(Pasted::of(token));
         context.ask(&self.pending, job);
         self.token = Self::default().token;
         self.refused = None;
@@ -163,11 +168,12 @@ impl View for TokenLookupPane {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
-            Outcome::TokenOwners(Answer::Answered(answered)) => {
-                self.answered = Some(answered.clone());
+            Outcome::TokenOwners(Answer::Answered { tokens, unclear }) => {
+                self.answered = Some(tokens.clone());
+                self.unclear = *unclear;
             }
-            Outcome::TokenOwners(Answer::NotAToken { characters }) => {
-                self.refused = Some(not_a_token(*characters));
+            Outcome::TokenOwners(Answer::Unclear(why)) => {
+                self.refused = Some(why.to_string());
             }
             Outcome::Failed(error) => context.say_error(error),
             _ => {}
@@ -258,6 +264,11 @@ impl TokenLookupPane {
             None => elsewhere,
         };
         page.text(&next, theme.dim());
+        if let Some(line) = self.unclear {
+            let text =
+                format!("Line {line} has something else that may be a token, or a part of one.");
+            page.text(&text, theme.warning());
+        }
     }
 }
 

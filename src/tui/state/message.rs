@@ -21,6 +21,7 @@ use crate::{
         draft::Draft,
         facts::Field,
         group::UserGroupId,
+        pasted::Pasted,
         token::{Fingerprint, Token},
     },
     formats::{Columns, Format},
@@ -159,7 +160,7 @@ pub enum Job {
     SettleChanges,
     Abandon(RotationId, String),
     /// Finds the groups of the tokens in a pasted text.
-    FindTokenOwners(Token),
+    FindTokenOwners(Pasted),
     /// Tokens of this profile that wait to be handed off.
     PendingHandOffs,
     /// Hands off right after a rotation.

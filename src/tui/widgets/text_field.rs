@@ -42,6 +42,8 @@ pub struct TextField {
     pub hint: String,
     pub error: Option<String>,
     masked: bool,
+    /// Line breaks stay: only of a masked text, which shows none.
+    keeps_lines: bool,
     longest: usize,
     /// The next typed character replaces the text.
     selected: bool,
@@ -56,6 +58,7 @@ impl TextField {
             hint: String::new(),
             error: None,
             masked: false,
+            keeps_lines: false,
             longest: LONGEST,
             selected: false,
         }
@@ -67,6 +70,13 @@ impl TextField {
         field.masked = true;
         field.replace_text("", 0);
         field
+    }
+
+    /// Keeps the line breaks of a pasted text. For a masked field.
+    #[must_use]
+    pub fn with_lines(mut self) -> Self {
+        self.keeps_lines = self.masked;
+        self
     }
 
     #[must_use]
@@ -170,7 +180,8 @@ impl TextField {
             let fits = &line[..byte_of(line, room)];
             let mut text = Zeroizing::new(String::with_capacity(self.text().len() + fits.len()));
             text.push_str(before);
-            text.extend(fits.chars().map(|c| if c == '\n' { ' ' } else { c }));
+            let joins = |c| c == '\n' && !self.keeps_lines;
+            text.extend(fits.chars().map(|c| if joins(c) { ' ' } else { c }));
             text.push_str(after);
             self.replace_text(&text, self.input.cursor() + fits.chars().count());
         }
@@ -288,6 +299,7 @@ impl Clone for TextField {
             hint: self.hint.clone(),
             error: self.error.clone(),
             masked: self.masked,
+            keeps_lines: self.keeps_lines,
             longest: self.longest,
             selected: self.selected,
         }

@@ -12,7 +12,8 @@ use groupdesk::{
         token::Fingerprint,
     },
     operations::{
-        Mutation, MutationId, Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Warning,
+        Mutation, MutationId, Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Unclear,
+        Warning,
     },
     tui::state::{
         message::{Effect, Job, Msg, Outcome, ProfileIndex},
@@ -217,7 +218,7 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
         panic!("{effects:?}")
     };
     assert!(
-        matches!(&**job, Job::FindTokenOwners(token) if token.expose() == "canary-pasted-token")
+        matches!(&**job, Job::FindTokenOwners(text) if text.as_token().expose() == "canary-pasted-token")
     );
     scene.answer();
     scene.shows("current  token of acme-eu in production");
@@ -260,13 +261,17 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     let mut scene = Scene::on(TESTING);
     scene.keys("Wx<enter>");
     let is_lookup = |job: &Job| matches!(job, Job::FindTokenOwners(_));
-    let characters = 87;
-    let none = Outcome::TokenOwners(TokenLookup::NotAToken { characters });
+    let none = Outcome::TokenOwners(TokenLookup::Unclear(Unclear {
+        characters: 87,
+        line: Some(2),
+        key: None,
+    }));
     answer(&mut scene, is_lookup, none);
-    scene.shows("not the shape of a token (87 characters)");
+    scene.shows("no known token in this text (87 characters)");
+    scene.shows("that is no all-clear");
     assert_eq!(scene.focus(), "Whose", "another one can be given at once");
     scene.keys("x<enter>");
-    let Outcome::TokenOwners(TokenLookup::Answered(known)) =
+    let Outcome::TokenOwners(TokenLookup::Answered { tokens: known, .. }) =
         owners_found(vec![owner("production", true)])
     else {
         panic!("an answer")
@@ -276,11 +281,12 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         line: 2,
         owners: Vec::new(),
     });
-    let answered = known.into_iter().chain(unknown).collect();
+    let tokens = known.into_iter().chain(unknown).collect();
+    let unclear = None;
     answer(
         &mut scene,
         is_lookup,
-        Outcome::TokenOwners(TokenLookup::Answered(answered)),
+        Outcome::TokenOwners(TokenLookup::Answered { tokens, unclear }),
     );
     scene.shows("> 2a2a2a2a current  token of acme-eu in production");
     scene.shows("00000000 no group of this directory has or had it");

@@ -425,11 +425,14 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
 
 /// The result of looking up one token.
 pub(super) fn owners_found(owners: Vec<Owner>) -> Outcome {
-    Outcome::TokenOwners(TokenLookup::Answered(vec![TokenReport {
-        fingerprint: Fingerprint::from_bytes([0x2a; 32]),
-        line: 1,
-        owners,
-    }]))
+    Outcome::TokenOwners(TokenLookup::Answered {
+        tokens: vec![TokenReport {
+            fingerprint: Fingerprint::from_bytes([0x2a; 32]),
+            line: 1,
+            owners,
+        }],
+        unclear: None,
+    })
 }
 
 pub(super) fn owner(profile: &str, current: bool) -> Owner {

@@ -240,6 +240,7 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
         new.to_ascii_uppercase(),
         format!("Authorization: Token {new}\n"),
         format!("https://bi.example.com/embed?token={new}&x=1"),
+        format!("{new}0"),
     ] {
         let ran = scene.home.run_with(&["whose", "--json"], &text).await;
         assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
@@ -268,20 +269,13 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
                 .any(|token| said.contains(token.as_str()))
         );
     }
-    for text in [
-        &new[1..],
-        &format!("{new}0"),
-        &"x".repeat(87),
-        "Authorization: Token",
-    ] {
+    for text in [&new[1..], &"x".repeat(87), "Authorization: Token"] {
         for arguments in [&["whose"][..], &["whose", "--json"]] {
             let ran = scene.home.run_with(arguments, text).await;
             assert_eq!(ran.code, 2, "{}", ran.err);
-            let words = format!(
-                "this is not the shape of a token ({} characters)",
-                text.len()
-            );
+            let words = format!("no known token in this text ({} characters)", text.len());
             assert!(ran.err.contains(&words), "{}", ran.err);
+            assert!(ran.err.contains("no all-clear"), "{}", ran.err);
             assert!(
                 !ran.err.contains(text) && !ran.out.contains("[]"),
                 "{}{}",
@@ -290,6 +284,54 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
             );
         }
     }
+}
+
+/// Beside a whole token that no group has: a known one is found in any form, and a part of one is no all-clear.
+#[tokio::test]
+async fn a_disguised_token_beside_an_unknown_one_is_found_or_at_least_no_all_clear() {
+    let scene = Scene::new().await;
+    let token = scene.token().await;
+    let nobody = "00d1f4aa".repeat(8);
+    let (front, back) = token.split_at(30);
+    for form in [
+        format!("\u{1b}[36m{token}\u{1b}[0m"),
+        format!("token:\\n{token}"),
+        format!("{{\\u0022token\\u0022:\\u0022{token}\\u0022}}"),
+        format!("> {front}\n> {back}"),
+        format!("{front}=\n{back}"),
+        format!("{front}\u{200b}{back}"),
+        format!("<td>{front}<wbr>{back}</td>"),
+        format!("| {front} |\n| {back} |"),
+    ] {
+        for text in [form.clone(), format!("{nobody}\n{form}\n")] {
+            let ran = scene.home.run_with(&["whose"], &text).await;
+            assert_eq!(ran.code, 0, "{text:?}: {}", ran.err);
+            assert!(ran.out.contains("acme-eu"), "{text:?}: {}", ran.out);
+        }
+    }
+    let uuid = "b94d27b9-934e-4e08-a52e-52d7da7dabfa";
+    for part in [front, back, &token[..16], &token[1..], uuid] {
+        let text = format!("{nobody}\nwith {part}\n");
+        let ran = scene.home.run_with(&["whose"], &text).await;
+        assert_eq!(ran.code, 2, "{text:?}: {}", ran.err);
+        assert!(ran.err.contains("line 2 may have a part"), "{}", ran.err);
+        assert!(
+            !ran.err.contains(part) && !ran.err.contains("64"),
+            "{}",
+            ran.err
+        );
+    }
+    let long = format!("{nobody} {}", "x ".repeat(40_000));
+    let ran = scene.home.run_with(&["whose"], &long).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    // What selects a group for a rotation is read in the same way.
+    let coloured = format!("\u{1b}[36m{front}\u{1b}[1m{back}\u{1b}[0m\n");
+    let ran = scene
+        .home
+        .run_with(&["rotate", "--token-stdin", "--yes"], &coloured)
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(scene.proxy.count("POST"), 1);
 }
 
 #[tokio::test]

@@ -23,18 +23,21 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
     let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
     let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
-        TokenLookup::Answered(mut answered) if answered.len() == 1 => {
-            let answer = answered.remove(0);
+        TokenLookup::Answered { mut tokens, .. } if tokens.len() == 1 => {
+            let answer = tokens.remove(0);
             (answer.fingerprint, answer.owners)
         }
-        TokenLookup::Answered(_) => {
+        TokenLookup::Answered { .. } => {
             return Err(CliError::Guarded(
                 "more than one token came on standard input; give the one that is meant. Nothing was sent"
                     .into(),
             ));
         }
         // The service may issue tokens of another shape.
-        TokenLookup::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
+        TokenLookup::Unclear(_) => {
+            let whole = directory.fingerprinter().of(&pasted.as_token());
+            (whole, Vec::new())
+        }
     };
     drop(pasted);
     owners.retain(|owner| owner.profile == session.operations.profile().name);

@@ -1,0 +1,199 @@
+//! Bytes to text, and escapes to what they stand for.
+
+use zeroize::Zeroizing;
+
+/// A line break that an escape stood for: it divides lines, but is not counted as one.
+pub(super) const BREAK: char = '\u{2028}';
+pub(super) const ESC: char = '\u{1b}';
+/// Escapes inside escapes, as in a log of a log.
+const ROUNDS: usize = 3;
+/// Enough to tell text of two bytes per character.
+const SAMPLE: usize = 4096;
+
+/// The text of some bytes: UTF-16 with or without a mark, or UTF-8. What is neither becomes U+FFFD.
+pub(super) fn text_of(bytes: &[u8]) -> Zeroizing<String> {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let zeros = |odd: usize| {
+        let at = sample.iter().skip(odd).step_by(2);
+        at.filter(|byte| **byte == 0).count() * 4 > sample.len()
+    };
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ if zeros(1) && !wide(bytes, u16::from_le_bytes).contains('\0') => {
+            wide(bytes, u16::from_le_bytes)
+        }
+        _ if zeros(0) && !wide(bytes, u16::from_be_bytes).contains('\0') => {
+            wide(bytes, u16::from_be_bytes)
+        }
+        _ => Zeroizing::new(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Zeroizing<String> {
+    let units = bytes.chunks_exact(2).map(|two| unit([two[0], two[1]]));
+    let mut text = Zeroizing::new(String::with_capacity(bytes.len() * 2));
+    text.extend(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')));
+    text
+}
+
+/// The text with its escapes resolved, those inside others too.
+pub(super) fn decoded(text: &str) -> Zeroizing<String> {
+    let mut now = once(text);
+    for _ in 1..ROUNDS {
+        let next = once(&now);
+        if *next == *now {
+            break;
+        }
+        now = next;
+    }
+    now
+}
+
+/// Whether `=XX` is an escape: of a mail, which has `=3D` for each `=` and breaks its lines with `=`.
+fn is_quoted_printable(text: &str) -> bool {
+    ["=3D", "=\n", "=\r\n", "=C2=", "=C3=", "=E2="]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+fn once(text: &str) -> Zeroizing<String> {
+    let is_mail = is_quoted_printable(text);
+    let mut out = Zeroizing::new(String::with_capacity(text.len() + 4));
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        let found = match c {
+            '\\' => backslash(after),
+            '%' => percent(after),
+            '=' if is_mail => quoted_printable(after, out.ends_with('=')),
+            '&' => entity(after),
+            '^' if after.starts_with('[') => Some((ESC, 1)),
+            _ => None,
+        };
+        if let Some((meant, length)) = found {
+            out.push(meant);
+            rest = &after[length..];
+        } else {
+            out.push(plain(c));
+            rest = after;
+        }
+    }
+    out
+}
+
+/// The ASCII sign that a typesetting program made another one of.
+fn plain(c: char) -> char {
+    match c {
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' => '-',
+        '\u{ff01}'..='\u{ff5e}' => {
+            char::from_u32(u32::from(c) - 0xff01 + 0x21).unwrap_or('\u{fffd}')
+        }
+        '\u{241b}' => ESC,
+        _ => c,
+    }
+}
+
+/// What a decoded number stands for. Control characters only divide, except those that begin a sequence.
+fn meant(code: u32) -> char {
+    match char::from_u32(code) {
+        Some('\n' | '\r') => BREAK,
+        Some(ESC) => ESC,
+        Some(c) if c.is_ascii_control() => ' ',
+        Some(c) => plain(c),
+        None => '\u{fffd}',
+    }
+}
+
+/// A byte of a longer character is no character.
+fn meant_byte(code: u32) -> char {
+    if code < 0x80 { meant(code) } else { '\u{fffd}' }
+}
+
+fn number(text: &str, digits: usize, radix: u32) -> Option<u32> {
+    let digits = text.get(..digits)?;
+    let is_number = digits.chars().all(|c| c.is_digit(radix));
+    u32::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| is_number)
+}
+
+/// `{1b}`, the braces included.
+fn braced(text: &str) -> Option<(char, usize)> {
+    let inner = text.strip_prefix('{')?;
+    let end = inner.find('}').filter(|end| (1..=6).contains(end))?;
+    Some((meant(number(inner, end, 16)?), end + 2))
+}
+
+fn backslash(after: &str) -> Option<(char, usize)> {
+    let c = after.chars().next()?;
+    let rest = &after[c.len_utf8()..];
+    let fixed =
+        |digits: usize, mean: fn(u32) -> char| Some((mean(number(rest, digits, 16)?), 1 + digits));
+    let in_braces = || braced(rest).map(|(c, length)| (c, 1 + length));
+    match c {
+        'n' | 'r' => Some((BREAK, 1)),
+        'e' | 'E' => Some((ESC, 1)),
+        'x' => in_braces().or_else(|| fixed(2, meant_byte)),
+        'u' => in_braces().or_else(|| fixed(4, meant)),
+        'U' => fixed(8, meant),
+        '0'..='3' => match number(after, 3, 8) {
+            Some(code) => Some((meant_byte(code), 3)),
+            None => (c == '0').then_some((' ', 1)),
+        },
+        't' | 'f' | 'v' | 'b' | 'a' => Some((' ', 1)),
+        c if c.is_ascii_punctuation() => Some((c, 1)),
+        _ => None,
+    }
+}
+
+fn percent(after: &str) -> Option<(char, usize)> {
+    if let Some(code) = after.strip_prefix('u') {
+        return Some((meant(number(code, 4, 16)?), 5));
+    }
+    Some((meant_byte(number(after, 2, 16)?), 2))
+}
+
+/// `=3D`, and `=` at the end of a line that goes on. A key and its value look alike, so only capital letters count.
+fn quoted_printable(after: &str, is_padding: bool) -> Option<(char, usize)> {
+    if after.starts_with('\n') || after.starts_with("\r\n") {
+        return (!is_padding).then_some(('\u{200b}', 0));
+    }
+    let code = number(after, 2, 16)?;
+    let is_upper = !after[..2].contains(|c: char| c.is_ascii_lowercase());
+    let is_single = !after[2..].starts_with('=');
+    (is_upper && (code < 0x80 || !is_single)).then(|| (meant_byte(code), 2))
+}
+
+fn entity(after: &str) -> Option<(char, usize)> {
+    if let Some(code) = after.strip_prefix('#') {
+        let (digits, radix, before) = match code.strip_prefix(['x', 'X']) {
+            Some(digits) => (digits, 16, 2),
+            None => (code, 10, 1),
+        };
+        let count = digits.chars().take_while(|c| c.is_digit(radix)).count();
+        let c = number(digits, count.min(7), radix).filter(|_| (1..=7).contains(&count))?;
+        let end = usize::from(digits[count..].starts_with(';'));
+        return Some((meant(c), before + count + end));
+    }
+    let end = after.find(';').filter(|end| *end <= 14)?;
+    let c = match &after[..end] {
+        "quot" => '"',
+        "apos" => '\'',
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "nbsp" | "ensp" | "emsp" | "thinsp" | "Tab" => ' ',
+        "NewLine" => BREAK,
+        "shy" | "zwj" | "zwnj" | "ZeroWidthSpace" => '\u{200b}',
+        "hyphen" | "dash" | "ndash" | "mdash" => '-',
+        "lowbar" => '_',
+        "sol" => '/',
+        "equals" => '=',
+        "plus" => '+',
+        "period" => '.',
+        "colon" => ':',
+        _ => return None,
+    };
+    Some((c, end + 1))
+}

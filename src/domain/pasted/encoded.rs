@@ -1,0 +1,87 @@
+//! Words that are a text in base64 or in hex themselves, as in a mail, a Kubernetes secret or an HTTP header.
+
+use zeroize::Zeroizing;
+
+use super::streams::Stream;
+
+/// Shorter words are no token in disguise.
+const SHORTEST: usize = 12;
+const LONGEST: usize = 64 * 1024;
+/// In a word that is tried in every combination of its parts.
+const CUTS: usize = 12;
+
+/// The texts of the words that are one.
+pub(super) fn inner(stream: &Stream) -> Vec<Stream> {
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || "+/-_".contains(c);
+    let text = stream.text.as_str();
+    let mut found = Vec::new();
+    let mut take = |word: &str, at: usize| {
+        if !(SHORTEST..=LONGEST).contains(&word.len()) {
+            return;
+        }
+        for bytes in [base64(word), hex(word)].into_iter().flatten() {
+            if let Ok(text) = std::str::from_utf8(&bytes)
+                && text.chars().all(|c| !c.is_control() || c.is_whitespace())
+            {
+                found.push(Stream::of(text, stream.line(at)));
+            }
+        }
+    };
+    let mut at = 0;
+    for word in text.split(|c| !is_of_word(c)) {
+        // The words before and after it may have been joined to it.
+        let end = at + word.len();
+        let first = stream.cuts.partition_point(|cut| *cut <= at);
+        let last = stream.cuts.partition_point(|cut| *cut < end);
+        let inner = stream.cuts.get(first..last).unwrap_or_default();
+        let edges: Vec<usize> = [at]
+            .into_iter()
+            .chain(inner.iter().copied())
+            .chain([end])
+            .collect();
+        for (index, from) in edges.iter().enumerate() {
+            let tries = if edges.len() <= CUTS { CUTS } else { 1 };
+            for to in edges[index + 1..].iter().take(tries) {
+                take(&text[*from..*to], *from);
+            }
+        }
+        at += word.len()
+            + text[at + word.len()..]
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
+    }
+    found
+}
+
+fn base64(word: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(word.len()));
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in word.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+fn hex(word: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let mut bytes = Zeroizing::new(Vec::with_capacity(word.len() / 2));
+    for two in word.as_bytes().chunks(2) {
+        let [high, low] = two else { return None };
+        bytes.push((digit(*high)? << 4 | digit(*low)?) as u8);
+    }
+    Some(bytes)
+}

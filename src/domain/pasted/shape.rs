@@ -1,0 +1,257 @@
+//! What has the shape of a token, or may be a part of one. The shape only decides what is suspicious: a token of any
+//! shape is found by its fingerprint.
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{
+    clean::{CUT, Removing, cleaned},
+    decode::{BREAK, decoded},
+    streams::lines,
+};
+
+/// Number of hex digits of a token of `groupdesk serve`.
+pub(super) const DIGITS: usize = 64;
+/// Hex digits in a row that may be a part of a token.
+pub const FRAGMENT: usize = 16;
+/// Shorter pieces are a part of a token only together with others.
+const PIECE: usize = 8;
+/// Groups of digits that a person wrote apart, together.
+const PIECES: usize = 24;
+const SHORTEST_PIECE: usize = 4;
+/// Hex digits of a UUID: an id, unless it is known as a token.
+const UUID: usize = 32;
+/// Of a signed token that is looked at.
+const LONGEST: usize = 4096;
+/// Letters and digits that alternate, in a row.
+const MIXED: usize = 16;
+const CHANGES: usize = 3;
+/// Without a digit, letters of both cases that alternate.
+const MIXED_LETTERS: usize = 20;
+const LETTER_CHANGES: usize = 6;
+
+/// A part of a text that looks like a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shape {
+    /// Long hex digits, or a part of them.
+    Fragment,
+    /// 64 hex digits, or a signed token (JWT).
+    Token,
+}
+
+/// What may be a part of a token, found in a text.
+#[derive(Debug, Default)]
+pub(super) struct Suspicion {
+    /// The line of the first run that may be a part of a token.
+    pub(super) line: Option<usize>,
+    pub(super) shape: Option<Shape>,
+    /// Runs with the shape of a whole token, also in pieces, and their lines.
+    pub(super) whole: Vec<(String, usize)>,
+    /// Digits of all short runs.
+    short: usize,
+}
+
+impl Drop for Suspicion {
+    fn drop(&mut self) {
+        for (text, _) in &mut self.whole {
+            text.zeroize();
+        }
+    }
+}
+
+/// Looks for the shape of a secret in a text, through colours, escapes and invisible signs.
+pub fn shape(text: &str) -> Option<Shape> {
+    if text.len() < FRAGMENT {
+        return None;
+    }
+    let plain = cleaned(text, Removing::Little);
+    let first = suspicion(&plain).shape;
+    if first == Some(Shape::Token) {
+        return first;
+    }
+    let decoded = decoded(text);
+    let shapes = [Removing::Colours, Removing::Tags]
+        .map(|removing| suspicion(&cleaned(&decoded, removing)).shape);
+    first.max(shapes[0]).max(shapes[1])
+}
+
+/// The words of a text that are suspicious by themselves: a caller may know them as something else.
+pub fn suspicious_words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| c.is_whitespace() || "\"'`,;()[]{}<>=".contains(c));
+    words.filter(|word| shape(word).is_some())
+}
+
+/// Of a cleaned text.
+pub(super) fn suspicion(text: &str) -> Suspicion {
+    let mut found = Suspicion::default();
+    let mut pieces = Pieces::default();
+    for (line, number) in lines(text) {
+        let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == CUT;
+        for word in line.split(|c| !is_of_word(c)) {
+            let mut parts = word.split(CUT);
+            if let Some(whole) = parts.find(|part| part.len() == DIGITS && is_hex(part)) {
+                pieces.end(&mut found);
+                found.whole(whole, number);
+                continue;
+            }
+            let word = without_cuts(word);
+            if word.is_empty() {
+                continue;
+            }
+            if is_hex(&word) {
+                pieces.add(&word, number, &mut found);
+            } else {
+                pieces.end(&mut found);
+                found.hex(hex_run(&word), number);
+            }
+        }
+        let is_of_word = |c: char| is_of_word(c) || c == '-' || c == '_';
+        for word in line.split(|c| !is_of_word(c)) {
+            let word = without_cuts(word);
+            let mut parts = word.split(['-', '_']);
+            let has_whole = found
+                .whole
+                .iter()
+                .any(|(whole, _)| word.contains(whole.as_str()))
+                || parts.any(|part| part.len() == DIGITS && is_hex(part));
+            if is_mixed(&word) && !is_hex(&word) && !has_whole {
+                found.suspect(number);
+            }
+        }
+        if signed(line) {
+            found.shape = Some(Shape::Token);
+            found.suspect(number);
+        }
+    }
+    pieces.end(&mut found);
+    let unbroken = |c: &char| !matches!(c, '\n' | ' ' | '>' | &CUT | &BREAK);
+    let joined = Zeroizing::new(text.chars().filter(unbroken).collect::<String>());
+    if found.shape != Some(Shape::Token) && signed(&joined) {
+        found.shape = Some(Shape::Token);
+        found.suspect(1);
+    }
+    found
+}
+
+fn without_cuts(word: &str) -> Zeroizing<String> {
+    let mut kept = Zeroizing::new(String::with_capacity(word.len()));
+    kept.extend(word.chars().filter(|c| *c != CUT));
+    kept
+}
+
+impl Suspicion {
+    fn suspect(&mut self, line: usize) {
+        self.line.get_or_insert(line);
+    }
+
+    /// A word has this many hex digits in a row.
+    fn hex(&mut self, length: usize, line: usize) {
+        if length < PIECE {
+            return;
+        }
+        self.short += length;
+        if self.short >= FRAGMENT {
+            self.suspect(line);
+        }
+        if length >= FRAGMENT {
+            self.shape = self.shape.max(Some(Shape::Fragment));
+        }
+    }
+
+    fn whole(&mut self, text: &str, line: usize) {
+        self.whole.push((text.to_owned(), line));
+        self.shape = Some(Shape::Token);
+    }
+}
+
+/// Groups of hex digits that follow each other.
+#[derive(Default)]
+struct Pieces {
+    text: Zeroizing<String>,
+    /// Length and line of each.
+    groups: Vec<(usize, usize)>,
+}
+
+impl Pieces {
+    fn add(&mut self, word: &str, line: usize, found: &mut Suspicion) {
+        if word.len() == DIGITS {
+            self.end(found);
+            found.whole(word, line);
+            return;
+        }
+        if word.len() < SHORTEST_PIECE && self.groups.is_empty() {
+            return;
+        }
+        self.groups.push((word.len(), line));
+        self.text.push_str(word);
+        if self.text.len() == DIGITS {
+            self.end(found);
+        }
+    }
+
+    /// The groups have ended.
+    fn end(&mut self, found: &mut Suspicion) {
+        let Self { text, groups } = std::mem::take(self);
+        let Some((_, line)) = groups.first().copied() else {
+            return;
+        };
+        if text.len() == DIGITS {
+            found.whole(&text, line);
+            return;
+        }
+        let mut at = 0;
+        for (length, line) in &groups {
+            let word = &text[at..at + length];
+            at += length;
+            found.hex(hex_run(word), *line);
+        }
+        if groups.len() > 1 && text.len() >= PIECES && is_mixed_hex(&text) {
+            found.suspect(line);
+            if text.len() > UUID {
+                found.shape = found.shape.max(Some(Shape::Fragment));
+            }
+        }
+    }
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_mixed_hex(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_digit()) && text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+/// The length of the longest run of hex digits with letters and digits. Digits alone are a number, unless they are many.
+fn hex_run(word: &str) -> usize {
+    let runs = word.split(|c: char| !c.is_ascii_hexdigit());
+    let is_suspicious = |run: &&str| is_mixed_hex(run) || run.len() > 2 * FRAGMENT;
+    runs.filter(is_suspicious).map(str::len).max().unwrap_or(0)
+}
+
+/// Letters and digits alternate as in no word and no date.
+fn is_mixed(word: &str) -> bool {
+    let (mut length, mut changes, mut cases) = (0, 0, 0);
+    let mut before: Option<char> = None;
+    for c in word.chars() {
+        length += 1;
+        if let Some(before) = before.filter(|before| before.is_ascii_alphanumeric())
+            && c.is_ascii_alphanumeric()
+        {
+            changes += usize::from(before.is_ascii_digit() != c.is_ascii_digit());
+            cases += usize::from(before.is_ascii_uppercase() != c.is_ascii_uppercase());
+        }
+        before = Some(c);
+    }
+    length >= MIXED && changes >= CHANGES || length >= MIXED_LETTERS && cases >= LETTER_CHANGES
+}
+
+/// Whether there is a signed token (JWT): three parts in base64url, of which the first is a JSON object.
+fn signed(text: &str) -> bool {
+    let mut parts = text.match_indices("eyJ").map(|(at, _)| &text[at..]);
+    parts.any(|rest| {
+        let is_of_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let length = rest.chars().take(LONGEST).take_while(|c| is_of_part(*c));
+        let mut parts = rest[..length.count()].split('.').map(str::len);
+        parts.next().is_some_and(|head| head >= 10) && parts.next().is_some_and(|body| body >= 8)
+    })
+}
