@@ -48,8 +48,8 @@ pub(super) fn cleaned(text: &str, removing: Removing) -> Zeroizing<String> {
             // Bold type of manual pages.
             '\u{8}' => drop(out.pop()),
             c if c.is_whitespace() => out.push(' '),
-            '\0'..='\u{1f}' | '\u{7f}' | '\u{fffd}' => out.push(CUT),
-            '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' => out.push(CUT),
+            // Signs that strike through or underline.
+            '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{fffd}' => out.push(CUT),
             c if is_hidden(c) => out.push(CUT),
             c => out.push(c),
         }

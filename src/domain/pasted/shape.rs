@@ -234,7 +234,7 @@ fn is_mixed(word: &str) -> bool {
     let mut before: Option<char> = None;
     for c in word.chars() {
         length += 1;
-        if let Some(before) = before.filter(|before| before.is_ascii_alphanumeric())
+        if let Some(before) = before.filter(char::is_ascii_alphanumeric)
             && c.is_ascii_alphanumeric()
         {
             changes += usize::from(before.is_ascii_digit() != c.is_ascii_digit());
