@@ -228,18 +228,11 @@ fn forms(t: &str) -> Vec<(&'static str, String)> {
         ),
         (
             "wrapped after numbers",
-            parts(t, t.len() / 2 + 1)
-                .iter()
-                .zip(10..)
-                .map(|(part, n)| format!("{n}: {part}\n"))
-                .collect(),
+            format!("10: {}\n11: {}\n", &t[..t.len() / 2], &t[t.len() / 2..]),
         ),
         (
             "wrapped after times",
-            parts(t, t.len() / 2 + 1)
-                .iter()
-                .map(|part| format!("12:30:01 host app[7]: {part}\n"))
-                .collect(),
+            format!("12:30:01 app[7]: {}", split(t, "\n12:30:02 app[7]: ")),
         ),
         ("in tabs", format!("acme\t{t}\tgold")),
         ("in CSV", format!("id,token,tier\nacme-eu,{t},gold\n")),
