@@ -479,7 +479,8 @@ impl Directory {
             .await
     }
 
-    fn location(&self) -> &Location {
+    /// Where it is.
+    pub fn location(&self) -> &Location {
         self.0.engine.location()
     }
 

@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Init {
         /// The database; else the directory that is configured
         url: Option<String>,
-        /// Print the SQL instead, for whoever runs the database; it holds no key
+        /// Print the SQL instead, for whoever runs the database; the user in the URL becomes the admin
         #[arg(long)]
         print: bool,
     },

@@ -42,13 +42,16 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             )
         }
         Command::Init { print: true, url } => {
-            let schema = match team_settings(&overrides, url.as_deref()) {
-                Ok(settings) => settings.schema,
+            let settings = match team_settings(&overrides, url.as_deref()) {
+                Ok(settings) => settings,
                 // No address is needed here: whoever runs the database knows it.
-                Err(CliError::Usage(_)) => TeamSettings::at("", None).schema,
+                Err(CliError::Usage(_)) => TeamSettings::at("", None),
                 Err(error) => return Err(error),
             };
-            output::result(&directory::set_up_sql(&schema))?;
+            let team = TeamLocation::parse(&settings.url, &settings.schema).ok();
+            let admin = team.and_then(|team| team.reaches().into_iter().next());
+            let admin = admin.map(|(.., user)| user);
+            output::result(&directory::set_up_sql(&settings.schema, admin.as_deref()))?;
             Ok(Exit::Done)
         }
         Command::Init { url, print: false } => {

@@ -59,8 +59,9 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     })
 }
 
-/// The same as SQL, for whoever runs the database. The key is created there.
-pub fn set_up_sql(schema: &str) -> String {
+/// The same as SQL, for whoever runs the database. The key is created there. The admin is this user, and else whoever runs
+/// it.
+pub fn set_up_sql(schema: &str, admin: Option<&str>) -> String {
     let mut text = format!("BEGIN;\n{}", begin_sql(schema));
     for migration in MIGRATIONS {
         text.push_str(&migration_sql(migration));
@@ -69,7 +70,20 @@ pub fn set_up_sql(schema: &str) -> String {
         "\nINSERT INTO fingerprint_key (key)\n    \
          SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');\n",
     );
-    text + &with_schema(RIGHTS, schema) + "COMMIT;\n"
+    let admin = admin.map_or_else(String::new, |admin| admin_sql(schema, admin));
+    text + &with_schema(RIGHTS, schema) + &admin + "COMMIT;\n"
+}
+
+/// Makes this user the admin instead of whoever runs the SQL.
+fn admin_sql(schema: &str, admin: &str) -> String {
+    let (operator, admins) = (Role::Operator.of(schema), Role::Admin.of(schema));
+    let (who, text) = (quoted(admin), admin.replace('\'', "''"));
+    format!(
+        "\n-- The admin is this user; whoever runs this keeps no right.\nRESET ROLE;\n\
+         GRANT {operator} TO {who};\nGRANT {admins} TO {who} WITH ADMIN OPTION;\n\
+         DO $$ BEGIN\n    IF session_user <> '{text}' THEN\n        REVOKE {operator}, {admins} FROM SESSION_USER;\n    \
+         END IF;\nEND $$;\n"
+    )
 }
 
 /// Creates the roles and the schema; what follows is done as the owner.

@@ -1,7 +1,7 @@
 //! The server of a team's directory goes away in the middle of a run, and comes back.
 
 use groupdesk::{
-    directory::{Directory, set_up},
+    directory::Directory,
     operations::{
         Listener, UnknownIdPolicy,
         batch::{BatchEvent, Run},
@@ -31,8 +31,7 @@ async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits(
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "desk");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("desk");
     let world = World::new().await;
     let directory = Directory::open(&team).expect("it opens");
     let proxy = FaultyProxy::before(world.address()).await;

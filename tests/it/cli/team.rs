@@ -455,19 +455,30 @@ fn every_table_is_copied_or_belongs_to_the_server_alone() {
     }
 }
 
+/// Whoever runs the database, with or without all rights there, gets none in the directory.
 #[tokio::test]
 async fn a_database_administrator_can_set_it_up_by_hand() {
     let Some(server) = postgres::server() else {
         return;
     };
-    let ana = machine(
-        "http://127.0.0.1:9",
-        "key",
-        &by_socket(server, "desk", "by_hand"),
+    server.execute(
+        "public",
+        "CREATE ROLE dba LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO dba; CREATE ROLE arno LOGIN",
     );
-    let printed = ana.run(&["directory", "init", "--print"]).await;
-    assert_eq!(printed.code, 0, "{}", printed.err);
-    server.execute("public", &printed.out);
-    let status = ana.run(&["directory", "status"]).await;
-    assert_eq!(status.code, 0, "{}", status.err);
+    for who in ["postgres", "dba"] {
+        let schema = format!("by_hand_of_{who}");
+        let section = by_socket(server, "arno", &schema);
+        let arno = machine("http://127.0.0.1:9", "key", &section);
+        let printed = arno.run(&["directory", "init", "--print"]).await;
+        assert_eq!(printed.code, 0, "{}", printed.err);
+        server.execute_as(who, "public", &printed.out);
+        let status = arno.json(0, &["directory", "status"]).await;
+        assert_eq!(status["role"], json!("admin"), "{status}");
+        let granted = arno.run(&["directory", "grant", "li", "viewer"]).await;
+        assert_eq!(granted.code, 0, "{}", granted.err);
+        let is_member = format!(
+            "SELECT count(*) FROM pg_auth_members WHERE member = '{who}'::regrole AND roleid::regrole::text LIKE '{schema}%'"
+        );
+        assert_eq!(server.execute("public", &is_member), "0", "{who}");
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     config::profile::KeySource,
-    directory::{Directory, TeamLocation, set_up},
+    directory::{Directory, TeamLocation},
     operations::{Clock, UnknownIdPolicy},
     tui::theme::Theme,
 };
@@ -102,24 +102,17 @@ impl Scene {
     }
 }
 
-/// Rita has a directory of her own on the server of this test run; SQL is executed there as its owner.
-fn of_rita(schema: &str) -> Option<(&'static Server, TeamLocation)> {
+/// A directory of its own on the server of this test run.
+fn of_ana(schema: &str) -> Option<(&'static Server, TeamLocation)> {
     let server = postgres::server()?;
-    set_up(&postgres::at(server.folder(), schema)).expect("a schema");
-    server.let_in("rita", schema, &["operator"]);
-    // These tests are about several people, but connect as a single database user.
-    server.execute(
-        schema,
-        "CREATE OR REPLACE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'",
-    );
-    let team = postgres::at_as("rita", server.folder(), schema);
+    let team = server.set_up(schema);
     Some((server, team))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
-    let schema = "less_for_rita";
-    let Some((server, team)) = of_rita(schema) else {
+    let schema = "less_for_ana";
+    let Some((server, team)) = of_ana(schema) else {
         return;
     };
     let mut scene = scene(&team).await;
@@ -127,9 +120,7 @@ async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     let viewer = format!("{schema}_viewer");
     let change = |text: String| server.execute("public", &text);
 
-    change(format!(
-        "GRANT {viewer} TO rita; REVOKE {operator} FROM rita"
-    ));
+    change(format!("GRANT {viewer} TO ana; REVOKE {operator} FROM ana"));
     scene.console.until("you may only look (viewer)").await;
     scene.assert_refuses("It needs the role operator").await;
     // Writes of others are still shown.
@@ -141,13 +132,13 @@ async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     until_said(&mut scene.console, "initech (token").await;
     scene.console.keys("r").await.shows("initech");
 
-    change(format!("REVOKE {viewer} FROM rita"));
+    change(format!("REVOKE {viewer} FROM ana"));
     scene.console.until("directory: no rights, ").await;
     scene
         .assert_refuses("An admin gives the role operator back")
         .await;
 
-    change(format!("GRANT {operator} TO rita"));
+    change(format!("GRANT {operator} TO ana"));
     until_said(&mut scene.console, "Directory back, ").await;
     scene.console.hides("no rights");
     scene.assert_sends().await;
@@ -159,7 +150,7 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
     let Some(server) = postgres::server() else {
         return;
     };
-    set_up(&postgres::at(server.folder(), schema)).expect("a schema");
+    server.set_up(schema);
     let Scene { world, proxy, .. } = scene(&postgres::at(server.folder(), schema)).await;
     server.let_in("vera", schema, &["viewer"]);
     let hers = Directory::open(&postgres::at_as("vera", server.folder(), schema));
@@ -183,8 +174,8 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn newer_tables_are_read_as_long_as_they_allow_it() {
-    let schema = "newer_for_rita";
-    let Some((server, team)) = of_rita(schema) else {
+    let schema = "newer_for_ana";
+    let Some((server, team)) = of_ana(schema) else {
         return;
     };
     let mut scene = scene(&team).await;
@@ -218,8 +209,8 @@ async fn newer_tables_are_read_as_long_as_they_allow_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_moved_directory_says_where_it_is_now() {
-    let schema = "gone_for_rita";
-    let Some((server, team)) = of_rita(schema) else {
+    let schema = "gone_for_ana";
+    let Some((server, team)) = of_ana(schema) else {
         return;
     };
     let mut scene = scene(&team).await;
@@ -241,8 +232,7 @@ async fn a_read_only_server_is_waited_for_until_it_is_the_primary() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "desk");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("desk");
     let mut scene = scene(&team).await;
     server.stop();
     server.follow_nobody();
@@ -261,8 +251,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "desk");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("desk");
     let Scene {
         world,
         proxy,
@@ -328,8 +317,7 @@ async fn nothing_is_sent_based_on_a_standby() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "desk");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("desk");
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
     let directory = Directory::open(&team).expect("it opens");

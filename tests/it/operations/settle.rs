@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use super::{ACME, Scene, assert_unknown, exposed, history, look_up, rotate, rotate_up_to_answer};
 use crate::support::{
     proxy::{Gate, ProxyFault, Then},
-    world::{LI, Side, id, place},
+    world::{LI, Side, id, opened_by, place},
 };
 
 /// The shortest settle horizon, in seconds.
@@ -203,12 +203,12 @@ pub(super) async fn leave_behind(
     previous: Fingerprint,
     events: &[Event],
 ) -> RotationId {
-    let directory = ana.directory();
-    let profile = &ana.profile().name;
+    let by = "dead@nowhere";
+    let (directory, profile) = (ana.directory(), &ana.profile().name);
     let intent = RotationIntent {
         user_group_id: id(group),
         previous,
-        by: "dead@nowhere".into(),
+        by: by.into(),
         reason: None,
         at: noon(),
         profile: profile.clone(),
@@ -216,7 +216,7 @@ pub(super) async fn leave_behind(
         key: None,
         item: None,
     };
-    let begun = directory
+    let begun = opened_by(directory, by)
         .begin_rotation(place(directory, profile), intent)
         .await;
     let groupdesk::directory::BeginResult::Started(row) = begun.expect("begun") else {

@@ -1,6 +1,10 @@
 //! A PostgreSQL server for the tests: one per run, on a Unix socket in a temporary folder, removed after the run. Tests
 //! that also run on a team's directory are placed below a module `team`.
 //!
+//! Nobody who works is a superuser: `desk` may only create roles and schemas, sets up directories and is their admin;
+//! `ana`, `li` and whoever else an installation is for are operators, and each connects in their own name. The superuser
+//! only looks into the tables and breaks them.
+//!
 //! If PostgreSQL is not installed, those tests run on files once more, and one line says so; with
 //! `GROUPDESK_POSTGRES=required` that is a failure.
 
@@ -22,6 +26,15 @@ use groupdesk::{
     directory::{TeamLocation, set_up_sql},
     service::store::SharedStorage,
 };
+
+/// The superuser of each server.
+const SUPERUSER: &str = "postgres";
+/// Sets up directories, and is their admin.
+const DESK: &str = "desk";
+/// The operators of every directory.
+const OPERATORS: [&str; 2] = ["ana", "li"];
+/// The database user of services.
+const SERVICE: &str = "serving";
 
 /// The port of servers that only listen on their socket.
 const PORT: u16 = 5432;
@@ -45,14 +58,32 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let server = is_asked.then(server)??;
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
     let schema = format!("t{number}");
-    // In one session. The roles are sufficient for every test. Several people share one database user here.
-    let text = set_up_sql(&schema)
-        + &letting_in("ana", &schema, &["operator", "admin"])
-        + &format!(
-            "CREATE OR REPLACE FUNCTION {schema}.is_oneself(said TEXT) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'"
-        );
-    server.execute(&schema, &text);
-    Some(at_as("ana", server.folder(), &schema))
+    // In one session.
+    let operators = OPERATORS.map(|who| letting_in(who, &schema, &["operator"]));
+    let text = set_up_sql(&schema, None) + &operators.concat();
+    server.execute_as(DESK, "public", &text);
+    Some(at(server.folder(), &schema))
+}
+
+/// The same directory as its admin.
+pub(crate) fn as_admin(team: &TeamLocation) -> TeamLocation {
+    as_person(team, DESK)
+}
+
+/// The same directory as this user, who is an operator of it.
+pub(crate) fn as_operator(team: &TeamLocation, who: &str) -> TeamLocation {
+    let other = as_person(team, who);
+    let server =
+        server().filter(|server| other.reaches()[0].0 == server.folder().to_string_lossy());
+    // On a server of a test itself, the test adds its people.
+    if let Some(server) = server.filter(|_| !OPERATORS.contains(&who)) {
+        server.let_in(who, team.schema(), &["operator"]);
+    }
+    other
+}
+
+fn as_person(team: &TeamLocation, who: &str) -> TeamLocation {
+    at_as(who, Path::new(&team.reaches()[0].0), team.schema())
 }
 
 /// A separate storage of the service for a test below a module `shared`; `None` for other tests.
@@ -63,15 +94,15 @@ pub(crate) fn storage() -> Option<(SharedStorage, String)> {
     let server = is_asked.then(server)??;
     let schema = format!("s{}", NUMBER.fetch_add(1, Ordering::SeqCst));
     let folder = server.folder().display().to_string().replace('/', "%2F");
-    let url = format!("postgres://desk@{folder}/postgres");
-    let storage = SharedStorage::parse(&url, &schema).expect("an address");
-    storage.set_up(None).expect("a schema");
-    Some((storage, schema))
+    let of = |who| SharedStorage::parse(&format!("postgres://{who}@{folder}/postgres"), &schema);
+    let set_up = of(DESK).expect("an address").set_up(Some(SERVICE));
+    set_up.expect("a schema");
+    Some((of(SERVICE).expect("an address"), schema))
 }
 
-/// The same schema through the socket in this folder, as a superuser.
+/// A directory through the socket in this folder, as an operator.
 pub(crate) fn at(folder: &Path, schema: &str) -> TeamLocation {
-    at_as("desk", folder, schema)
+    at_as("ana", folder, schema)
 }
 
 pub(crate) fn at_as(who: &str, folder: &Path, schema: &str) -> TeamLocation {
@@ -132,7 +163,7 @@ impl Server {
         let output = client("pg_dump")
             .args([
                 "-U",
-                "desk",
+                SUPERUSER,
                 "-d",
                 "postgres",
                 "--inserts",
@@ -161,8 +192,18 @@ impl Server {
         self.execute("public", &letting_in(who, schema, roles));
     }
 
+    /// Sets up a directory as its admin, with the operators, and returns it as one of them.
+    pub(crate) fn set_up(&self, schema: &str) -> TeamLocation {
+        let made = groupdesk::directory::set_up(&at_as(DESK, &self.folder, schema));
+        made.expect("a schema");
+        for who in OPERATORS {
+            self.let_in(who, schema, &["operator"]);
+        }
+        at(&self.folder, schema)
+    }
+
     fn psql(&self) -> Command {
-        self.psql_as("desk")
+        self.psql_as(SUPERUSER)
     }
 
     fn psql_as(&self, who: &str) -> Command {
@@ -242,7 +283,7 @@ impl Server {
             self.folder.display().to_string(),
             data.display().to_string(),
         );
-        let from = format!("host={folder} port={} user=desk", self.port);
+        let from = format!("host={folder} port={} user={SUPERUSER}", self.port);
         run(
             "pg_basebackup",
             &["-D", &data, "-R", "-c", "fast", "-d", &from],
@@ -290,16 +331,21 @@ impl Server {
     pub(crate) fn at_either(&self, other: &Server, schema: &str) -> TeamLocation {
         let folder = self.folder.display().to_string().replace('/', "%2F");
         let url = format!(
-            "postgres://desk@{folder}:{},{folder}:{}/postgres",
+            "postgres://ana@{folder}:{},{folder}:{}/postgres",
             self.port, other.port
         );
         TeamLocation::parse(&url, schema).expect("an address")
     }
 
-    /// Runs a statement that groupdesk itself never would.
+    /// Runs a statement that groupdesk itself never would, as the superuser.
     pub(crate) fn execute(&self, schema: &str, text: &str) -> String {
+        self.execute_as(SUPERUSER, schema, text)
+    }
+
+    /// The same as another user.
+    pub(crate) fn execute_as(&self, who: &str, schema: &str, text: &str) -> String {
         let output = self
-            .psql()
+            .psql_as(who)
             .args(["-c", &format!("SET search_path = {schema}"), "-c", text])
             .output()
             .expect("psql runs");
@@ -400,7 +446,7 @@ fn programs() -> Option<PathBuf> {
 /// that happens.
 const LIVE: &str = r#"
 set -e
-"$0/initdb" -D "$1/data" -A trust -U desk -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
+"$0/initdb" -D "$1/data" -A trust -U postgres -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
 if [ -e "$1/pg_hba.conf" ]; then cp "$1/pg_hba.conf" "$1/data/pg_hba.conf"; fi
 "$0/pg_ctl" -D "$1/data" -l "$1/log" -s -w start </dev/null \
     -o "-k $1 -c max_connections=200 $2"
@@ -491,7 +537,7 @@ fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> S
     let is_ready = || {
         let mut asked = Command::new(programs.join("pg_isready"));
         let asked = asked
-            .args(["-q", "-U", "desk", "-p", &port.to_string(), "-h"])
+            .args(["-q", "-U", SUPERUSER, "-p", &port.to_string(), "-h"])
             .arg(&folder)
             .status();
         asked.is_ok_and(|status| status.success())
@@ -504,5 +550,12 @@ fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> S
         std::thread::park_timeout(Duration::from_millis(10));
     }
     let _ = std::io::stderr().flush();
-    Server { folder, port }
+    let server = Server { folder, port };
+    server.execute(
+        "public",
+        &format!(
+            "CREATE ROLE {DESK} LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO {DESK}; CREATE ROLE {SERVICE} LOGIN"
+        ),
+    );
+    server
 }

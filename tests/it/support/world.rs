@@ -31,10 +31,14 @@ use serde_json::Value;
 
 use super::postgres;
 
-pub(crate) use installation::{Installation, acknowledge, bind, place, try_place, wait_for};
+pub(crate) use installation::{
+    Installation, acknowledge, bind, opened_by, place, try_place, wait_for,
+};
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
+/// Of a team's directory the admin, who is no superuser either.
+pub(crate) const ADMIN: &str = "desk@server1";
 /// Another operator.
 pub(crate) const LI: &str = "li@desk7";
 

@@ -169,8 +169,7 @@ async fn the_role_of_the_service_sees_no_directory_and_creates_no_tables() {
     };
     let role = &shared.role;
     let directory = format!("of_{role}");
-    groupdesk::directory::set_up(&postgres::at(shared.server.folder(), &directory))
-        .expect("a directory");
+    shared.server.set_up(&directory);
     let may = |sql: String| {
         shared
             .server

@@ -1,6 +1,6 @@
 //! What is reported about the writes of others, whatever else happens at the server.
 
-use groupdesk::directory::{Watch, set_up};
+use groupdesk::directory::Watch;
 
 use super::*;
 
@@ -70,8 +70,7 @@ async fn writes_after_a_crash_are_reported() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "crashing");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("crashing");
     let open = || Directory::open(&team).expect("it opens");
     let (ours, theirs) = (open(), open());
     server.execute("crashing", "ALTER SYSTEM SET wal_writer_delay = '10s'");

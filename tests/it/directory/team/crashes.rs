@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use groupdesk::directory::{TeamFault, set_up};
+use groupdesk::directory::TeamFault;
 
 use super::*;
 use crate::support::wait::eventually;
@@ -26,8 +26,7 @@ async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "crashing");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("crashing");
     let (stop, written) = (
         Arc::new(AtomicBool::new(false)),
         Arc::new(AtomicUsize::new(0)),

@@ -1,6 +1,6 @@
 //! A standby takes over, a standby is missing, and old stamps are deleted.
 
-use groupdesk::directory::{BatchRun, RunId, set_up};
+use groupdesk::directory::{BatchRun, RunId};
 
 use super::*;
 use crate::support::{postgres::Server, wait::eventually};
@@ -25,7 +25,7 @@ async fn after_a_failover_horizons_start_again_and_all_changes_are_reported_agai
     let Some(server) = postgres::own() else {
         return;
     };
-    set_up(&postgres::at(server.folder(), "over")).expect("a schema");
+    server.set_up("over");
     let standby = tokio::task::block_in_place(|| server.standby());
     let team = server.at_either(&standby, "over");
     let open = || Directory::open(&team).expect("it opens");
@@ -82,7 +82,7 @@ async fn with_only_a_standby_reads_work_and_writes_are_refused() {
     let Some(server) = postgres::own() else {
         return;
     };
-    set_up(&postgres::at(server.folder(), "read")).expect("a schema");
+    server.set_up("read");
     let standby = tokio::task::block_in_place(|| server.standby());
     let team = server.at_either(&standby, "read");
     let open = || Directory::open(&team).expect("it opens");
@@ -139,8 +139,7 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), "alone");
-    set_up(&team).expect("a schema");
+    let team = server.set_up("alone");
     let directory = Directory::open(&team).expect("it opens");
     let place = place(&directory, "eu");
     write(&directory, place, "first").await;
@@ -276,6 +275,11 @@ async fn a_dump_restored_on_another_server_is_the_same_directory() {
     for role in ["owner", "viewer", "operator", "admin"] {
         other.execute("public", &format!("CREATE ROLE {schema}_{role}"));
     }
+    other.execute(
+        "public",
+        &format!("GRANT {schema}_viewer TO {schema}_operator"),
+    );
+    other.let_in("ana", schema, &["operator"]);
     let dump = postgres::server().expect("a server").dump(schema);
     let mut restoring = other.writer(&dump);
     eventually("it is put back", || !restoring.is_running()).await;

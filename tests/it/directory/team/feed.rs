@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fmt::Write, time::Instant};
 
 use groupdesk::{
-    directory::{PlaceId, Watch, set_up},
+    directory::{PlaceId, Watch},
     domain::known::KnownGroup,
 };
 
@@ -128,8 +128,7 @@ async fn no_change_is_missed_even_if_the_server_is_killed() {
     let Some(server) = postgres::own() else {
         return;
     };
-    let team = postgres::at(server.folder(), SCHEMA);
-    set_up(&team).expect("a schema");
+    let team = server.set_up(SCHEMA);
     let directory = Directory::open(&team).expect("it opens");
     write_groups(&server, &directory).await;
     let wanted = if long::all() { 1_000_000 } else { 2_400 };

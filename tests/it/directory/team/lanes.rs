@@ -26,7 +26,8 @@ async fn connections_are_opened_under_load_and_no_more_than_allowed() {
         };
         let place = place(&directory, "eu");
         for number in 0..20 {
-            let line = entry("eu", &format!("alone-{number}"), number);
+            let mut line = entry("eu", &format!("alone-{number}"), number);
+            line.by = who.into();
             directory
                 .record(place, history_record(line))
                 .await
@@ -34,7 +35,8 @@ async fn connections_are_opened_under_load_and_no_more_than_allowed() {
         }
         assert_eq!(lines(who), 2, "one that writes, one for short reads");
         let begun = (0..200).map(|group| {
-            let intent = intent(&format!("g{group}"), OLD);
+            let mut intent = intent(&format!("g{group}"), OLD);
+            intent.by = who.into();
             directory.begin_rotation(place, intent)
         });
         let begun = join_all(begun).await.into_iter();
@@ -52,7 +54,7 @@ async fn concurrent_requests_for_one_group_are_done_in_order() {
     let place = place(&directory, "eu");
     let asked = (0..400).map(|number: i64| {
         let mut line = entry("eu", &format!("g{}", number % 7), number);
-        line.note = Some(number.to_string());
+        (line.by, line.note) = ("lotte".into(), Some(number.to_string()));
         directory.record(place, history_record(line))
     });
     for written in join_all(asked).await {

@@ -8,7 +8,7 @@ use crate::support::postgres::Server;
 /// A schema with a row of every kind, and three users, whose names begin with the schema's.
 pub(super) fn scene(schema: &str) -> Option<&'static Server> {
     let server = postgres::server()?;
-    let desk = postgres::at(server.folder(), schema);
+    let desk = postgres::at_as("desk", server.folder(), schema);
     set_up(&desk).expect("a schema");
     for role in Role::GRANTED {
         server.let_in(&format!("{schema}_{}_person", role.as_str()), schema, &[]);
@@ -334,7 +334,7 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
         }
     );
     // A revoked right is gone with the next statement.
-    let desk = postgres::at(server.folder(), schema);
+    let desk = postgres::at_as("desk", server.folder(), schema);
     revoke(&desk, "viewed_operator_person").expect("revoked");
     let after = operator
         .record(place, history_record(entry("eu", "acme", 1)))

@@ -3,7 +3,7 @@
 
 use std::{sync::atomic::Ordering, time::Instant};
 
-use groupdesk::directory::{TeamFault, set_up};
+use groupdesk::directory::TeamFault;
 
 use super::*;
 use crate::support::{
@@ -69,7 +69,7 @@ async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_sto
     let Some(server) = postgres::own() else {
         return;
     };
-    set_up(&postgres::at(server.folder(), "stopping")).expect("a schema");
+    server.set_up("stopping");
     // A commit takes some time, so that the server can stop during it.
     for setting in ["commit_delay = 100000", "commit_siblings = 0"] {
         server.execute("stopping", &format!("ALTER SYSTEM SET {setting}"));

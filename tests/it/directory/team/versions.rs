@@ -40,7 +40,8 @@ async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     let place = place(&directory, "eu");
     let mut watch = directory.watch(directory.cursor(place).await.expect("read"));
     let migrate = |known, is_done| {
-        tokio::task::block_in_place(|| migrate(&team, known, is_done)).expect("migrated")
+        let admin = postgres::as_admin(&team);
+        tokio::task::block_in_place(|| migrate(&admin, known, is_done)).expect("migrated")
     };
     assert_eq!(migrate(UP_TO[0], true).sql, "", "nothing to do");
     let foreseen = migrate(UP_TO[1], false);
@@ -82,7 +83,7 @@ async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     assert_eq!((status.schema, status.is_readable), (NEWEST + 3, false));
     assert_eq!(
         fault_of(tokio::task::block_in_place(|| {
-            groupdesk::directory::migrate(&team, MIGRATIONS, true)
+            groupdesk::directory::migrate(&postgres::as_admin(&team), MIGRATIONS, true)
         })),
         newer
     );
@@ -101,8 +102,8 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
     let number = writer.number();
     writer.say(&format!("BEGIN; SELECT may_write({NEWEST}, FALSE)"));
     let migrating = {
-        let team = team.clone();
-        tokio::task::spawn_blocking(move || migrate(&team, UP_TO[2], true))
+        let admin = postgres::as_admin(&team);
+        tokio::task::spawn_blocking(move || migrate(&admin, UP_TO[2], true))
     };
     let waits = format!(
         "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"

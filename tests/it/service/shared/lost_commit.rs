@@ -29,7 +29,7 @@ async fn a_rotation_whose_commit_was_cut_off_is_done_once_and_answered() {
         .display()
         .to_string()
         .replace('/', "%2F");
-    let behind = SharedStorage::parse(&format!("postgres://desk@{folder}/postgres"), &schema);
+    let behind = SharedStorage::parse(&format!("postgres://serving@{folder}/postgres"), &schema);
     let store = Store::open_shared(&behind.expect("an address"), Options::default());
     let store = store.expect("set up");
     let (_, key) = store.create_key("live", None, false).expect("a key");

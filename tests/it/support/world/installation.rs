@@ -13,7 +13,9 @@ use groupdesk::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    directory::{
+        BindingAnswer, Caller, Directory, DirectoryError, Fact, Location, PlaceId, Statement,
+    },
     domain::{
         facts::{Basis, Field, GetBehaviour, OmittedField},
         token::Fingerprint,
@@ -23,6 +25,7 @@ use groupdesk::{
 use jiff::Timestamp;
 
 use super::ANA;
+use crate::support::postgres;
 
 /// Builds [`Operations`]. Everything has its usual value unless set.
 #[derive(Clone)]
@@ -104,20 +107,44 @@ impl Installation {
     /// Builds operations that are bound to the place with the profile's name, whatever its address and key, so that
     /// tests of other things meet no question. [`Home::unbound`] does meet it.
     pub(crate) fn operations(self) -> Operations {
-        bind(&self.directory, &self.profile, &self.environment);
-        self.unbound()
+        let own = self.in_own_name();
+        bind(&own.directory, &own.profile, &own.environment);
+        own.unbound()
+    }
+
+    fn in_own_name(mut self) -> Self {
+        self.directory = opened_by(&self.directory, &self.operator);
+        self
     }
 
     /// Builds the operations of somebody who uses groupdesk for the first time.
     pub(crate) fn unbound(self) -> Operations {
-        Operations::new(
-            self.profile,
-            self.environment,
-            self.directory,
-            self.operator,
-            self.clock,
-        )
+        let Self {
+            profile,
+            environment,
+            directory,
+            operator,
+            clock,
+        } = self.in_own_name();
+        Operations::new(profile, environment, directory, operator, clock)
     }
+}
+
+/// The same directory for this operator: with a connection of the operator's own if it is a team's.
+pub(crate) fn opened_by(directory: &Directory, operator: &str) -> Directory {
+    let who = operator.split('@').next().unwrap_or_default();
+    match directory.location() {
+        Location::Team(team) if directory.user() != Some(who) => {
+            Directory::open(&postgres::as_operator(team, who)).expect("it opens")
+        }
+        _ => directory.clone(),
+    }
+}
+
+/// In whose name a scene is made in this directory.
+fn by(directory: &Directory) -> String {
+    let user = directory.user().filter(|user| !ANA.starts_with(user));
+    user.unwrap_or(ANA).into()
 }
 
 /// Answers the question which place a profile means, as a person who knows would. Returns `None` if the key cannot be
@@ -137,7 +164,7 @@ pub(crate) fn bind(
             from_variables: false,
             key_changes: false,
             at: Timestamp::now(),
-            by: ANA.into(),
+            by: by(directory),
         };
         let places = directory.places().await.expect("readable");
         let place = places.iter().find(|place| place.name == profile.name);
@@ -157,9 +184,10 @@ pub(crate) fn bind(
 
 /// Marks every alarm as looked into.
 pub(crate) fn acknowledge(directory: &Directory) {
+    let by = by(directory);
     for place in wait_for(directory.places()).expect("readable") {
         let tag = place.tag.clone();
-        let done = directory.acknowledge(place.id, tag, Timestamp::now(), ANA, "a test goes on");
+        let done = directory.acknowledge(place.id, tag, Timestamp::now(), &by, "a test goes on");
         wait_for(done).expect("writable");
     }
 }
@@ -180,7 +208,7 @@ async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
         fact,
         basis: Basis::Told,
         at: Timestamp::now(),
-        by: ANA.into(),
+        by: by(directory),
     });
     let told = directory.state_facts(place, statements.collect()).await;
     told.expect("writable");
@@ -192,7 +220,7 @@ pub(super) fn tell_alone(directory: &Directory, place: PlaceId, alone: bool) {
         fact: Fact::SoleWriter(alone),
         basis: Basis::Told,
         at: Timestamp::now(),
-        by: ANA.into(),
+        by: by(directory),
     };
     wait_for(directory.state_facts(place, vec![said])).expect("writable");
 }
@@ -236,7 +264,7 @@ pub(crate) fn try_place(directory: &Directory, name: &str) -> Result<PlaceId, Di
         from_variables: false,
         key_changes: false,
         at: Timestamp::now(),
-        by: ANA.into(),
+        by: by(directory),
     };
     match wait_for(directory.answer_binding(caller, BindingAnswer::New))? {
         Ok(bound) => Ok(bound.place),
