@@ -16,12 +16,8 @@ use crate::{
 /// A command that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// An operation failed. If recording an answer failed, it was the answer to a read.
     #[error("{failure}{}", advice(failure))]
     Failed { failure: Failure },
-    /// A mutation was answered, but the answer could not be recorded.
-    #[error("{0}")]
-    AfterSending(Failure),
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
@@ -67,7 +63,7 @@ impl CliError {
             | Self::Failed {
                 failure:
                     Failure::NothingSent(lost @ DirectoryError::Stopped { .. })
-                    | Failure::NotWritten(lost @ DirectoryError::Stopped { .. }),
+                    | Failure::NotKept(lost @ DirectoryError::Stopped { .. }),
             } => Err(unexpected::report(DIRECTORY, &lost)),
             Self::Store(lost @ (StoreError::Stopped | StoreError::Unexpected(_))) => Err(
                 unexpected::report("the database of the service was lost", &lost),
@@ -76,19 +72,11 @@ impl CliError {
         }
     }
 
-    /// The failure of an operation that changes something.
-    pub(super) fn from_mutation(failure: Failure) -> Self {
-        match failure {
-            Failure::NotWritten(_) => Self::AfterSending(failure),
-            other => Self::Failed { failure: other },
-        }
-    }
-
     /// The ending as the JSON output names it, if the operation got that far.
     pub(super) fn ending(&self) -> Option<Ending> {
         match self {
             Self::Failed { failure } => failure.ending(),
-            Self::AfterSending(_) | Self::Interrupted { in_flight: true } => Some(Ending::Unknown),
+            Self::Interrupted { in_flight: true } => Some(Ending::Unknown),
             Self::Config(_)
             | Self::Directory(_)
             | Self::Store(_)

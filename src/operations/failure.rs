@@ -247,7 +247,12 @@ pub enum Failure {
     HandOffAlarm(Warning),
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
-    /// A create or an update took effect, or a read changed nothing, but the answer could not be recorded.
+    /// The answer to a read could not be recorded; no change was sent.
+    #[error(
+        "the service was only read, and its answer could not be recorded: {0}; no change was sent"
+    )]
+    NotKept(DirectoryError),
+    /// A create or an update was sent, and its answer could not be recorded.
     #[error(
         "the service answered, but it could not be written down here: {0}; then read the group again"
     )]
@@ -302,6 +307,7 @@ impl Failure {
             | Self::NotApplied { .. }
             | Self::NoHandOff(_)
             | Self::NothingSent(_)
+            | Self::NotKept(_)
             | Self::NotWritten(_) => false,
         }
     }
@@ -314,7 +320,8 @@ impl Failure {
                 Some(Ending::Refused)
             }
             Self::Unreachable(_) => Some(Ending::Unreachable),
-            Self::Unknown { .. } => Some(Ending::Unknown),
+            // It was sent; what came of it is not in the directory.
+            Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
             Self::Conflict { .. } => Some(Ending::Conflict),
             Self::NotKnown { .. }
@@ -349,7 +356,7 @@ impl Failure {
             | Self::NoHandOff(_)
             | Self::HandOffAlarm(_)
             | Self::NothingSent(_)
-            | Self::NotWritten(_) => None,
+            | Self::NotKept(_) => None,
         }
     }
 }

@@ -45,7 +45,7 @@ async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Cli
     confirm::confirm(yes, &what, asking.question(id)).await?;
     let probing = Box::pin(session.operations.probe_facts(id));
     let facts = session.in_flight.during(probing).await;
-    facts::print(&session, &facts.map_err(CliError::from_mutation)?)?;
+    facts::print(&session, &facts?)?;
     Ok(Exit::Done)
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum Exit {
     Partly = 6,
     /// The change may or may not have taken effect.
     Unknown = 7,
-    /// A team's directory cannot be reached or refuses; nothing was sent.
+    /// A team's directory cannot be reached or refuses; no change was sent.
     Directory = 8,
     /// The comparison found a difference.
     Different = 10,
@@ -160,17 +160,30 @@ impl Exit {
     pub(crate) fn from_error(error: &CliError) -> Self {
         match error {
             CliError::Failed { failure } => Self::from_failure(failure),
-            CliError::AfterSending(_) => Self::Unknown,
-            CliError::Directory(DirectoryError::NotBound(_)) => Self::Key,
-            CliError::Directory(DirectoryError::Team { .. }) => Self::Directory,
+            CliError::Directory(error) => Self::from_directory(error),
             CliError::Config(_)
-            | CliError::Directory(_)
             | CliError::Store(_)
             | CliError::Usage(_)
             | CliError::Output(_)
             | CliError::Unexpected(_) => Self::Usage,
             CliError::Guarded(_) => Self::Guarded,
             CliError::Interrupted { .. } => Self::Interrupted,
+        }
+    }
+
+    /// No change was sent.
+    fn from_directory(error: &DirectoryError) -> Self {
+        match error {
+            DirectoryError::NotBound(_) => Self::Key,
+            DirectoryError::Team { .. } => Self::Directory,
+            // Somebody else was faster.
+            DirectoryError::MovedOn { .. }
+            | DirectoryError::Overtaken(_)
+            | DirectoryError::ReadOvertaken(_)
+            | DirectoryError::ClaimMoved { .. }
+            | DirectoryError::ItemEnded { .. }
+            | DirectoryError::UnderWay => Self::Guarded,
+            _ => Self::Usage,
         }
     }
 
@@ -209,10 +222,10 @@ impl Exit {
             | Failure::ChangeEnded { .. }
             | Failure::ChangeUnderWay { .. } => Self::Guarded,
             Failure::Place(problem) => Self::from_place_problem(problem),
-            Failure::NothingSent(DirectoryError::Team { .. }) => Self::Directory,
-            Failure::Unknown { .. }
-            | Failure::Conflict { .. }
-            | Failure::NotWritten(DirectoryError::Team { .. }) => Self::Unknown,
+            Failure::NothingSent(error) | Failure::NotKept(error) => Self::from_directory(error),
+            Failure::Unknown { .. } | Failure::Conflict { .. } | Failure::NotWritten(_) => {
+                Self::Unknown
+            }
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
@@ -225,9 +238,7 @@ impl Exit {
             | Failure::TooLarge(_)
             | Failure::HoldsSecret { .. }
             | Failure::NoHandOff(_)
-            | Failure::HandOffAlarm(_)
-            | Failure::NothingSent(_)
-            | Failure::NotWritten(_) => Self::Usage,
+            | Failure::HandOffAlarm(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
         }
     }

@@ -220,6 +220,13 @@ impl Operations {
         input: ObservationInput,
     ) -> Result<Lookup, Failure> {
         let mut input = input;
+        // A get that nobody expected to create, and that did not, changed nothing.
+        let may_have_created = input.claim.is_some() && input.read.new_user_group != Some(false);
+        let not_recorded = if input.ending == Ending::Found && !may_have_created {
+            Failure::NotKept
+        } else {
+            Failure::NotWritten
+        };
         // Beside the answer, which counts even if this is refused: the service states the same in the next one.
         let _ = self.record_stated_facts(input.read.facts).await;
         let Returned {
@@ -244,7 +251,7 @@ impl Operations {
                 Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => {
                     let known = self.directory().group(self.here(), id).await;
-                    known.map_err(Failure::NotWritten)?
+                    known.map_err(not_recorded)?
                 }
             };
             let observed = self.observe_once(id, &input, observation, before).await;
@@ -270,7 +277,7 @@ impl Operations {
                 Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
                     observation = *spare.unwrap_or(given);
                 }
-                Err((error, _)) => return Err(Failure::NotWritten(error)),
+                Err((error, _)) => return Err(not_recorded(error)),
             }
         }
     }

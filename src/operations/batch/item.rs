@@ -252,7 +252,7 @@ impl ItemContext {
     ) -> Outcome {
         let why = failure.to_string();
         match failure {
-            Failure::Unknown { .. } => {
+            Failure::Unknown { .. } | Failure::NotWritten(_) => {
                 self.outcome_from_journal(item, ItemStatus::Unknown, why, begun)
                     .await
             }
@@ -280,7 +280,8 @@ impl ItemContext {
             | Failure::Place(_)
             | Failure::Key(_)
             | Failure::Client(_)
-            | Failure::NothingSent(_) => {
+            | Failure::NothingSent(_)
+            | Failure::NotKept(_) => {
                 let mut outcome = self
                     .outcome_from_journal(item, ItemStatus::NotStarted, why, begun)
                     .await;
@@ -370,7 +371,10 @@ impl ItemContext {
 
     /// Whether the directory was unreachable and nothing was sent: then the item is tried again once it is back.
     pub(super) fn waits_for_the_directory<T>(&self, answer: &Result<T, Failure>) -> bool {
-        let is_lost = matches!(answer, Err(Failure::NothingSent(error)) if error.is_unreachable());
+        let is_lost = matches!(
+            answer,
+            Err(Failure::NothingSent(error) | Failure::NotKept(error)) if error.is_unreachable()
+        );
         if is_lost {
             self.no_directory();
         }

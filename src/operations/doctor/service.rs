@@ -371,7 +371,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
             format!("no answer to a get of \"{id}\", though a PUT was answered"),
             "A proxy may refuse GET requests that have a body: ask whoever runs the network.",
         ),
-        Failure::NothingSent(error) | Failure::NotWritten(error) => {
+        Failure::NothingSent(error) | Failure::NotKept(error) | Failure::NotWritten(error) => {
             report.problem(Area::Directory, error.to_string(), "Put that right first.");
         }
         _ => report.problem(

@@ -103,10 +103,7 @@ impl RowEnd {
     /// Whether the outcome is unknown: it may or may not have taken effect.
     pub fn is_unknown(&self) -> bool {
         match self {
-            Self::Failed(failure) => {
-                matches!(failure, Failure::NotWritten(_))
-                    || failure.ending() == Some(Ending::Unknown)
-            }
+            Self::Failed(failure) => failure.ending() == Some(Ending::Unknown),
             Self::Done { .. } | Self::NotThere | Self::NotStarted => false,
         }
     }
@@ -148,6 +145,7 @@ impl RowEnd {
                     | Failure::Forbidden { .. }
                     | Failure::ReadOnly { .. }
                     | Failure::NothingSent(_)
+                    | Failure::NotKept(_)
                     | Failure::NotWritten(_)
                     | Failure::NotKnownEnough(_)
             ),
@@ -264,7 +262,10 @@ impl Operations {
             && let Some((import, number)) = place
             && let Err(error) = self.directory().end_row(import, number, outcome).await
         {
-            return RowEnd::Failed(Failure::NotWritten(error));
+            return RowEnd::Failed(match *outcome {
+                UNCHANGED => Failure::NotKept(error),
+                _ => Failure::NotWritten(error),
+            });
         }
         end
     }

@@ -335,7 +335,12 @@ impl Operations {
         let created = read.new_user_group == Some(true);
         let token = read.returned.fingerprint;
         let had = self.directory().had_token(bound.place, id, token).await;
-        let proven = had.map_err(Failure::NothingSent)? && !created;
+        let not_recorded = if created {
+            Failure::NotWritten
+        } else {
+            Failure::NotKept
+        };
+        let proven = had.map_err(not_recorded)? && !created;
         let state = if proven {
             KeyState::Trusted
         } else {
@@ -348,7 +353,7 @@ impl Operations {
             .end_trial(caller, &bound, state, &note)
             .await;
         self.0.here.set(None);
-        ended.map_err(Failure::NotWritten)?;
+        ended.map_err(not_recorded)?;
         if proven {
             return Ok(true);
         }

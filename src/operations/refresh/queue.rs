@@ -183,6 +183,7 @@ fn concerns_all_reads(failure: &Failure) -> bool {
             | Failure::Forbidden { .. }
             | Failure::ReadOnly { .. }
             | Failure::NothingSent(_)
+            | Failure::NotKept(_)
             | Failure::NotWritten(_)
     )
 }

@@ -12,6 +12,7 @@ use crate::support::{
 mod connections;
 mod people;
 mod unfit;
+mod unrecorded;
 
 /// A machine with a profile for the service, and the directory of the team.
 fn machine(url: &str, key: &str, directory: &str) -> Home {

@@ -84,7 +84,7 @@ async fn a_directory_that_is_gone_before_the_preflight_sends_nothing() {
     let scene = Scene::new().await;
     let away = Away::take(&scene);
     let failure = rotate(&scene.ana).await.expect_err("gone");
-    assert!(matches!(failure, Failure::NotWritten(_)), "{failure:?}");
+    assert!(matches!(failure, Failure::NotKept(_)), "{failure:?}");
     assert_eq!(scene.proxy.count("POST"), 0);
     drop(away);
     assert_eq!(scene.states().await, []);

@@ -75,7 +75,7 @@ pub(super) async fn create_with(
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
-    let done = created.map_err(CliError::from_mutation)?;
+    let done = created?;
     answer(session, &done, None, &token, file.as_mut())
 }
 

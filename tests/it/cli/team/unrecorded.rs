@@ -1,0 +1,131 @@
+//! A team's directory that refuses to record what a command wants recorded: the exit code says whether a change was sent.
+
+use super::{Home, by_socket, machine, postgres, service};
+use crate::support::{assertions::assert_has, bare::args};
+
+const SCHEMA: &str = "unrecorded";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_exit_code_is_that_of_a_sent_change_only_if_one_was_sent() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let (_serving, url, key) = service(&Home::new()).await;
+    let ana = machine(&url, &key, &by_socket(server, "desk", SCHEMA));
+    let text = ana.path("rows.jsonl");
+    ana.write(
+        "rows.jsonl",
+        "{\"user_group_id\": \"acme\", \"name\": \"Acme\"}\n",
+    );
+    let text = text.display().to_string();
+    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    for id in ["acme", "begun", "ended"] {
+        let create = ["create", id, "--name", "Acme", "--map", "7=1", "--yes"];
+        let created = ana.run(&create).await;
+        assert_eq!(created.code, 0, "{}", created.err);
+    }
+    let told = ana.run(&args("profile facts live --sole-writer yes")).await;
+    assert_eq!(told.code, 0, "{}", told.err);
+    let service_token = ana.json(0, &["get", "acme"]).await["fingerprint"].clone();
+
+    let sent = "rotation_events WHEN (NEW.event = 'sending')";
+    let answered = "rotation_events WHEN (NEW.event NOT IN ('intended', 'sending'))";
+    let claims = "mutations";
+    let reads = "user_groups";
+    let kept: &[(&str, &str, &[&str])] = &[
+        // The read before a change, and a plain one; what the change begins with.
+        (
+            "UPDATE",
+            reads,
+            &[
+                "get acme",
+                "rotate acme --yes",
+                "update acme --name Two --yes",
+                "get --refresh-all --yes",
+            ],
+        ),
+        (
+            "INSERT",
+            claims,
+            &[
+                "update acme --name Two --yes",
+                "create other --yes",
+                "get other --exists",
+            ],
+        ),
+        ("INSERT", "rotations", &["rotate acme --yes"]),
+        ("INSERT", sent, &["rotate begun --yes"]),
+    ];
+    for (write, table, commands) in kept {
+        forbid(server, write, table);
+        for command in *commands {
+            let ran = ana.run(&args(command)).await;
+            assert_eq!(ran.code, 8, "{table}: {command}: {}", ran.err);
+            assert_has(&ran.err, "sent");
+        }
+        allow(server);
+    }
+    let applied = ana.run(&["apply", &text, "--dry-run"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.err);
+    let now = ana.json(0, &["get", "acme"]).await;
+    assert_eq!(now["fingerprint"], service_token, "nothing was rotated");
+    assert_eq!(now["name"], "Acme", "nothing was updated");
+
+    // The answer to a change that was sent, also to a get that created.
+    for (write, table, commands) in [
+        (
+            "INSERT",
+            "history",
+            &["create third --name T --yes", "get fourth --exists"][..],
+        ),
+        ("UPDATE", reads, &["update acme --name Two --yes"]),
+        ("INSERT", answered, &["rotate ended --yes"]),
+    ] {
+        forbid(server, write, table);
+        if table == reads {
+            // The read before it can be recorded.
+            only_from(server, "NEW.name = 'Two'");
+        }
+        for command in commands {
+            let ran = ana.run(&args(command)).await;
+            assert_eq!(ran.code, 7, "{table}: {command}: {}", ran.err);
+        }
+        allow(server);
+    }
+}
+
+fn forbid(server: &postgres::Server, write: &str, table: &str) {
+    let (table, when) = table.split_once(" WHEN ").unwrap_or((table, "(TRUE)"));
+    server.execute(
+        SCHEMA,
+        &format!(
+            "CREATE TRIGGER forbidden BEFORE {write} ON {table} FOR EACH ROW WHEN {when} EXECUTE FUNCTION refused()"
+        ),
+    );
+}
+
+fn only_from(server: &postgres::Server, when: &str) {
+    server.execute(
+        SCHEMA,
+        &format!(
+            "DROP TRIGGER forbidden ON user_groups; CREATE TRIGGER forbidden BEFORE UPDATE ON user_groups FOR EACH ROW \
+             WHEN ({when}) EXECUTE FUNCTION refused()"
+        ),
+    );
+}
+
+fn allow(server: &postgres::Server) {
+    let tables = [
+        "user_groups",
+        "mutations",
+        "rotations",
+        "rotation_events",
+        "history",
+    ];
+    for table in tables {
+        server.execute(
+            SCHEMA,
+            &format!("DROP TRIGGER IF EXISTS forbidden ON {table}"),
+        );
+    }
+}
