@@ -11,6 +11,7 @@ mod handshake;
 pub mod inspect;
 mod masking;
 pub mod probe;
+pub mod proxied;
 mod receiving;
 pub mod recording;
 mod retry_after;

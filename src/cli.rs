@@ -73,7 +73,9 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         cli.global.json = form.is_for_programs();
     }
     // An error is not a result: with a `--jq` expression it is reported on standard error only.
-    let json = cli.global.json && cli.global.jq.is_none();
+    // So it is for forms that have no place for it.
+    let has_place = !matches!(form::chosen(), Some(Form::Csv | Form::Name));
+    let json = cli.global.json && cli.global.jq.is_none() && has_place;
     if let Some(expression) = &cli.global.jq {
         let chosen = match form::chosen() {
             None | Some(Form::Json | Form::Jsonl) => jq::choose(expression),
@@ -240,7 +242,8 @@ fn report(error: &CliError, as_json: bool) -> Exit {
     let text = error.to_string();
     output::alarm(&format!("error: {text}"));
     let exit = Exit::from_error(error);
-    if as_json {
+    // What a program has read a part of would no longer be JSON.
+    if as_json && !form::is_open() {
         // Standard output may be what is broken; the exit code says enough.
         drop(output::json_line(&json::failure(
             error.ending(),

@@ -25,4 +25,5 @@ pub mod text;
 pub mod token;
 pub mod undo;
 pub mod update;
+pub mod when;
 pub(crate) mod word_enum;

@@ -1,17 +1,22 @@
-//! Groups as rows of a file: CSV, JSON lines or a JSON array. They are read as a stream, and what is written reads back
-//! the same. Every invalid row is reported; nothing is guessed.
+//! Groups as rows of a file: a table with separators, JSON objects or a JSON array. They are read as a stream, behind the
+//! [intake](crate::intake), and what is written reads back the same. Every invalid row is reported; nothing is guessed.
 
 mod columns;
 mod csv;
+mod id_list;
 mod ids;
 mod json;
+mod parts;
 mod plan;
 mod reader;
 pub mod strict_json;
+mod table;
 mod write;
 
 pub use columns::{Column, Columns, chosen};
+pub use id_list::ids_in;
 pub use ids::Ids;
+pub use parts::Parts;
 pub use plan::{Plan, RowAction, RowPlan};
 pub use reader::{Reader, RowResult};
 pub use write::{Format, csv_line};
@@ -32,6 +37,8 @@ pub struct GroupRow {
     pub fields: DesiredFields,
     /// Its note, its labels, and whether it is a favourite; never sent.
     pub annotation: AnnotationChange,
+    /// Single rows and keys, which change what is known.
+    pub parts: Parts,
 }
 
 impl GroupRow {
@@ -68,6 +75,13 @@ impl GroupRow {
         let has_nul = has_nul
             .into_iter()
             .chain([("note", note.is_some_and(|note| note.contains('\0')))]);
+        let parts = self.parts.map.iter().chain(&self.parts.properties);
+        let has_nul = has_nul.chain(parts.map(|(key, cell)| {
+            (
+                "a map: or prop: column",
+                key.contains('\0') || cell.contains('\0'),
+            )
+        }));
         let mut wrong = has_nul.filter(|(_, has_nul)| *has_nul);
         match wrong.next() {
             Some((column, _)) => Err(format!("{column}: it holds a NUL character; remove it")),
@@ -89,27 +103,61 @@ fn holds_nul(value: &Value) -> bool {
 
 /// The message about an unknown column, with the one that may have been meant.
 fn no_such_column(name: &str) -> String {
-    if name.to_lowercase().contains("token") {
-        return "a token does not belong into such a file; take that column out".into();
+    no_such_columns(&[name.to_owned()]).unwrap_or_default()
+}
+
+/// Columns of a list that are no values of a group.
+const OF_LISTS: [&str; 7] = ["tag", "map", "props", "age", "read", "due", "by"];
+
+/// The message about unknown columns: all of them, and once which there are. `None` without any.
+fn no_such_columns(names: &[String]) -> Option<String> {
+    if names.is_empty() {
+        return None;
+    }
+    if names
+        .iter()
+        .any(|name| name.to_lowercase().contains("token"))
+    {
+        return Some("a token does not belong into such a file; remove that column".into());
     }
     let known = Column::ALL.map(Column::as_str);
-    let near = super::search::suggest::similar(name, known, 1);
-    let meant = near.first().map_or_else(
-        || format!("there are {}", known.join(", ")),
-        |near| format!("did you mean {near}?"),
-    );
-    // Quote only what looks like a column name: the file may not contain groups at all, and then anything in it may be
-    // a secret.
+    let mut is_any_unmeant = false;
+    let mut described = Vec::new();
+    for name in names {
+        if OF_LISTS.contains(&name.as_str()) {
+            described.push(format!(
+                "the column \"{name}\" of a list cannot be imported; remove it"
+            ));
+            continue;
+        }
+        let near = super::search::suggest::similar(name, known, 1);
+        let meant = near.first().map(|near| format!("; did you mean {near}?"));
+        is_any_unmeant = is_any_unmeant || meant.is_none();
+        let quoted = quoted_column(name);
+        let what = match quoted {
+            Some(quoted) => format!("unknown column {quoted}"),
+            None => "unknown column".to_owned(),
+        };
+        described.push(what + &meant.unwrap_or_default());
+    }
+    described.dedup();
+    if is_any_unmeant {
+        described.push(format!(
+            "there are {}, map:SCHEMA and prop:KEY",
+            known.join(", ")
+        ));
+    }
+    Some(described.join("; "))
+}
+
+/// The name in quotes. Only what looks like a column name is quoted: the file may not contain groups at all, and then
+/// anything in it may be a secret.
+fn quoted_column(name: &str) -> Option<String> {
     let is_name = name.len() <= 20
         && name
             .chars()
-            .all(|c| c.is_alphanumeric() || "_- ".contains(c));
-    let quoted = if is_name {
-        format!(" \"{}\"", super::domain::text::visible(name))
-    } else {
-        String::new()
-    };
-    format!("unknown column{quoted}; {meant}")
+            .all(|c| c.is_alphanumeric() || "_-:. ".contains(c));
+    is_name.then(|| format!("\"{}\"", super::domain::text::visible(name)))
 }
 
 #[cfg(test)]

@@ -6,13 +6,14 @@
 //! ```text
 //! main -> cli -> everything below
 //! demo -> { operations, service, directory, config, api::wire, platform, domain }
-//! tui -> { operations, config, search, formats, platform, domain }
-//! operations -> { api, directory, config, search, formats, platform, domain }
+//! tui -> { operations, config, search, formats, platform, domain, intake }
+//! operations -> { api, directory, config, search, formats, platform, domain, intake }
 //! directory -> { database, search, formats, platform, domain }
-//! service -> { database, api::wire, platform }
-//! api -> { config, formats, domain }         config -> { platform, domain }
-//! formats -> { search, domain }              search -> domain
-//! database -> nothing of ours                platform, domain -> nothing of ours
+//! service -> { database, api::wire, platform, intake }
+//! api -> { config, formats, domain, intake } config -> { platform, domain, intake }
+//! formats -> { search, domain, intake }      search -> { domain, intake }
+//! database, platform -> nothing of ours      domain -> intake::duration, intake::text
+//! intake -> nothing of ours
 //! ```
 //!
 //! `service` must not share our validation or the way we judge answers: a test could then agree with our own mistake.
@@ -25,6 +26,8 @@
 //!   ([`domain::rotation`], [`domain::batch`], [`domain::handoff`]), tokens and their ages ([`domain::token`],
 //!   [`domain::age`]), the history and what it can still undo ([`domain::history`], [`domain::undo`]), making hostile
 //!   text visible ([`domain::text`]).
+//! - [`intake`]: every text from outside passes it: encodings, line ends, empty and foreign files, invisible signs; then
+//!   the parsers of durations, pairs, addresses and lists of ids.
 //! - [`platform`]: the operating system, each facility in one place: private files ([`platform::private_files`]), child
 //!   processes ([`platform::child`]), the clocks (`clock`*).
 //! - [`search`]: the filter language, the packed copy of all groups that filters run over (`arena`*), the order of
@@ -63,6 +66,7 @@ pub mod demo;
 pub mod directory;
 pub mod domain;
 pub mod formats;
+pub mod intake;
 pub mod operations;
 pub mod platform;
 pub mod search;

@@ -83,6 +83,7 @@ pub(crate) fn row(id: &UserGroupId, name: String) -> GroupRow {
             ..DesiredFields::default()
         },
         annotation: AnnotationChange::default(),
+        parts: groupdesk::formats::Parts::default(),
     }
 }
 

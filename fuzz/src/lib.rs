@@ -5,8 +5,10 @@ pub mod answer;
 pub mod configuration;
 pub mod filter;
 pub mod import;
+pub mod intake;
 pub mod mapping;
 pub mod properties;
+pub mod table;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 

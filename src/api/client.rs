@@ -27,14 +27,16 @@ use zeroize::Zeroizing;
 use crate::{
     config::{profile::Profile, scrub::shown},
     domain::{group::UserGroupId, size::MAX_ANSWER_BYTES, token::Token},
+    intake::{self, proxy::Proxy},
 };
 
 use super::{
     address::Address,
     answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, error_message::Scrub, judge},
     facts::{self, StatedFacts},
-    failure::{Call, CallError, ClientError, Sending},
+    failure::{Call, CallError, ClientError, NotSent, Sending, is_refused_by_proxy},
     masking::SeenTokens,
+    proxied::{self, ProxyFault},
     receiving::{announced, read, text},
     recording::{ClientInfo, Listener, ReceivedAnswer, Recorder},
     retry_after::retry_after,
@@ -70,8 +72,8 @@ struct Inner {
     connect_timeout: Duration,
     /// Certificate authorities of the profile, trusted in addition to those of the system.
     own_authorities: Vec<CertificateDer<'static>>,
-    /// Whether a proxy from the environment may be used.
-    proxied: bool,
+    /// The proxy of the environment that is used.
+    proxy: Option<Proxy>,
     /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
     seen: Mutex<SeenTokens>,
 }
@@ -140,12 +142,13 @@ impl Client {
                     _ => ClientError::Build,
                 })
         };
-        let base = || base(profile, &address);
+        let proxy = proxy_of(profile, &address)?;
+        let base = || base(&address, proxy.as_ref());
         let inner = Inner {
             profile: name(),
-            reads: build(base().pool_idle_timeout(IDLE))?,
+            reads: build(base()?.pool_idle_timeout(IDLE))?,
             writes: build(
-                base()
+                base()?
                     .pool_max_idle_per_host(0)
                     .http1_only()
                     .connector_layer(CheckSendByLayer),
@@ -153,7 +156,7 @@ impl Client {
             timeout: profile.timeout,
             connect_timeout,
             own_authorities,
-            proxied: profile.proxy_from_environment && !address.loopback,
+            proxy,
             address,
             key,
             authorization,
@@ -237,7 +240,7 @@ impl Client {
     }
 
     pub(super) fn goes_through_a_proxy(&self) -> bool {
-        self.inner.proxied
+        self.inner.proxy.is_some()
     }
 
     pub(super) fn is_encrypted(&self) -> bool {
@@ -279,7 +282,7 @@ impl Client {
             let client = ClientInfo {
                 profile: &self.inner.profile,
                 url: self.inner.address.url.as_str(),
-                proxied: self.inner.proxied,
+                proxied: self.inner.proxy.is_some(),
                 key: self.inner.key.expose_secret(),
                 seen: &self.inner.seen,
             };
@@ -319,17 +322,25 @@ impl Inner {
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
             own_authorities: !self.own_authorities.is_empty(),
+            proxy: self.proxy.as_ref(),
         };
         let secrets = [self.key.expose_secret()];
         let scrub = Scrub::of(&secrets);
         let begun = Instant::now();
-        let mut response = client
+        let sent = client
             .request(method, self.address.url.clone())
             .header(header::AUTHORIZATION, self.authorization.clone())
             .body(zeroizing::shared(body))
             .send()
-            .await
-            .map_err(|error| sending.failed(&error, None, &scrub))?;
+            .await;
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(error) => {
+                let failed = sending.failed(&error, None, &scrub);
+                let is_refused = is_refused_by_proxy(&error);
+                return Err(self.named_by_proxy(failed, is_refused).await);
+            }
+        };
         let status = response.status().as_u16();
         let received = received.insert(ReceivedAnswer {
             status,
@@ -374,7 +385,45 @@ impl Inner {
     }
 }
 
-fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
+impl Inner {
+    /// Adds the status that the proxy answered.
+    async fn named_by_proxy(&self, mut failed: CallError, is_refused: bool) -> CallError {
+        if let (Some(proxy), true) = (&self.proxy, is_refused)
+            && let CallError::NotSent {
+                why: NotSent::Proxy { why, .. },
+                ..
+            } = &mut failed
+        {
+            let url = &self.address.url;
+            let host = url.host_str().unwrap_or_default();
+            let port = url.port_or_known_default().unwrap_or(443);
+            match proxied::status(proxy, host, port).await {
+                Some(407) => *why = ProxyFault::Login,
+                Some(status) => *why = ProxyFault::Status(status),
+                None => {}
+            }
+        }
+        failed
+    }
+}
+
+/// The proxy that the profile lets the environment name. A proxy cannot reach our loopback, but would see the key.
+fn proxy_of(profile: &Profile, address: &Address) -> Result<Option<Proxy>, ClientError> {
+    if !profile.proxy_from_environment || address.loopback {
+        return Ok(None);
+    }
+    let url = &address.url;
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default().unwrap_or(443);
+    let found = Proxy::of(url.scheme(), host, port, intake::text::variable);
+    found.map_err(|wrong| ClientError::Proxy {
+        profile: profile.name.clone(),
+        variable: wrong.variable,
+        why: wrong.why,
+    })
+}
+
+fn base(address: &Address, proxy: Option<&Proxy>) -> Result<reqwest::ClientBuilder, ClientError> {
     provider();
     let json = HeaderValue::from_static("application/json");
     let headers =
@@ -384,9 +433,10 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
         .retry(reqwest::retry::never())
         .user_agent(concat!("groupdesk/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers);
-    // A proxy cannot reach our loopback, but would see the key.
-    if !profile.proxy_from_environment || address.loopback {
-        builder = builder.no_proxy();
+    // Which one is used is decided here, so that a failure can name it.
+    builder = builder.no_proxy();
+    if let Some(proxy) = proxy {
+        builder = builder.proxy(proxied::setting(proxy).map_err(|_| ClientError::Build)?);
     }
     if let (Some(name), Some(places)) = (address.url.domain(), address.pinned(0)) {
         builder = builder.resolve_to_addrs(name, &places);
@@ -395,5 +445,5 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
     if address.url.scheme() == "http" {
         builder = builder.tls_certs_only([]);
     }
-    builder
+    Ok(builder)
 }

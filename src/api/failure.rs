@@ -3,7 +3,8 @@
 
 use std::{error::Error as _, io, time::Duration};
 
-use super::{answer::error_message::Scrub, send_by::TooLate, tls::TlsError};
+use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
+use crate::intake::proxy::Proxy;
 
 /// Why a profile cannot be used at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +44,12 @@ pub enum ClientError {
         profile: String,
         file: String,
         why: String,
+    },
+    #[error("{variable}, which profile {profile} uses with proxy_from_environment, {why}")]
+    Proxy {
+        profile: String,
+        variable: &'static str,
+        why: &'static str,
     },
     #[error("the HTTP client cannot be built; check the proxy settings of the environment")]
     Build,
@@ -124,6 +131,14 @@ pub enum NotSent {
     TimedOut { host: String, after: Duration },
     #[error("no secure connection to {host}: {why}")]
     Tls { host: String, why: TlsError },
+    /// The culprit is not the service.
+    #[error("no connection to {host}: the proxy {proxy} {why}")]
+    Proxy {
+        host: String,
+        /// Its address, and the variable that names it.
+        proxy: String,
+        why: ProxyFault,
+    },
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
     /// The connection was established, but too late: others could have settled by then that nothing was sent.
@@ -141,6 +156,7 @@ impl NotSent {
                 "check the network, the firewall and `base_url`"
             }
             Self::Tls { why, .. } => why.next(),
+            Self::Proxy { why, .. } => why.next(),
             Self::Late(_) => {
                 "this machine slept or was very busy: look at the group, then try again"
             }
@@ -197,6 +213,7 @@ pub(super) struct Sending<'a> {
     pub(super) connect_timeout: Duration,
     /// Whether the profile names its own certificate authorities.
     pub(super) own_authorities: bool,
+    pub(super) proxy: Option<&'a Proxy>,
 }
 
 impl Sending<'_> {
@@ -233,6 +250,15 @@ impl Sending<'_> {
         if chain(error).any(<dyn std::error::Error>::is::<TooLate>) {
             return NotSent::Late(host);
         }
+        if let Some(proxy) = self.proxy
+            && let Some(why) = proxy_fault(error, kind)
+        {
+            return NotSent::Proxy {
+                host,
+                proxy: format!("{} ({})", proxy.address, proxy.variable),
+                why,
+            };
+        }
         if error.is_timeout() {
             return NotSent::TimedOut {
                 host,
@@ -268,6 +294,30 @@ impl Sending<'_> {
             Lost::Broken
         }
     }
+}
+
+/// What the proxy did; `None` if it is not the culprit.
+fn proxy_fault(error: &reqwest::Error, kind: Option<io::ErrorKind>) -> Option<ProxyFault> {
+    let says = |words: &str| chain(error).any(|cause| cause.to_string().starts_with(words));
+    if kind == Some(io::ErrorKind::ConnectionRefused) {
+        return Some(ProxyFault::Refused);
+    }
+    if says("dns error") {
+        return Some(ProxyFault::Name);
+    }
+    // The library distinguishes these errors only by their text.
+    if says("tunnel error: proxy authorization required") {
+        return Some(ProxyFault::Login);
+    }
+    if says("tunnel error") {
+        return Some(ProxyFault::Tunnel);
+    }
+    error.is_timeout().then_some(ProxyFault::TimedOut)
+}
+
+/// Whether the proxy answered that it makes no connection: its status is worth asking for.
+pub(super) fn is_refused_by_proxy(error: &reqwest::Error) -> bool {
+    chain(error).any(|cause| cause.to_string() == "tunnel error: unsuccessful")
 }
 
 fn chain<'a>(

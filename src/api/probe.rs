@@ -182,6 +182,7 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
         Err(CallError::NotSent { why, .. }) => {
             let next = match why {
                 NotSent::Tls { why, .. } => why.next(),
+                NotSent::Proxy { why, .. } => why.next(),
                 NotSent::Refused(_)
                 | NotSent::Late(_)
                 | NotSent::Name(_)

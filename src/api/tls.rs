@@ -12,6 +12,7 @@ use std::{
 use rustix::fs::OFlags;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible,
+    RootCertStore,
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     sign::{CertifiedKey, SingleCertAndKey},
@@ -21,6 +22,7 @@ use rustls_platform_verifier::Verifier;
 use zeroize::Zeroizing;
 
 use super::answer::error_message::Scrub;
+use crate::intake::pem;
 
 /// All certificate authorities of a system take a quarter of this.
 const LARGEST_FILE: u64 = 1024 * 1024;
@@ -146,8 +148,8 @@ pub fn with_certificate(
     key: &Path,
 ) -> Result<Arc<ClientConfig>, String> {
     let chain = authorities(certificate).map_err(|why| format!("cert: {why}"))?;
-    let pem = private(key).map_err(|why| format!("key: {why}"))?;
-    let key = PrivateKeyDer::from_pem_slice(&pem)
+    let bytes = private(key).map_err(|why| format!("key: {why}"))?;
+    let key = PrivateKeyDer::from_pem_slice(&pem::plain(&bytes))
         .map_err(|_| "key: it holds no private key in PEM; name another file")?;
     let key = provider().key_provider.load_private_key(key);
     let key = key
@@ -184,13 +186,21 @@ pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConf
 
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let pem = contents(file).map_err(|error| error.to_string())?;
+    let pem = pem::plain(&contents(file).map_err(|error| error.to_string())?);
     let wrong = "it holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; \
                  `openssl x509 -inform der -in FILE` makes one out of DER";
-    match CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>() {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(wrong.into()),
+    let sections = pem::certificates(&pem);
+    if sections.is_empty() {
+        return Err(wrong.into());
     }
+    let count = sections.len();
+    let certificates = sections.into_iter().enumerate().map(|(at, section)| {
+        let read = CertificateDer::from_pem_slice(section).ok();
+        // The text may be whole and the certificate in it cut.
+        let read = read.filter(|read| RootCertStore::empty().add(read.clone()).is_ok());
+        read.ok_or_else(|| pem::broken(at + 1, count))
+    });
+    certificates.collect()
 }
 
 fn contents(file: &Path) -> io::Result<Vec<u8>> {

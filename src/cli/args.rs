@@ -37,7 +37,7 @@ pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
-pub(super) use history::{EntryRef, Favourite, History, HistoryCommand, Time, ViewCommand};
+pub(super) use history::{EntryRef, Favourite, History, HistoryCommand, ViewCommand};
 pub(super) use listing::{Filter, List, Order, Output, Selection};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::intake::duration::with_units;
+
 /// Nobody waits longer than this for one answer.
 pub const LONGEST: Duration = Duration::from_mins(10);
 
@@ -18,24 +20,8 @@ pub enum InvalidDuration {
 
 /// Reads a whole number with `ms`, `s` or `m`; more than zero and at most [`LONGEST`].
 pub fn parse(text: &str) -> Result<Duration, InvalidDuration> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let milliseconds_each = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => return Err(InvalidDuration::Unreadable),
-    };
-    if number.is_empty() {
-        return Err(InvalidDuration::Unreadable);
-    }
-    // The number consists of digits only, so the only possible error is that it is too big.
-    let duration = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(milliseconds_each))
-        .map(Duration::from_millis)
-        .ok_or(InvalidDuration::TooLong)?;
+    let milliseconds = with_units(text, &[("ms", 1), ("s", 1_000), ("m", 60_000)]);
+    let duration = Duration::from_millis(milliseconds.ok_or(InvalidDuration::Unreadable)?);
     if duration.is_zero() {
         Err(InvalidDuration::Zero)
     } else if duration > LONGEST {

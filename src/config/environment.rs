@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::error::ConfigError;
+use crate::intake::{signs, text};
 
 /// Holds an API key whatever the configuration says, and without one.
 pub(super) const API_KEY: &str = "GROUPDESK_API_KEY";
@@ -41,9 +42,16 @@ impl Environment {
     pub(super) fn text(&self, name: &'static str) -> Result<Option<&str>, ConfigError> {
         self.get(name)
             .map(|value| {
-                value
-                    .to_str()
-                    .ok_or_else(|| ConfigError::variable(name, "is not valid UTF-8; set it again"))
+                let value = value.to_str().map(text::trimmed).ok_or_else(|| {
+                    ConfigError::variable(name, "is not valid UTF-8; set it again")
+                })?;
+                match signs::first(value) {
+                    Some((column, sign)) => Err(ConfigError::variable(
+                        name,
+                        format!("has a wrong sign in column {column}: {sign}"),
+                    )),
+                    None => Ok(value),
+                }
             })
             .transpose()
     }

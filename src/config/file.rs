@@ -11,10 +11,10 @@ use rustix::fs::OFlags;
 
 use super::{
     environment::{Environment, PathContext},
-    error::ConfigError,
+    error::{ConfigError, Problem},
     schema::{self, ConfigFile},
-    toml_reader::problem_at,
 };
+use crate::intake::{fault::Fault, text as intake};
 
 const LARGEST: u64 = 1024 * 1024;
 
@@ -51,15 +51,22 @@ pub(super) fn text(
         Err(why) if why.kind() == io::ErrorKind::NotFound && named_by.is_none() => return Ok(None),
         Err(why) => return Err(unreadable(why)),
     };
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let up_to = error.utf8_error().valid_up_to();
-        let valid = String::from_utf8_lossy(&error.as_bytes()[..up_to]);
-        let what = "is not UTF-8 text; save the file as UTF-8".into();
-        ConfigError::Wrong {
-            file: file.to_owned(),
-            problems: vec![problem_at(&valid, valid.len(), what)],
-        }
-    })
+    intake::maybe_empty(&bytes)
+        .map(|text| Some(intake::with_line_ends(text)))
+        .map_err(|fault| {
+            let (line, column, what) = match fault {
+                Fault::Encoding(place) => (
+                    place.line,
+                    place.column,
+                    "is not UTF-8 text; save the file as UTF-8".to_owned(),
+                ),
+                fault => (1, 1, fault.to_string()),
+            };
+            ConfigError::Wrong {
+                file: file.to_owned(),
+                problems: vec![Problem { line, column, what }],
+            }
+        })
 }
 
 fn bytes(file: &Path) -> io::Result<Vec<u8>> {

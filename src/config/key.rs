@@ -20,6 +20,7 @@ use super::{
     keyring,
     profile::KeySource,
 };
+use crate::intake::secret;
 
 const LONGEST_KEY: usize = 4 * 1024;
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
@@ -47,7 +48,8 @@ impl KeySource {
     /// Returns the first line as a password. The error contains nothing of what was found.
     pub async fn read_password(&self, env: &Environment) -> Result<Zeroizing<Vec<u8>>, String> {
         let found = self.found(env, COMMAND_LIMIT).await;
-        let why = match found.map(|bytes| Zeroizing::new(password_of(&bytes).to_vec())) {
+        // Unlike a key, a password may begin and end with a space.
+        let why = match found.map(|bytes| secret::first_line(&bytes)) {
             Ok(line) if line.is_empty() => "it is empty; put the password on its first line".into(),
             Ok(line) => return Ok(line),
             Err(Missing::NotSet) => "it is not set; export it, or name another source".into(),
@@ -126,36 +128,26 @@ fn private(mode: u32, owner: u32, us: u32) -> Result<(), Missing> {
 }
 
 /// Checks an API key that a person entered. The error never quotes it.
-pub fn given(text: &str) -> Result<SecretString, String> {
-    key(text.as_bytes()).map_err(|why| format!("the API key: {why}"))
-}
-
-/// Unlike a key, a password may begin and end with a space.
-fn password_of(bytes: &[u8]) -> &[u8] {
-    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-fn first_line(bytes: &[u8]) -> &[u8] {
-    let mut lines = bytes.split(|b| *b == b'\n');
-    lines.next().unwrap_or_default().trim_ascii()
+pub fn given(text: impl AsRef<[u8]>) -> Result<SecretString, String> {
+    key(text.as_ref()).map_err(|why| format!("the API key: {why}"))
 }
 
 /// The first line, trimmed. It goes into a header, so it must be printable ASCII without spaces.
 fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
-    let line = first_line(bytes);
+    let line = secret::first_line(bytes);
+    let line = line.trim_ascii();
     if line.is_empty() {
         return Err(Missing::Empty);
     }
     if line.len() > LONGEST_KEY {
         return Err(Missing::TooLong);
     }
-    if !line.iter().all(u8::is_ascii_graphic) {
-        return Err(Missing::NotAKey);
+    if let Some(place) = secret::first_unusual(line) {
+        return Err(Missing::NotAKey(place));
     }
     std::str::from_utf8(line)
         .map(SecretString::from)
-        .map_err(|_| Missing::NotAKey)
+        .map_err(|_| Missing::NotAKey(String::new()))
 }
 
 #[cfg(test)]

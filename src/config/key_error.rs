@@ -53,9 +53,9 @@ pub(super) enum Missing {
     #[error("it is empty; put the key on its first line")]
     Empty,
     #[error(
-        "it holds a space or a character that no key has; give the key alone, without the word Token"
+        "it holds a space or a character that no key has{0}; give the key alone, without the word Token"
     )]
-    NotAKey,
+    NotAKey(String),
     #[error("it holds more than 4 KiB on its first line, which is no API key")]
     TooLong,
     #[error("{0}")]

@@ -10,6 +10,7 @@ use std::{
 use zeroize::Zeroizing;
 
 use super::{Environment, paths};
+use crate::intake::{secret, text};
 
 /// A server, a database and a user to log in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +39,16 @@ pub fn password(file: &PathBuf, at: &[Endpoint]) -> Result<Option<Zeroizing<Vec<
             "others can read it; remove that permission with chmod 600".into(),
         ));
     }
-    let text = Zeroizing::new(fs::read_to_string(file).map_err(|error| why(error.to_string()))?);
-    let mut found = at.iter().filter_map(|at| of_lines(&text, at));
+    let bytes = Zeroizing::new(fs::read(file).map_err(|error| why(error.to_string()))?);
+    let plain = secret::plain(&bytes);
+    let text =
+        std::str::from_utf8(&plain).map_err(|_| why("it is not UTF-8: save it as UTF-8".into()))?;
+    let mut found = at.iter().filter_map(|at| of_lines(text, at));
     Ok(found.next())
 }
 
 fn of_lines(text: &str, at: &Endpoint) -> Option<Zeroizing<Vec<u8>>> {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let lines = text::lines(text).filter(|line| !line.starts_with('#'));
     let mut fitting = lines.filter_map(|line| {
         let fields = fields(line);
         let [host, port, database, user, password] = fields.as_slice() else {
@@ -82,14 +86,14 @@ fn fields(line: &str) -> Vec<Zeroizing<String>> {
 mod tests {
     use super::*;
 
-    fn of(text: &str, host: &str) -> Option<String> {
+    fn of(lines: &str, host: &str) -> Option<String> {
         let at = Endpoint {
             host: host.into(),
             port: 5432,
             database: "desk".into(),
             user: "ana".into(),
         };
-        of_lines(text, &at).map(|found| String::from_utf8(found.to_vec()).expect("UTF-8"))
+        of_lines(lines, &at).map(|found| String::from_utf8(found.to_vec()).expect("UTF-8"))
     }
 
     #[test]

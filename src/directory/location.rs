@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::tables::{CARE, Role, stamp};
-use crate::database::{AddressFault, Password, Server, ServerFault};
+use crate::database::{AddressFault, Password, Server, ServerFault, sentence};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -191,7 +191,7 @@ pub enum TeamFault {
          rotations when it is back"
     )]
     Unclear,
-    #[error("does not allow this (SQLSTATE {0}): ask whoever runs it for the right")]
+    #[error("{}; nothing was recorded", sentence(.0))]
     NotAllowed(String),
     #[error(
         "lets you in as {has}, and this needs {needs}; nothing was read or sent: an admin grants it, `groupdesk directory grant \
@@ -284,7 +284,7 @@ pub enum TeamFault {
         "has newer tables than this groupdesk may write to; nothing was recorded: update groupdesk"
     )]
     NotWritable,
-    #[error("reports SQLSTATE {0}; nothing was recorded")]
+    #[error("{}; nothing was recorded", sentence(.0))]
     Other(String),
 }
 

@@ -3,12 +3,12 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::known::KnownGroup;
+use crate::intake::duration;
 
-const HOUR: u64 = 60 * 60;
-const DAY: u64 = 24 * HOUR;
+const DAY: u64 = 24 * 60 * 60;
 
 /// Nobody means a longer age.
 const MAX_AGE: u64 = 3_650 * DAY;
@@ -16,44 +16,37 @@ const MAX_AGE: u64 = 3_650 * DAY;
 /// Why a text is not a valid age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAge {
-    #[error("is not an age; write a whole number and its unit: \"90d\", \"12w\" or \"36h\"")]
-    Unreadable,
-    #[error("is zero, which every token exceeds at once; write for example \"90d\"")]
+    #[error("{0}")]
+    Unreadable(duration::InvalidAge),
+    #[error("is zero, which every token exceeds at once; write for example 90d")]
     Zero,
-    #[error("is too long; at most \"3650d\" is allowed")]
+    #[error("is too long; at most 3650d is allowed")]
     TooLong,
 }
 
 /// Parses a whole number with `h`, `d` or `w`; more than zero and at most ten years.
 pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let seconds_each = match unit {
-        "h" => HOUR,
-        "d" => DAY,
-        "w" => 7 * DAY,
-        _ => return Err(InvalidAge::Unreadable),
-    };
-    if number.is_empty() {
-        return Err(InvalidAge::Unreadable);
+    let age = duration::age(text).map_err(InvalidAge::Unreadable)?;
+    match age.as_secs() {
+        0 => Err(InvalidAge::Zero),
+        1..=MAX_AGE => Ok(age),
+        _ => Err(InvalidAge::TooLong),
     }
-    // The number is all digits, so parsing fails only if it is too large.
-    let seconds = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(seconds_each))
-        .filter(|seconds| *seconds <= MAX_AGE)
-        .ok_or(InvalidAge::TooLong)?;
-    if seconds == 0 {
-        return Err(InvalidAge::Zero);
-    }
-    Ok(Duration::from_secs(seconds))
 }
 
-/// Time since the token was last seen to change; `None` if that is unknown, zero if the clock went back.
+/// Time since the token was last seen to change; `None` if that is unknown.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
     let last = group.last_rotated.as_ref().map(|last| last.at);
-    Some(since(last.or(group.created_at)?, now))
+    of(last.or(group.created_at)?, now)
+}
+
+/// Clocks of two machines may differ by this much.
+pub const APART: Duration = Duration::from_mins(5);
+
+/// The age of what happened then. A time in the future is that of a clock that was wrong, so the age is unknown.
+pub fn of(then: Timestamp, now: Timestamp) -> Option<Duration> {
+    let is_future = then.duration_since(now) > SignedDuration::try_from(APART).unwrap_or_default();
+    (!is_future).then(|| since(then, now))
 }
 
 /// Time since then, in its largest unit: `12s`, `3m`, `5h`, `388d`.
@@ -155,8 +148,6 @@ impl AgeFilter {
 
 #[cfg(test)]
 mod tests {
-    use jiff::SignedDuration;
-
     use super::*;
     use crate::domain::{group::UserGroupId, known::LastRotated};
 
@@ -171,12 +162,27 @@ mod tests {
     }
 
     #[test]
+    fn a_time_in_the_future_tells_no_age() {
+        let (group, now) = rotated(Some(-1));
+        assert_eq!(age(&group, now), None);
+        let soon = now + SignedDuration::from_secs(60);
+        assert_eq!(
+            of(soon, now),
+            Some(Duration::ZERO),
+            "two clocks are never the same"
+        );
+    }
+
+    #[test]
     fn ages_are_read_and_everything_else_is_refused() {
         assert_eq!(parse("90d"), Ok(Duration::from_secs(90 * DAY)));
-        assert_eq!(parse("36h"), Ok(Duration::from_secs(36 * HOUR)));
+        assert_eq!(parse("36h"), Ok(Duration::from_hours(36)));
         assert_eq!(parse("2w"), Ok(Duration::from_secs(14 * DAY)));
         for text in ["", "90", "d", "-1d", "1.5d", "90 d", "90D", "3m", "٣d"] {
-            assert_eq!(parse(text), Err(InvalidAge::Unreadable), "{text}");
+            assert!(
+                matches!(parse(text), Err(InvalidAge::Unreadable(_))),
+                "{text}"
+            );
         }
         assert_eq!(parse("0d"), Err(InvalidAge::Zero));
         assert_eq!(parse("3651d"), Err(InvalidAge::TooLong));
@@ -196,7 +202,8 @@ mod tests {
             (Some(91), true, false),
             (Some(90), false, false),
             (Some(89), false, true),
-            (Some(-3), false, true),
+            // A clock that was ahead tells no age.
+            (Some(-3), false, false),
             (None, false, false),
         ] {
             let (group, now) = rotated(ago);

@@ -1,9 +1,11 @@
 //! Comma-separated values according to RFC 4180, parsed one byte at a time. An unquoted empty cell means that there is
-//! no value; a quoted one is an empty text.
+//! no value; a quoted one is an empty text. The separator is that of the header ([`super::table`]).
 
-use super::{Column, Columns, GroupRow, columns, no_such_column};
+use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns, strict_json::RESERVED};
 use crate::{
-    domain::{annotation::AnnotationChange, change::DesiredFields, group::UserGroupId},
+    domain::{
+        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, text::visible,
+    },
     formats::strict_json,
 };
 
@@ -11,6 +13,16 @@ use crate::{
 struct Cell {
     bytes: Vec<u8>,
     quoted: bool,
+    /// A blank stood before its quote.
+    after_blank: bool,
+}
+
+impl Cell {
+    /// Its text; `None` if it says nothing.
+    fn said(self) -> Option<String> {
+        let is_said = self.quoted || !self.bytes.is_empty();
+        String::from_utf8(self.bytes).ok().filter(|_| is_said)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,16 +30,25 @@ enum CellState {
     /// Nothing of the cell was read yet.
     #[default]
     Start,
+    /// Only blanks were read; a quote may follow.
+    Blank,
     Plain,
     Quoted,
     /// After a quote inside a quoted cell: the end of the cell, or the first half of a doubled quote.
     Quote,
+    /// Only blanks since the end of a quoted cell.
+    Closed,
 }
 
 /// Splits bytes into records.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct RecordSplitter {
+    separator: u8,
+    /// Blanks around cells without quotes are not part of them.
+    pub(super) trims: bool,
     state: CellState,
+    /// After a carriage return, which ends the record also without a line feed.
+    after_cr: bool,
     cells: Vec<Cell>,
     cell: Cell,
     error: Option<&'static str>,
@@ -41,13 +62,51 @@ pub(super) struct Record {
     error: Option<&'static str>,
 }
 
+impl Record {
+    /// Whether no cell has a value. A quoted empty text is one.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_nothing = |cell: &Cell| cell.bytes.trim_ascii().is_empty() && !cell.quoted;
+        self.error.is_none() && self.cells.iter().all(is_nothing)
+    }
+
+    /// Whether a blank follows every separator.
+    pub(super) fn is_spaced(&self) -> bool {
+        let mut rest = self.cells.iter().skip(1).peekable();
+        rest.peek().is_some()
+            && rest
+                .all(|cell| cell.after_blank || !cell.quoted && cell.bytes.first() == Some(&b' '))
+    }
+}
+
 impl RecordSplitter {
+    pub(super) fn new(separator: u8) -> Self {
+        Self {
+            separator,
+            trims: false,
+            state: CellState::Start,
+            after_cr: false,
+            cells: Vec::new(),
+            cell: Cell::default(),
+            error: None,
+            bytes: 0,
+        }
+    }
+
     /// The size of the current record so far, in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
 
     pub(super) fn push(&mut self, byte: u8) -> Option<Record> {
+        if std::mem::take(&mut self.after_cr) && byte != b'\n' {
+            let record = self.end_record();
+            self.take(byte);
+            return record;
+        }
+        self.take(byte)
+    }
+
+    fn take(&mut self, byte: u8) -> Option<Record> {
         self.bytes += 1;
         match (self.state, byte) {
             (CellState::Quoted, b'"') => self.state = CellState::Quote,
@@ -56,16 +115,18 @@ impl RecordSplitter {
                 self.cell.bytes.push(byte);
                 self.state = CellState::Quoted;
             }
-            (_, b',') => self.end_cell(),
+            (_, byte) if byte == self.separator => self.end_cell(),
             (_, b'\n') => return self.end_record(),
-            // The line ends with the next byte.
-            (CellState::Quote, b'\r') => {}
-            (CellState::Quote, _) => {
+            (_, b'\r') => self.after_cr = true,
+            (CellState::Quote | CellState::Closed, b' ') => self.state = CellState::Closed,
+            (CellState::Quote | CellState::Closed, _) => {
                 self.error = Some("something stands behind a closing quote");
                 // So that the next line starts a new row.
                 self.state = CellState::Plain;
             }
-            (CellState::Start, b'"') => {
+            (CellState::Start | CellState::Blank, b'"') => {
+                self.cell.after_blank = self.state == CellState::Blank;
+                self.cell.bytes.clear();
                 self.cell.quoted = true;
                 self.state = CellState::Quoted;
             }
@@ -74,7 +135,11 @@ impl RecordSplitter {
                     "a quote inside a cell without quotes; quote the cell and double the quotes in it",
                 );
             }
-            (CellState::Start | CellState::Plain, _) => {
+            (CellState::Start | CellState::Blank, b' ') => {
+                self.cell.bytes.push(byte);
+                self.state = CellState::Blank;
+            }
+            (CellState::Start | CellState::Blank | CellState::Plain, _) => {
                 self.cell.bytes.push(byte);
                 self.state = CellState::Plain;
             }
@@ -87,19 +152,21 @@ impl RecordSplitter {
         if self.state == CellState::Quoted {
             self.error = Some("a quoted cell is not closed");
         }
+        self.after_cr = false;
         self.end_record()
     }
 
     fn end_cell(&mut self) {
-        self.cells.push(std::mem::take(&mut self.cell));
+        let mut cell = std::mem::take(&mut self.cell);
+        if self.trims && !cell.quoted {
+            cell.bytes = cell.bytes.trim_ascii().to_vec();
+        }
+        self.cells.push(cell);
         self.state = CellState::Start;
     }
 
     /// Returns `None` for an empty line.
     fn end_record(&mut self) -> Option<Record> {
-        if self.state == CellState::Plain && self.cell.bytes.last() == Some(&b'\r') {
-            self.cell.bytes.pop();
-        }
         self.end_cell();
         self.bytes = 0;
         let cells = std::mem::take(&mut self.cells);
@@ -109,9 +176,45 @@ impl RecordSplitter {
     }
 }
 
+/// What the cells of a column are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Slot {
+    Column(Column),
+    /// One row of the mapping.
+    Map(String),
+    /// One key of the properties.
+    Property(String),
+    /// The column has no name: its cells must be empty.
+    Unnamed,
+    /// Only ids are wanted.
+    Ignored,
+}
+
+impl Slot {
+    /// `map:40` or `prop:tier`.
+    fn part(name: &str) -> Option<Self> {
+        let (kind, key) = name.split_once(':')?;
+        let key = (!key.is_empty() && !key.starts_with(RESERVED)).then(|| key.to_owned())?;
+        match kind {
+            "map" => Some(Self::Map(key)),
+            "prop" => Some(Self::Property(key)),
+            _ => None,
+        }
+    }
+
+    /// The column of which it is a part.
+    fn whole(&self) -> Option<Column> {
+        match self {
+            Self::Map(_) => Some(Column::Mapping),
+            Self::Property(_) => Some(Column::Properties),
+            Self::Column(_) | Self::Unnamed | Self::Ignored => None,
+        }
+    }
+}
+
 /// Maps each cell to its column.
 #[derive(Debug)]
-pub(super) struct Header(Vec<Column>);
+pub(super) struct Header(Vec<Slot>);
 
 impl Header {
     pub(super) fn parse(record: Record) -> Result<Self, String> {
@@ -119,24 +222,47 @@ impl Header {
             "the first line must name the columns: {}",
             super::write::names(&Columns::default())
         );
-        let mut columns = Vec::new();
+        let mut columns: Vec<Slot> = Vec::new();
         let mut problems: Vec<String> = record.error.map(ToOwned::to_owned).into_iter().collect();
+        let mut unknown = Vec::new();
         for cell in record.cells {
-            let name = String::from_utf8(cell.bytes)
-                .map_err(|_| format!("the file is not UTF-8 text; save it as UTF-8; {example}"))?;
-            if name.contains([';', '\t']) {
-                problems.push("the columns are separated by commas here, and not otherwise".into());
+            let name = String::from_utf8_lossy(&cell.bytes);
+            let name = name.trim();
+            if name.is_empty() {
+                columns.push(Slot::Unnamed);
                 continue;
             }
-            match Column::parse(name.trim()) {
-                Some(column) if columns.contains(&column) => {
+            if let Some(part) = Slot::part(name) {
+                if columns.contains(&part) {
+                    problems.push(format!("the column {} stands twice", visible(name)));
+                }
+                columns.push(part);
+                continue;
+            }
+            // A list calls it so.
+            let name = if name == "id" {
+                Column::Id.as_str()
+            } else {
+                name
+            };
+            match Column::parse(name) {
+                Some(column) if columns.contains(&Slot::Column(column)) => {
                     problems.push(format!("the column {} stands twice", column.as_str()));
                 }
-                Some(column) => columns.push(column),
-                None => problems.push(no_such_column(name.trim())),
+                Some(column) => columns.push(Slot::Column(column)),
+                None => unknown.push(name.to_owned()),
             }
         }
-        if !columns.contains(&Column::Id) {
+        problems.extend(no_such_columns(&unknown));
+        let mut wholes: Vec<Column> = columns.iter().filter_map(Slot::whole).collect();
+        wholes.retain(|whole| columns.contains(&Slot::Column(*whole)));
+        if let Some(whole) = wholes.first() {
+            problems.push(format!(
+                "the column {} and single parts of it contradict each other; remove one of them",
+                whole.as_str()
+            ));
+        }
+        if !columns.contains(&Slot::Column(Column::Id)) {
             problems.push(example);
         }
         if problems.is_empty() {
@@ -146,13 +272,46 @@ impl Header {
         }
     }
 
+    /// The number of columns without a name.
+    pub(super) fn unnamed(&self) -> usize {
+        self.0.iter().filter(|slot| **slot == Slot::Unnamed).count()
+    }
+
+    /// A header of which only the ids are wanted; `None` if it has none.
+    pub(super) fn of_ids(record: &Record) -> Option<Self> {
+        // A list of ids may begin with a group that is called "id".
+        let is_table = record.cells.len() > 1;
+        let slots = record.cells.iter().map(|cell| {
+            let name = String::from_utf8_lossy(&cell.bytes);
+            match name.trim() {
+                "user_group_id" => Slot::Column(Column::Id),
+                name if is_table && name.eq_ignore_ascii_case("id") => Slot::Column(Column::Id),
+                _ => Slot::Ignored,
+            }
+        });
+        let header = Self(slots.collect());
+        let ids = header.0.iter().filter(|slot| **slot != Slot::Ignored);
+        (ids.count() == 1).then_some(header)
+    }
+
+    /// The id of a record, as text.
+    pub(super) fn id(&self, record: Record) -> Option<String> {
+        let cells = self.0.iter().zip(record.cells);
+        let mut ids = cells.filter(|(slot, _)| **slot != Slot::Ignored);
+        let cell = ids.next()?.1;
+        String::from_utf8(cell.bytes).ok()
+    }
+
     pub(super) fn row(&self, record: Record) -> Result<GroupRow, String> {
         if let Some(error) = record.error {
             return Err(error.into());
         }
-        if record.cells.len() != self.0.len() {
+        let is_nothing = |cell: &Cell| cell.bytes.trim_ascii().is_empty();
+        let mut more = record.cells.iter().skip(self.0.len());
+        // Spreadsheets write empty cells behind the last column.
+        if record.cells.len() < self.0.len() || !more.all(is_nothing) {
             return Err(format!(
-                "{} cells, but the first line names {} columns; a cell with a comma needs quotes",
+                "{} cells, but the first line names {} columns; a cell with a separator in it needs quotes",
                 record.cells.len(),
                 self.0.len()
             ));
@@ -160,8 +319,29 @@ impl Header {
         let mut id = None;
         let mut fields = DesiredFields::default();
         let mut annotation = AnnotationChange::default();
+        let mut parts = Parts::default();
         let mut errors = Vec::new();
-        for (column, cell) in self.0.iter().copied().zip(record.cells) {
+        for (at, (slot, cell)) in self.0.iter().zip(record.cells).enumerate() {
+            let part = match slot {
+                Slot::Map(key) => Some((&mut parts.map, key)),
+                Slot::Property(key) => Some((&mut parts.properties, key)),
+                Slot::Column(_) | Slot::Unnamed | Slot::Ignored => None,
+            };
+            if let Some((pairs, key)) = part {
+                if let Some(cell) = cell.said() {
+                    pairs.push((key.clone(), cell));
+                }
+                continue;
+            }
+            let &Slot::Column(column) = slot else {
+                if !is_nothing(&cell) {
+                    errors.push(format!(
+                        "cell {} has a value, but its column has no name",
+                        at + 1
+                    ));
+                }
+                continue;
+            };
             let name = column.as_str();
             let Ok(text) = String::from_utf8(cell.bytes) else {
                 errors.push(format!("{name} is not UTF-8 text; save the file as UTF-8"));
@@ -196,6 +376,7 @@ impl Header {
                 id,
                 fields,
                 annotation,
+                parts,
             }
             .checked(),
             _ => Err(errors.join("; ")),

@@ -12,7 +12,8 @@ type ShortHash = [u8; 12];
 /// Ids with the number of their row.
 #[derive(Debug, Default)]
 pub struct Ids {
-    rows: HashMap<ShortHash, u32>,
+    /// The row and its line.
+    rows: HashMap<ShortHash, (u32, u32)>,
     skeletons: Skeletons,
     /// The first row of each appearance, for ids that look alike.
     alike: HashMap<ShortHash, u32>,
@@ -23,13 +24,22 @@ impl Ids {
     ///
     /// # Errors
     ///
-    /// Returns the earlier row that has this very id.
-    pub(super) fn add(&mut self, id: &UserGroupId, row: usize) -> Result<Option<usize>, usize> {
+    /// Returns the earlier row that has this very id, and its line.
+    pub(super) fn add(
+        &mut self,
+        id: &UserGroupId,
+        row: usize,
+        line: usize,
+    ) -> Result<Option<usize>, (usize, usize)> {
         // No file has this many rows.
-        let number = u32::try_from(row).unwrap_or(u32::MAX);
+        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let number = short(row);
         match self.rows.entry(short_hash(id.as_str())) {
-            Entry::Occupied(before) => return Err(*before.get() as usize),
-            Entry::Vacant(place) => place.insert(number),
+            Entry::Occupied(before) => {
+                let (row, line) = *before.get();
+                return Err((row as usize, line as usize));
+            }
+            Entry::Vacant(place) => place.insert((number, short(line))),
         };
         let skeleton = self.skeletons.of(id.as_str().trim());
         Ok(match self.alike.entry(short_hash(skeleton)) {

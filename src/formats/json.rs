@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Column, Columns, GroupRow, columns, no_such_column};
+use super::{Column, Columns, GroupRow, Parts, columns, no_such_column};
 use crate::{
     domain::{
         annotation::{AnnotationChange, Label},
@@ -81,6 +81,80 @@ impl ElementSplitter {
     }
 }
 
+/// Splits objects that follow each other, each over any number of lines, as jq prints them. What is no object ends with
+/// its line.
+#[derive(Debug, Default)]
+pub(super) struct ObjectSplitter {
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+    object: Vec<u8>,
+}
+
+impl ObjectSplitter {
+    pub(super) fn len(&self) -> usize {
+        self.object.len()
+    }
+
+    /// Returns a whole object if this byte ends one.
+    pub(super) fn push(&mut self, byte: u8) -> Option<Vec<u8>> {
+        if self.object.is_empty() && byte.is_ascii_whitespace() {
+            return None;
+        }
+        let is_stray = self.depth == 0 && !self.object.is_empty();
+        if is_stray && matches!(byte, b'\n' | b'\r') {
+            return self.end();
+        }
+        self.object.push(byte);
+        if is_stray || self.depth == 0 && byte != b'{' {
+            return None;
+        }
+        if self.in_text {
+            self.in_text = self.escaped || byte != b'"';
+            self.escaped = !self.escaped && byte == b'\\';
+            return None;
+        }
+        match byte {
+            b'"' => self.in_text = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth -= 1,
+            _ => {}
+        }
+        if self.depth == 0 { self.end() } else { None }
+    }
+
+    /// What is left at the end.
+    pub(super) fn end(&mut self) -> Option<Vec<u8>> {
+        let object = std::mem::take(self).object;
+        (!object.trim_ascii().is_empty()).then_some(object)
+    }
+}
+
+/// The objects of a line; more than one if all of it is objects.
+pub(super) fn objects(line: Vec<u8>) -> Vec<Vec<u8>> {
+    let mut splitter = ObjectSplitter::default();
+    let mut objects: Vec<_> = line
+        .iter()
+        .filter_map(|byte| splitter.push(*byte))
+        .collect();
+    let is_whole = splitter.end().is_none();
+    let is_all = objects.iter().all(|object| object.starts_with(b"{"));
+    if is_whole && is_all && objects.len() > 1 {
+        return objects;
+    }
+    objects.clear();
+    objects.push(line);
+    objects
+}
+
+/// Whether an object begins on this line and does not end there: it continues on the next one.
+pub(super) fn is_open(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let mut splitter = ObjectSplitter::default();
+    let has_ended = line.iter().any(|byte| splitter.push(*byte).is_some());
+    !has_ended && !splitter.in_text && matches!(line.last(), Some(b'{' | b'[' | b',' | b':'))
+}
+
 /// Parses one group. A key with null counts as not given.
 pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
@@ -125,6 +199,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             id,
             fields,
             annotation,
+            parts: Parts::default(),
         }
         .checked(),
         None if wrong.is_empty() => Err("user_group_id is missing".into()),
@@ -149,6 +224,7 @@ pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
         id,
         fields,
         annotation,
+        ..
     } = row;
     let mut object = Map::new();
     for column in columns.iter() {

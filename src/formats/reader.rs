@@ -3,10 +3,12 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    Columns, GroupRow, MAX_ROW_BYTES, csv,
+    Columns, GroupRow, MAX_ROW_BYTES,
     ids::Ids,
     json::{self, row},
+    table::Table,
 };
+use crate::intake::{decoder::Decoder, fault::Fault};
 
 /// One row, or what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,75 +26,101 @@ pub struct RowResult {
 enum Mode {
     /// The bytes so far do not determine the format.
     Open(Vec<u8>),
-    Csv(csv::RecordSplitter, Option<csv::Header>),
+    Table(Box<Table>),
     Array(json::ElementSplitter),
     Lines(Vec<u8>),
-    /// One object that spans several lines.
-    Object(Vec<u8>),
+    /// Objects that span several lines.
+    Objects(json::ObjectSplitter),
 }
 
 /// Reads one file after another. An id may occur only once in all of them.
 #[derive(Debug)]
 pub struct Reader {
+    decoder: Decoder,
     mode: Mode,
     line: usize,
+    after_cr: bool,
     /// The line where the current row begins.
     begin: usize,
     rows: usize,
     ids: Ids,
+    /// The names of the files so far, each with the number of rows before it.
+    files: Vec<(usize, String)>,
     digest: Sha256,
 }
 
 impl Default for Reader {
     fn default() -> Self {
         Self {
+            decoder: Decoder::default(),
             mode: Mode::Open(Vec::new()),
             line: 1,
+            after_cr: false,
             begin: 1,
             rows: 0,
             ids: Ids::default(),
+            files: Vec::new(),
             digest: Sha256::new(),
         }
     }
 }
 
 impl Reader {
+    /// Names the file that follows, for messages about ids that are in two files.
+    pub fn begin_file(&mut self, name: &str) {
+        self.files.push((self.rows, name.to_owned()));
+    }
+
     /// Takes the next bytes.
     ///
     /// # Errors
     ///
     /// Fails if the file as a whole is invalid; nothing more can be read from it.
     pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(RowResult)) -> Result<(), String> {
-        if let Mode::Open(start) = &mut self.mode {
-            start.extend_from_slice(bytes);
-            return self.detect_format(false, out);
-        }
-        for byte in bytes {
-            self.byte(*byte, out)?;
-        }
-        Ok(())
+        let mut text = Vec::with_capacity(bytes.len());
+        let decoded = self.decoder.push(bytes, &mut text);
+        decoded.map_err(|fault| fault.to_string())?;
+        self.take(&text, out)
     }
 
-    /// Marks the end of the file. Another file may follow.
+    /// Marks the end of the file. Another file may follow. Returns what was read differently from a plain file, in words.
     ///
     /// # Errors
     ///
-    /// As for [`Reader::push`].
-    pub fn end(&mut self, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
+    /// As for [`Reader::push`]; also if the file is empty or is not in a known encoding.
+    pub fn end(&mut self, out: &mut impl FnMut(RowResult)) -> Result<Option<String>, String> {
+        let mut text = Vec::new();
+        let decoded = self.decoder.end(&mut text);
+        if let Err(fault @ (Fault::Kind(_) | Fault::UnmarkedUtf16 | Fault::Utf32)) = &decoded {
+            return Err(fault.to_string());
+        }
+        self.take(&text, out)?;
+        decoded.map_err(|fault| fault.to_string())?;
         self.detect_format(true, out)?;
         let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
+        let mut remarks = None;
         match mode {
             Mode::Open(_) => {}
-            Mode::Csv(mut cutter, header) => match (cutter.end(), header) {
-                (Some(record), Some(header)) => self.emit(header.row(record), out),
-                (Some(record), None) => drop(csv::Header::parse(record)?),
-                (None, _) => {}
-            },
+            Mode::Table(mut table) => {
+                let record = table.end()?;
+                if let (Some(record), Some(header)) = (record, table.header()) {
+                    self.emit(header.row(record), out);
+                }
+                remarks = table.remarks();
+            }
             Mode::Array(cutter) => cutter.end()?,
-            Mode::Lines(line) | Mode::Object(line) => self.json(line, out),
+            Mode::Lines(line) => {
+                self.begin = self.line;
+                self.lines(line, out);
+            }
+            Mode::Objects(mut cutter) => {
+                if let Some(object) = cutter.end() {
+                    self.emit(row(object), out);
+                }
+            }
         }
-        (self.line, self.begin) = (1, 1);
-        Ok(())
+        (self.line, self.begin, self.after_cr) = (1, 1, false);
+        Ok(remarks)
     }
 
     /// The number of rows, valid and invalid.
@@ -111,6 +139,17 @@ impl Reader {
         self.ids
     }
 
+    fn take(&mut self, text: &[u8], out: &mut impl FnMut(RowResult)) -> Result<(), String> {
+        if let Mode::Open(start) = &mut self.mode {
+            start.extend_from_slice(text);
+            return self.detect_format(false, out);
+        }
+        for byte in text {
+            self.byte(*byte, out)?;
+        }
+        Ok(())
+    }
+
     fn detect_format(
         &mut self,
         is_all: bool,
@@ -119,29 +158,24 @@ impl Reader {
         let Mode::Open(start) = &mut self.mode else {
             return Ok(());
         };
-        if !is_all && start.len() < 3 {
-            return Ok(());
-        }
-        let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-        let Some(at) = text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+        let Some(at) = start.iter().position(|byte| !byte.is_ascii_whitespace()) else {
             return if start.len() > MAX_ROW_BYTES {
                 Err("the file begins with more than 8 MiB of nothing; is it another file?".into())
             } else {
                 Ok(())
             };
         };
-        let first_line = text[at..].split(|byte| *byte == b'\n').next();
-        let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > MAX_ROW_BYTES;
-        let mode = match text[at] {
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let first_line = start[at..].split(is_end).next().unwrap_or_default();
+        let is_whole = is_all || start[at..].iter().any(is_end) || start.len() > MAX_ROW_BYTES;
+        let mode = match start[at] {
             b'[' => Mode::Array(json::ElementSplitter::default()),
             b'{' if !is_whole => return Ok(()),
-            b'{' if first_line.is_some_and(|line| line.trim_ascii() == b"{") => {
-                Mode::Object(Vec::new())
-            }
+            b'{' if json::is_open(first_line) => Mode::Objects(json::ObjectSplitter::default()),
             b'{' => Mode::Lines(Vec::new()),
-            _ => Mode::Csv(csv::RecordSplitter::default(), None),
+            _ => Mode::Table(Box::default()),
         };
-        let text = text.to_vec();
+        let text = std::mem::take(start);
         self.mode = mode;
         for byte in text {
             self.byte(byte, out)?;
@@ -150,47 +184,55 @@ impl Reader {
     }
 
     fn byte(&mut self, byte: u8, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
+        let (line, mut ended, mut starts) = (self.line, None, false);
         let (length, found) = match &mut self.mode {
             Mode::Open(_) => (0, None),
-            Mode::Csv(cutter, header) => {
-                if cutter.len() == 0 {
-                    self.begin = self.line;
-                }
-                let record = cutter.push(byte);
-                let row = match (record, &header) {
-                    (Some(record), Some(header)) => Some(header.row(record)),
-                    (Some(record), None) => {
-                        *header = Some(csv::Header::parse(record)?);
-                        None
-                    }
-                    (None, _) => None,
-                };
-                (cutter.len(), row)
+            Mode::Table(table) => {
+                let record = table.push(byte)?;
+                let row = record.zip(table.header());
+                let row = row.map(|(record, header)| header.row(record));
+                starts = table.len() == 1;
+                (table.len(), row)
             }
             Mode::Array(cutter) => {
                 let was_inside = cutter.is_inside();
                 let element = cutter.push(byte)?;
                 if !was_inside && cutter.is_inside() {
-                    self.begin = self.line;
+                    self.begin = line;
                 }
                 (cutter.len(), element.map(row))
             }
-            Mode::Lines(line) if byte == b'\n' => {
-                let line = std::mem::take(line);
-                self.begin = self.line;
-                let is_blank = line.trim_ascii().is_empty();
-                (0, (!is_blank).then(|| row(line)))
+            Mode::Lines(text) if matches!(byte, b'\n' | b'\r') => {
+                ended = Some(std::mem::take(text));
+                self.begin = line;
+                (0, None)
             }
-            Mode::Lines(text) | Mode::Object(text) => {
+            Mode::Lines(text) => {
                 text.push(byte);
                 (text.len(), None)
             }
+            Mode::Objects(cutter) => {
+                let was_inside = cutter.len() > 0;
+                let object = cutter.push(byte);
+                if !was_inside && cutter.len() > 0 {
+                    self.begin = line;
+                }
+                (cutter.len(), object.map(row))
+            }
         };
-        if byte == b'\n' {
+        if byte == b'\r' || byte == b'\n' && !self.after_cr {
             self.line += 1;
         }
+        self.after_cr = byte == b'\r';
         if let Some(row) = found {
             self.emit(row, out);
+        }
+        // The byte may also have shown that the record before it is at its end.
+        if starts {
+            self.begin = line;
+        }
+        if let Some(line) = ended {
+            self.lines(line, out);
         }
         if length > MAX_ROW_BYTES {
             return Err(format!(
@@ -201,10 +243,25 @@ impl Reader {
         Ok(())
     }
 
-    fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(RowResult)) {
-        if !text.trim_ascii().is_empty() {
-            self.begin = self.line + 1 - text.split(|byte| *byte == b'\n').count();
-            self.emit(row(text), out);
+    /// The objects of one line.
+    fn lines(&mut self, line: Vec<u8>, out: &mut impl FnMut(RowResult)) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        for object in json::objects(line) {
+            self.emit(row(object), out);
+        }
+    }
+
+    /// An earlier row, in words.
+    fn place(&self, row: usize, line: usize) -> String {
+        match &self.files[..] {
+            [_, _, ..] => {
+                let file = self.files.iter().rfind(|(before, _)| *before < row);
+                let name = file.map_or("", |(_, name)| name);
+                format!("{name}, row {row}, line {line},")
+            }
+            _ => format!("row {row}"),
         }
     }
 
@@ -212,18 +269,22 @@ impl Reader {
         self.rows += 1;
         let number = self.rows;
         let mut twin = None;
-        let row = row.and_then(|row| match self.ids.add(&row.id, number) {
+        let row = row.and_then(|row| match self.ids.add(&row.id, number, self.begin) {
             Ok(alike) => {
                 twin = alike;
                 Ok(row)
             }
-            Err(before) => Err(format!(
-                "the id \"{}\" stands in row {before} already",
-                row.id
+            Err((before, line)) => Err(format!(
+                "the id \"{}\" stands in {} already",
+                row.id,
+                self.place(before, line)
             )),
         });
         if let Ok(row) = &row {
             self.digest.update(json::text(row, &Columns::all()));
+            if !row.parts.is_empty() {
+                self.digest.update(format!("{:?}", row.parts));
+            }
             self.digest.update(b"\n");
         }
         out(RowResult {

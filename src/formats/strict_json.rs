@@ -11,7 +11,10 @@ use serde::{
 };
 use serde_json::{Map, Number, Value, error::Category};
 
-use crate::domain::group::{Mapping, Properties};
+use crate::{
+    domain::group::{Mapping, Properties},
+    intake::signs,
+};
 
 const DUPLICATE_KEY: &str = "a key stands twice";
 const TOO_MANY: &str = "too many values";
@@ -99,7 +102,13 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
             Category::Eof => "not JSON: it ends too early",
             Category::Syntax | Category::Io => "not JSON, or nested too deeply",
         };
-        format!("line {}, column {}: {what}", error.line(), error.column())
+        let (line, column) = (error.line(), error.column());
+        let sign = match error.classify() {
+            Category::Syntax => signs::at(text, line, column),
+            Category::Data | Category::Eof | Category::Io => None,
+        };
+        let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
+        format!("line {line}, column {column}: {what}{sign}")
     })
 }
 

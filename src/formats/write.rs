@@ -1,6 +1,6 @@
 //! Writes rows as text, in each format. Reading the text gives the same rows, and writing those gives the same text.
 
-use super::{Column, Columns, GroupRow, json};
+use super::{Column, Columns, GroupRow, Parts, json};
 use crate::domain::{
     annotation::{Annotation, AnnotationChange, labels_text},
     change::DesiredFields,
@@ -57,6 +57,7 @@ impl GroupRow {
                 properties: group.properties.map(|known| known.value),
             },
             annotation: annotation.map_or_else(AnnotationChange::default, Annotation::as_change),
+            parts: Parts::default(),
         }
     }
 }
@@ -72,6 +73,7 @@ fn csv(row: &GroupRow, columns: &Columns) -> String {
         id,
         fields,
         annotation,
+        ..
     } = row;
     csv_line(columns.iter().map(|column| match column {
         Column::Id => Some(id.as_str().to_owned()),

@@ -151,7 +151,7 @@ pub async fn examine(request: &DoctorRequest) -> Report {
     let profiles = settings
         .as_ref()
         .map(|(settings, _)| settings.profiles.as_slice());
-    let directory = directory::check(&request.overrides, profiles, &mut report).await;
+    let directory = directory::check(request, profiles, &mut report).await;
     match &settings {
         Some((settings, profile)) => {
             service::check(request, settings, profile, directory.as_ref(), &mut report).await;

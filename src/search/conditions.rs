@@ -43,7 +43,7 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
     let age = || {
         let (rotated, created, _) = entry.times();
         let last = rotated.or(created)?;
-        Some(age::since(last, request.at))
+        age::of(last, request.at)
     };
     let annotation = || request.extras.annotations.get(entry.id());
     match test {

@@ -189,6 +189,8 @@ pub struct FilterError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterErrorKind {
     NoAge,
+    /// Or months.
+    Minutes,
     NoAgeAtAll,
     LongAge,
     NoTag,
@@ -215,6 +217,7 @@ impl fmt::Display for FilterError {
         let word = crate::domain::text::visible(&self.word);
         let what = match self.why {
             FilterErrorKind::NoAge => "write an age as 90d, 12w or 36h",
+            FilterErrorKind::Minutes => "m may mean months: write 90d, 12w or 36h",
             FilterErrorKind::NoAgeAtAll => "zero is no age",
             FilterErrorKind::LongAge => "3650d at most",
             FilterErrorKind::NoTag => "write tag:customer",

@@ -10,7 +10,10 @@ use super::{
     secret::{self, Hash},
     store::{Access, Store, StoreError},
 };
-use crate::database::{Fault, Row, Tx, values};
+use crate::{
+    database::{Fault, Row, Tx, values},
+    intake::duration::{self, InvalidAge},
+};
 
 /// Maximum length of the name of an environment, in characters.
 const MAX_ENVIRONMENT_NAME: usize = 100;
@@ -47,7 +50,7 @@ pub enum Expiry {
 }
 
 impl FromStr for Expiry {
-    type Err = &'static str;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Ok(at) = text.parse::<Timestamp>() {
@@ -55,9 +58,13 @@ impl FromStr for Expiry {
         }
         if let Ok(day) = text.parse::<Date>() {
             let midnight = day.to_zoned(TimeZone::UTC).map(|at| at.timestamp());
-            return midnight.map(Self::At).map_err(|_| WHEN);
+            return midnight.map(Self::At).map_err(|_| WHEN.to_owned());
         }
-        let span = text.parse::<Span>().map_err(|_| WHEN)?;
+        // `3m` would be three minutes.
+        if let Err(why @ InvalidAge::Minutes(..)) = duration::age(text) {
+            return Err(why.to_string());
+        }
+        let span = text.parse::<Span>().map_err(|_| WHEN.to_owned())?;
         Ok(Self::In(span))
     }
 }

@@ -16,6 +16,8 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
+use crate::intake::pem;
+
 /// Why a certificate or its key cannot be used; never contains their contents.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
@@ -29,6 +31,8 @@ pub enum TlsError {
     NoKey(PathBuf),
     #[error("the key in {} does not fit the first certificate in {}; name both of one certificate", key.display(), cert.display())]
     Strangers { cert: PathBuf, key: PathBuf },
+    #[error("{}: {why}", cert.display())]
+    Broken { cert: PathBuf, why: String },
     #[error("the certificate in {} cannot be used: {why}", cert.display())]
     Unusable { cert: PathBuf, why: String },
 }
@@ -83,9 +87,19 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
         source,
     };
     let chain = fs::read(cert).map_err(|error| unreadable(cert, error))?;
-    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
-    let chain = chain.ok().filter(|chain| !chain.is_empty());
-    let chain = chain.ok_or_else(|| TlsError::NoCertificate(cert.to_owned()))?;
+    let chain = pem::plain(&chain);
+    let sections = pem::certificates(&chain);
+    let count = sections.len();
+    if count == 0 {
+        return Err(TlsError::NoCertificate(cert.to_owned()));
+    }
+    let sections = sections.into_iter().enumerate().map(|(at, section)| {
+        CertificateDer::from_pem_slice(section).map_err(|_| TlsError::Broken {
+            cert: cert.to_owned(),
+            why: pem::broken(at + 1, count),
+        })
+    });
+    let chain = sections.collect::<Result<Vec<_>, _>>()?;
     // Read access for a group may be intended.
     let metadata = fs::metadata(key).map_err(|error| unreadable(key, error))?;
     if metadata.mode() & 0o007 != 0 {
@@ -93,8 +107,8 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     }
     let secret = fs::read(key).map(zeroize::Zeroizing::new);
     let secret = secret.map_err(|error| unreadable(key, error))?;
-    let secret =
-        PrivateKeyDer::from_pem_slice(&secret).map_err(|_| TlsError::NoKey(key.to_owned()))?;
+    let secret = PrivateKeyDer::from_pem_slice(&pem::plain(&secret))
+        .map_err(|_| TlsError::NoKey(key.to_owned()))?;
     let unusable = |why: String| TlsError::Unusable {
         cert: cert.to_owned(),
         why,

@@ -26,6 +26,7 @@ mod handoff;
 mod help;
 mod history;
 mod import;
+mod intake;
 mod jq;
 mod leaks;
 mod limits;

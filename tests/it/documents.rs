@@ -80,10 +80,11 @@ fn page(file: &str) -> String {
 }
 
 /// Pages whose blocks are run, and the least number of them.
-const PAGES: [(&str, usize); 13] = [
+const PAGES: [(&str, usize); 14] = [
     ("README.md", 1),
     ("docs/guide/everyday.md", 1),
     ("docs/guide/getting-started.md", 3),
+    ("docs/guide/files-from-elsewhere.md", 1),
     ("docs/guide/import-and-apply.md", 1),
     ("docs/guide/many-groups.md", 1),
     ("docs/guide/rotation.md", 1),
@@ -160,6 +161,7 @@ async fn rotation_and_many_groups() {
 #[tokio::test]
 async fn import_and_apply() {
     run_page("docs/guide/import-and-apply.md").await;
+    run_page("docs/guide/files-from-elsewhere.md").await;
 }
 
 #[tokio::test]

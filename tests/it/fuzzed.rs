@@ -56,3 +56,13 @@ fn mappings() {
 fn properties() {
     replay("properties", 5, targets::properties::run);
 }
+
+#[test]
+fn intakes() {
+    replay("intake", 5, targets::intake::run);
+}
+
+#[test]
+fn tables() {
+    replay("table", 5, targets::table::run);
+}

@@ -15,6 +15,7 @@ mod documents;
 mod fuzzed;
 mod golden;
 mod house;
+mod intake;
 mod operations;
 mod packaging;
 mod pictures;

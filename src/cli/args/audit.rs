@@ -4,7 +4,13 @@ use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use super::user_group_id;
-use crate::domain::{age, group::UserGroupId};
+use crate::{
+    domain::{
+        age::{self, InvalidAge},
+        group::UserGroupId,
+    },
+    intake::duration,
+};
 
 #[derive(Debug, Args)]
 #[command(
@@ -40,8 +46,10 @@ impl Since {
 }
 
 fn since(text: &str) -> Result<Since, String> {
-    if let Ok(age) = age::parse(text) {
-        return Ok(Since::Ago(age));
+    match age::parse(text) {
+        Ok(age) => return Ok(Since::Ago(age)),
+        Err(InvalidAge::Unreadable(duration::InvalidAge::Unreadable)) => {}
+        Err(why) => return Err(why.to_string()),
     }
     let day = text.parse::<Date>().ok();
     let day = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());

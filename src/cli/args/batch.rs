@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::operations::batch::RunLimits;
+use crate::{
+    domain::age::{self, InvalidAge},
+    operations::batch::RunLimits,
+};
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -72,20 +75,9 @@ impl BatchArgs {
     }
 }
 
-/// A whole number and `m`, `h`, `d` or `w`.
-pub(super) fn age(text: &str) -> Result<Duration, &'static str> {
-    let wrong = "write a whole number and its unit: 90d, 12h, 2w or 30m";
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let minutes = match unit {
-        "m" => 1,
-        "h" => 60,
-        "d" => 24 * 60,
-        "w" => 7 * 24 * 60,
-        _ => return Err(wrong),
-    };
-    let number: u32 = number.parse().map_err(|_| wrong)?;
-    Ok(Duration::from_secs(u64::from(number) * minutes * 60))
+/// An age, as filters and settings have it.
+pub(super) fn age(text: &str) -> Result<Duration, InvalidAge> {
+    age::parse(text)
 }
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
@@ -115,7 +107,7 @@ mod tests {
     fn ages_and_rates_are_read_with_their_units() {
         assert_eq!(age("90d"), Ok(Duration::from_hours(90 * 24)));
         assert_eq!(age("2w"), Ok(Duration::from_hours(14 * 24)));
-        for wrong in ["", "d", "90", "-1d", "1.5d", "90é", "90D"] {
+        for wrong in ["", "d", "90", "-1d", "1.5d", "90é", "90D", "3m", "0d"] {
             assert!(age(wrong).is_err(), "{wrong}");
         }
         assert_eq!(rate("5/s"), Ok(5.0));

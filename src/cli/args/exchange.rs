@@ -104,8 +104,8 @@ pub(crate) enum FileFormat {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\
-                  Of a folder, the files that end in .json, .jsonl or .csv are read, in the order of\n\
-                  their names; hidden ones are not.\n\n\
+                  In a folder, the files that end in .json, .jsonl, .ndjson, .csv or .tsv are read, in the\n\
+                  order of their names; others are listed, except hidden ones.\n\n\
                   Examples:\n  groupdesk apply groups/ --dry-run --detailed-exitcode\n  \
                   groupdesk apply groups.jsonl --prune-report --yes"
 )]

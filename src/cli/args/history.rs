@@ -1,12 +1,13 @@
 //! The arguments of `history`, `view` and `favourite`.
 
-use std::time::Duration;
-
 use clap::{Args, Subcommand};
-use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
-use super::{Filter, Mutation, Output, Replace, batch::age, user_group_id};
-use crate::domain::{group::UserGroupId, history::Operation};
+use super::{Filter, Mutation, Output, Replace, user_group_id};
+use crate::domain::{
+    group::UserGroupId,
+    history::Operation,
+    when::{self, Time},
+};
 
 /// Tell who did what to which group, the newest first
 #[derive(Debug, Args)]
@@ -26,10 +27,10 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) filter: Filter,
     /// Only from this time on
-    #[arg(long, value_name = "TIME", value_parser = when)]
+    #[arg(long, value_name = "TIME", value_parser = when::parse)]
     pub(crate) since: Option<Time>,
     /// Only before this time
-    #[arg(long, value_name = "TIME", value_parser = when)]
+    #[arg(long, value_name = "TIME", value_parser = when::parse)]
     pub(crate) until: Option<Time>,
     /// Only by this person: ana, or ana@bastion2
     #[arg(long, value_name = "WHO")]
@@ -103,41 +104,6 @@ fn line(text: &str) -> Result<EntryRef, String> {
     Ok(EntryRef::LastOf(id))
 }
 
-/// A moment, or how long ago.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Time {
-    At(Timestamp),
-    Ago(Duration),
-}
-
-impl Time {
-    /// As a moment; what is too long ago is the beginning.
-    pub(crate) fn at(self, now: Timestamp) -> Timestamp {
-        match self {
-            Self::At(at) => at,
-            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
-        }
-    }
-}
-
-fn when(text: &str) -> Result<Time, &'static str> {
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(Time::At(at));
-    }
-    // A time without a time zone is not accepted as a day.
-    if text.len() == "2026-11-30".len()
-        && let Ok(day) = text.parse::<Date>()
-    {
-        let midnight = day.to_zoned(TimeZone::UTC);
-        return midnight
-            .map(|midnight| Time::At(midnight.timestamp()))
-            .map_err(|_| "there is no such day");
-    }
-    age(text).map(Time::Ago).map_err(|_| {
-        "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 30m)"
-    })
-}
-
 fn operation(text: &str) -> Result<Operation, &'static str> {
     Operation::parse(text).ok_or("write get, create, update, rotate or handoff")
 }
@@ -204,23 +170,4 @@ pub(crate) struct Favourite {
     pub(crate) remove: bool,
     #[command(flatten)]
     pub(crate) output: Output,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_a_day_a_moment_or_an_age() {
-        let at = |text: &str| Time::At(text.parse().expect("a time"));
-        assert_eq!(when("2026-11-30"), Ok(at("2026-11-30T00:00:00Z")));
-        assert_eq!(
-            when("2026-11-30T08:00:00+01:00"),
-            Ok(at("2026-11-30T07:00:00Z"))
-        );
-        assert_eq!(when("7d"), Ok(Time::Ago(Duration::from_hours(7 * 24))));
-        for wrong in ["", "yesterday", "2026-13-01", "2026-11-30T08:00", "7"] {
-            assert!(when(wrong).is_err(), "{wrong}");
-        }
-    }
 }

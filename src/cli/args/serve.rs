@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     config::duration::{self, InvalidDuration},
+    intake::listen,
     service::{is_host_name, keys::Expiry},
 };
 
@@ -25,10 +26,19 @@ fn host(text: &str) -> Result<String, &'static str> {
     )
 }
 
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    listen::address(text, Some(8474))
+}
+
+/// The port of the listener for operators has no default.
+fn operators(text: &str) -> Result<SocketAddr, String> {
+    listen::address(text, None)
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474", value_parser = listen)]
     pub(crate) listen: SocketAddr,
     /// Speak HTTPS with this certificate: its whole chain in PEM, read again at SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -37,7 +47,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// A second listener, for operators: /live, /ready and /metrics, without a key
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = operators)]
     pub(crate) metrics: Option<SocketAddr>,
     /// Write one JSON line per request to standard output; never a key or a token
     #[arg(long)]

@@ -21,13 +21,17 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
+    domain::text::visible,
     formats::{Ids, Plan},
+    intake,
     operations::{Permit, Sending},
 };
 use serde_json::json;
 
 /// Extensions of the files that are read from a folder.
-const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
+const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "csv", "tsv"];
+/// How many files that are not read are named.
+const NAMED: usize = 10;
 
 /// Send everything that differs.
 const ALL: Sending = Sending {
@@ -52,6 +56,7 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
         import: None,
         bases: shown.bases,
         annotations: shown.annotations,
+        completed: shown.completed,
     };
     send::run(&session, &mut signals, &checked, job).await
 }
@@ -83,7 +88,7 @@ pub(crate) async fn compare(
         refreshes,
         replaces: true,
     };
-    let shown = plan::print_plan(session, &checked, options).await?;
+    let shown = plan::print_plan(session, &checked, options, true).await?;
     plan::print_summary(session, ALL, &shown)?;
     Ok(Exit::from_difference(is_different(&shown)))
 }
@@ -106,7 +111,7 @@ async fn prepare(
         refreshes: arguments.refresh,
         replaces: true,
     };
-    let shown = plan::print_plan(session, &checked, options).await?;
+    let shown = plan::print_plan(session, &checked, options, false).await?;
     let plan = shown.plan;
     if arguments.prune_report {
         prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
@@ -116,14 +121,19 @@ async fn prepare(
         let is_told = arguments.detailed_exitcode && is_different(&shown);
         return Ok(Err(Exit::from_difference(is_told)));
     }
-    output::context(&plan::in_words(ALL, &shown));
+    plan::print_head(session, ALL, &shown)?;
     let operations = &session.operations;
     if plan.to_do() == 0 {
         let notes = shown.annotations.len();
         if notes > 0 {
             confirm::ensure_can_ask(session, arguments.mutation.yes)?;
             let what = format!("Notes and labels of {notes} groups change here; nothing is sent.");
-            confirm::confirm(arguments.mutation.yes, &what, Question::YesOrNo).await?;
+            if shown.lost().is_some() {
+                let words = format!("annotate {notes}");
+                confirm::losing(arguments.mutation.yes, shown.lost(), &what, &words).await?;
+            } else {
+                confirm::confirm(arguments.mutation.yes, &what, Question::YesOrNo).await?;
+            }
         }
         return Ok(Ok((checked, Permit::nothing(), shown)));
     }
@@ -133,7 +143,7 @@ async fn prepare(
     let profile = &operations.profile().name;
     let words = format!("apply {} in {profile}", plan.to_do());
     let what = "Groups are created and changed; none can be deleted again.";
-    confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+    confirm::losing(arguments.mutation.yes, shown.lost(), what, &words).await?;
     Ok(Ok((checked, permit, shown)))
 }
 
@@ -160,23 +170,27 @@ async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Res
         .await
 }
 
-/// The file itself, or the files of a folder in name order.
+/// The file itself, or the files of a folder in name order; what is left out of a folder is said.
 fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let failed = |error: std::io::Error| CliError::Usage(format!("{}: {error}", path.display()));
-    let mut files = Vec::new();
+    let (mut files, mut ignored) = (Vec::new(), Vec::new());
     for entry in path.read_dir().map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let is_hidden = file
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let Some(name) = file.file_name() else {
+            continue;
+        };
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
         let is_meant = file.extension().is_some_and(|ending| {
             let mut endings = ENDINGS.iter();
             endings.any(|known| ending.eq_ignore_ascii_case(known))
         });
-        if is_hidden || !is_meant {
+        if !is_meant {
+            ignored.push(left_out(&file));
             continue;
         }
         // If the file were skipped silently, its groups would not end up as wanted.
@@ -193,12 +207,40 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
             file.display()
         )));
     }
+    ignored.sort();
+    if !ignored.is_empty() {
+        let more = ignored.len().saturating_sub(NAMED);
+        ignored.truncate(NAMED);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        output::context(&format!(
+            "! not read in {}: {}{more}",
+            path.display(),
+            ignored.join(", ")
+        ));
+    }
     if files.is_empty() {
         return Err(CliError::Usage(format!(
-            "{} has no file that ends in .json, .jsonl or .csv; nothing was done",
+            "{} has no file that ends in .json, .jsonl, .ndjson, .csv or .tsv; nothing was done",
             path.display()
         )));
     }
     files.sort();
     Ok(files)
+}
+
+/// A file of a folder that is not read, with the reason if its content shows one.
+fn left_out(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    let name = visible(&name.to_string_lossy()).into_owned();
+    if file.is_dir() {
+        return format!("{name}/ (a folder; name it itself)");
+    }
+    let is_file = file.is_file();
+    let start = is_file.then(|| intake::text::start(file)).flatten();
+    let kind = start.and_then(|start| intake::kind::foreign(&start));
+    kind.map_or_else(|| name.clone(), |kind| format!("{name} ({kind})"))
 }

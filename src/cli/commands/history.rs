@@ -140,7 +140,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     } else {
         None
     };
-    let at = |when: Option<crate::cli::args::Time>| when.map(|when| when.at(now));
+    let at = |when: Option<crate::domain::when::Time>| when.map(|when| when.at(now));
     let wanted = HistoryFilter {
         user_group_id: arguments.id.clone(),
         since: at(arguments.since),

@@ -3,7 +3,9 @@
 //! stopped.
 
 pub(crate) mod checked;
+mod losses;
 pub(crate) mod plan;
+mod resembling;
 pub(crate) mod send;
 mod tally;
 
@@ -15,7 +17,7 @@ use crate::{
     cli::{
         args::{Global, Import as Arguments},
         error::CliError,
-        input::confirm::{self, Question},
+        input::confirm,
         output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
@@ -30,6 +32,7 @@ use crate::{
 };
 use checked::{Checked, chunk, line};
 use plan::{ImportOptions, ShownPlan};
+use resembling::{Resembling, SpreadsheetCells};
 use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
@@ -65,7 +68,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
             return taken.await.map(Err);
         }
         if arguments.mutation.dry_run {
-            let shown = plan::print_plan(&session, &checked, options).await?;
+            let shown = plan::print_plan(&session, &checked, options, false).await?;
             plan::print_summary(&session, sending, &shown)?;
             return Ok(Err(Exit::Done));
         }
@@ -85,7 +88,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
             shown = plan::print_review(&session, &checked, options, done).await?;
             let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
-            confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
+            confirm::losing(arguments.mutation.yes, shown.lost(), what, &words).await?;
         }
         if is_again {
             operations.end_import(import.id).await?;
@@ -105,6 +108,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         import: Some(import),
         bases: shown.bases,
         annotations: shown.annotations,
+        completed: shown.completed,
     };
     send::run(&session, &mut signals, &checked, job).await
 }
@@ -167,12 +171,21 @@ async fn import_rows(
     let operations = &session.operations;
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
+    let mut resembling = Resembling::default();
+    let mut spreadsheet = SpreadsheetCells::default();
     while let Some(next) = rows.recv().await {
-        let (numbers, rows): (Vec<_>, Vec<_>) = chunk(next)?.into_iter().unzip();
+        let (numbers, mut rows): (Vec<_>, Vec<_>) = chunk(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
+        let known = operations.show_by_ids(ids.clone()).await?;
+        plan::complete(&mut rows, &numbers, &known, false)?;
+        for ((row, number), known) in rows.iter().zip(&numbers).zip(&known) {
+            spreadsheet.check(*number, row);
+            if known.is_none() {
+                resembling.check(session, *number, &row.id).await?;
+            }
+        }
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
-            let known = operations.show_by_ids(ids.clone()).await?;
             let annotations = plan::annotation_plans(session, &rows, replaces).await?;
             let known = rows.iter().zip(known).zip(annotations);
             known
@@ -211,6 +224,10 @@ async fn import_rows(
         if !lines.is_empty() {
             output::result(&lines)?;
         }
+    }
+    let warnings = [resembling.in_words(), spreadsheet.in_words()];
+    for warning in warnings.iter().flatten() {
+        output::context(warning);
     }
     print_tally(session, &tally, checked.rows, dry_run)?;
     Ok(Exit::Done)

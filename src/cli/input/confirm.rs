@@ -69,6 +69,20 @@ pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliErro
     )))
 }
 
+/// Asks for a phrase, and one level more if values are lost: the phrase then says so, too.
+pub(crate) async fn losing(
+    yes: bool,
+    lost: Option<String>,
+    what: &str,
+    words: &str,
+) -> Result<(), CliError> {
+    let Some(lost) = lost else {
+        return confirm(yes, what, Question::TypeWords(words)).await;
+    };
+    let words = format!("{words} and lose values");
+    confirm(yes, &format!("{lost}. {what}"), Question::TypeWords(&words)).await
+}
+
 /// Asks for confirmation, unless `--yes` was given.
 pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Result<(), CliError> {
     if yes {

@@ -3,7 +3,6 @@
 
 use std::{
     collections::HashSet,
-    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -16,6 +15,7 @@ use crate::{
         size::check_size, text::visible,
     },
     formats::{GroupRow, Reader, RowResult, strict_json},
+    intake::{pairs::pair, text},
     operations::Failure,
     search::suggest::similar,
 };
@@ -221,6 +221,9 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let row = only
         .row
         .map_err(|why| format!("line {}: {why}", only.line))?;
+    if !row.parts.is_empty() {
+        return Err("has columns such as map:40 or prop:tier; `groupdesk apply` takes them".into());
+    }
     if !row.annotation.is_empty() {
         return Err(
             "holds a note, labels or a favourite, which are not the service's; \
@@ -238,21 +241,20 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
 }
 
 fn map_row(text: &str) -> Result<(String, String), CliError> {
-    match text.split_once('=') {
-        Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
-            Ok((schema.to_owned(), source.to_owned()))
-        }
-        _ => Err(usage(
-            "--map is a schema id, =, and a data source id: --map 40=213",
-        )),
-    }
+    let (schema, source) = pair(text).map_err(|why| {
+        usage(&format!(
+            "--map: {why}; expected a schema id, =, and a data source id: --map 40=213"
+        ))
+    })?;
+    Ok((schema.to_owned(), source.to_owned()))
 }
 
 fn property(text: &str) -> Result<(String, Value), CliError> {
-    let (key, value) = text
-        .split_once('=')
-        .filter(|(key, _)| !key.is_empty())
-        .ok_or_else(|| usage("--property is a key, =, and a JSON value: --property 'seats=25'"))?;
+    let (key, value) = pair(text).map_err(|why| {
+        usage(&format!(
+            "--property: {why}; expected a key, =, and a JSON value: --property 'seats=25'"
+        ))
+    })?;
     let value = strict_json::value(value).map_err(|error| {
         usage(&format!(
             "--property {}: {error}; a text needs its quotes: --property '{}=\"gold\"'",
@@ -285,32 +287,10 @@ fn file<T>(
     parse: impl Fn(&str) -> Result<T, String>,
 ) -> Result<Option<T>, CliError> {
     let Some(path) = path else { return Ok(None) };
-    let (name, text) = if path == Path::new("-") {
-        (
-            "standard input".to_owned(),
-            text_of(std::io::stdin().lock()),
-        )
-    } else {
-        let text = std::fs::File::open(path)
-            .map_err(|error| error.to_string())
-            .and_then(text_of);
-        (path.display().to_string(), text)
-    };
+    let name = text::name(path);
     let failed = |why: String| usage(&format!("{option}: {name}: {why}"));
-    let text = text.map_err(failed)?;
+    let text = text::of_source(path, MAX_FILE).map_err(|fault| failed(fault.to_string()))?;
     parse(&text).map(Some).map_err(failed)
-}
-
-fn text_of(reader: impl std::io::Read) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    reader
-        .take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err("holds more than 8 MiB; name another file".into());
-    }
-    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save it as UTF-8".into())
 }
 
 fn usage(text: &str) -> CliError {

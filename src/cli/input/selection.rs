@@ -1,14 +1,12 @@
 //! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age.
 
-use std::{
-    io::{self, Read},
-    path::Path,
-    time::Duration,
-};
+use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 
 use crate::{
-    cli::{args::Selection, error::CliError, input::listing::Listing, session::Session},
-    domain::group::UserGroupId,
+    cli::{args::Selection, error::CliError, input::listing::Listing, output, session::Session},
+    domain::{group::UserGroupId, text::oddities},
+    formats::ids_in,
+    intake::{fault::Fault, ids, text},
 };
 
 /// Maximum size of a list of ids, in bytes.
@@ -43,7 +41,7 @@ impl Selected {
                 )));
             }
             let ids = match from {
-                Some(file) => read(file, undone).await?,
+                Some(file) => read(session, file, undone).await?,
                 None => ids.clone(),
             };
             return Ok(Self {
@@ -60,38 +58,68 @@ impl Selected {
     }
 }
 
-/// Reads one id per line and skips empty lines.
-async fn read(file: &Path, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
+/// Reads the ids of a list, or of a file of groups. A line of a list is taken as it stands if there is such a group;
+/// else without blanks, quotes and invisible marks around it.
+async fn read(session: &Session, file: &Path, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
     let path = file.to_owned();
-    let done = tokio::task::spawn_blocking(move || {
-        let from: Box<dyn Read> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else {
-            Box::new(std::fs::File::open(&path)?)
-        };
-        let mut text = String::new();
-        // If the list were cut off, its last id could be that of another group.
-        if from.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
-            return Err(io::Error::other("it has more than 64 MiB; divide it"));
-        }
-        Ok(text)
-    });
+    let done = tokio::task::spawn_blocking(move || text::of_source(&path, LONGEST));
     let done = done
         .await
         .map_err(CliError::unexpected("the reading broke off"))?;
-    let text = done.map_err(|error| {
-        CliError::Usage(format!(
-            "cannot read the ids from {}: {error}; {undone}",
-            file.display()
-        ))
-    })?;
-    let lines = text.lines().enumerate();
-    let ids = lines
-        .filter(|(_, line)| !line.is_empty())
-        .map(|(at, line)| {
-            UserGroupId::parse(line).map_err(|error| {
-                CliError::Usage(format!("line {} of {}: {error}", at + 1, file.display()))
-            })
-        });
-    ids.collect()
+    let name = text::name(file);
+    let wrong = |why: &dyn Display| CliError::Usage(format!("{name}: {why}; {undone}"));
+    let list = done.map_err(|fault| wrong(&fault))?;
+    let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
+    let mut found = Vec::new();
+    if let Some(ids) = of_groups {
+        for (number, id) in ids {
+            let id = UserGroupId::parse(id);
+            found.push(id.map_err(|error| wrong(&format!("line {number}: {error}")))?);
+        }
+    } else {
+        found = listed(session, &list, &name)
+            .await
+            .map_err(|why| match why {
+                CliError::Usage(why) => wrong(&why),
+                other => other,
+            })?;
+    }
+    if found.is_empty() {
+        return Err(wrong(&Fault::Empty));
+    }
+    Ok(found)
+}
+
+/// The ids of a plain list.
+async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGroupId>, CliError> {
+    let lines: Vec<_> = ids::lines(list).collect();
+    let is_odd = |line: &ids::Line<'_>| {
+        line.raw != line.plain || line.is_comment() || !oddities(line.plain).is_empty()
+    };
+    let odd = lines.iter().filter(|line| is_odd(line));
+    let odd: Vec<_> = odd
+        .filter_map(|line| UserGroupId::parse(line.raw).ok())
+        .collect();
+    let known = session.operations.show_by_ids(odd).await?.into_iter();
+    let known: HashSet<_> = known.flatten().map(|group| group.id).collect();
+    let mut found = Vec::new();
+    for line in &lines {
+        let raw = UserGroupId::parse(line.raw).ok();
+        if let Some(id) = raw.filter(|id| !is_odd(line) || known.contains(id)) {
+            found.push(id);
+            continue;
+        }
+        if line.is_comment() {
+            continue;
+        }
+        if let Some(oddity) = oddities(line.plain).first() {
+            output::context(&format!(
+                "! {name}, line {}: character {} of the id: {}",
+                line.number, oddity.position, oddity.what
+            ));
+        }
+        let id = UserGroupId::parse(line.plain);
+        found.push(id.map_err(|error| CliError::Usage(format!("line {}: {error}", line.number)))?);
+    }
+    Ok(found)
 }

@@ -1,7 +1,10 @@
 //! The forms of a result that is a list or one object: indented JSON, one object per line, CSV, or only the names. All
 //! are made from the same JSON, so they cannot disagree.
 
-use std::sync::OnceLock;
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -11,6 +14,8 @@ use super::jq;
 use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
 
 static FORM: OnceLock<Form> = OnceLock::new();
+/// Whether a part of an array was printed, but not its end.
+static IS_OPEN: AtomicBool = AtomicBool::new(false);
 
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -43,6 +48,11 @@ pub(crate) fn choose(form: Form) {
 
 pub(crate) fn chosen() -> Option<Form> {
     FORM.get().copied()
+}
+
+/// Whether an array was begun that is not at its end: nothing else may be printed then.
+pub(crate) fn is_open() -> bool {
+    IS_OPEN.load(Ordering::SeqCst)
 }
 
 /// Writes the items of a list. A single object is treated as a list of one.
@@ -104,11 +114,14 @@ impl Items {
             self.kept.push_str(&text);
             return Ok(String::new());
         }
+        let is_array = matches!(chosen(), Some(Form::Json) | None);
+        IS_OPEN.store(is_array && self.is_begun, Ordering::SeqCst);
         Ok(text)
     }
 
     /// The text after the last item.
     pub(crate) fn end(&mut self) -> String {
+        IS_OPEN.store(false, Ordering::SeqCst);
         let end = match (chosen(), self.is_begun) {
             (Some(Form::Jsonl | Form::Csv | Form::Name), _) => "",
             (_, true) => "\n]\n",

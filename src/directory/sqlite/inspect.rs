@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
@@ -46,6 +47,8 @@ pub struct Contents {
     pub pending_hand_offs: u32,
     pub failed_hand_offs: u32,
     pub drafts: u32,
+    /// The latest time that a group was seen or rotated at.
+    pub latest: Option<Timestamp>,
     /// Packed copies that differ from their groups.
     pub differing: u32,
 }
@@ -124,7 +127,8 @@ const CONTENTS: &str = concat!(
     open_states!(),
     "), (SELECT COUNT(*) FROM rotations WHERE handoff = 'pending'), \
      (SELECT COUNT(*) FROM rotations WHERE handoff = 'failed'), (SELECT COUNT(*) FROM drafts), \
-     (SELECT COUNT(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open'))"
+     (SELECT COUNT(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('sent', 'unknown', 'open')), \
+     (SELECT MAX(MAX(COALESCE(last_rotated_at, 0), COALESCE(last_seen, 0))) FROM user_groups)"
 );
 
 fn contents(connection: &Connection) -> Result<Contents, Fault> {
@@ -136,6 +140,9 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
             failed_hand_offs: row.get(3)?,
             drafts: row.get(4)?,
             open_changes: row.get(5)?,
+            latest: row
+                .get::<_, Option<i64>>(6)?
+                .and_then(|at| Timestamp::from_microsecond(at).ok()),
             differing: 0,
         })
     })?;

@@ -1,6 +1,6 @@
 //! Files that arrive in chunks: detecting the format, where rows begin, and when to give up.
 
-use super::{MAX_ROW_BYTES, Reader, read};
+use super::{MAX_ROW_BYTES, Reader, ids_in, read};
 
 #[test]
 fn another_kind_of_file_is_told_so() {
@@ -10,9 +10,11 @@ fn another_kind_of_file_is_told_so() {
         .flat_map(u16::to_le_bytes)
         .collect();
     for (text, reason) in [
-        (&b"user_group_id;name\na;b\n"[..], "separated by commas"),
-        (b"user_group_id\tname\na\tb\n", "separated by commas"),
-        (&[b"\xff\xfe", &utf_16[..]].concat(), "not UTF-8"),
+        (&utf_16[..], "UTF-16 without a byte order mark"),
+        (
+            b"PK\x03\x04[Content_Types].xml",
+            "a workbook: export it as CSV",
+        ),
         (&nothing, "more than 8 MiB of nothing"),
     ] {
         let (rows, done) = read(text, 64 * 1024);
@@ -20,6 +22,159 @@ fn another_kind_of_file_is_told_so() {
         let why = done.expect_err("refused");
         assert!(why.contains(reason), "{why}");
     }
+}
+
+/// What spreadsheets, shells and word processors write.
+#[test]
+fn a_table_is_read_by_what_its_header_shows() {
+    let utf_16 = |text: &str| -> Vec<u8> {
+        let units = text.encode_utf16();
+        units.flat_map(u16::to_le_bytes).collect()
+    };
+    let plain = b"user_group_id,name\na,x\nb,y\n".to_vec();
+    for (text, remarks) in [
+        (plain.clone(), None),
+        ([b"\xef\xbb\xbf", &plain[..]].concat(), None),
+        (utf_16("\u{feff}user_group_id\tname\r\na\tx\r\nb\ty\r\n"), Some("separated by a tab")),
+        (b"user_group_id;name\r\na;x\r\nb;y\r\n".to_vec(), Some("separated by a semicolon")),
+        (b"sep=;\r\nuser_group_id;name\r\na;x\r\nb;y".to_vec(), Some("semicolon")),
+        (b"\"sep=|\"\nuser_group_id|name\na|x\nb|y".to_vec(), Some("vertical bar")),
+        (b"#TYPE System.Object\n\"user_group_id\",\"name\"\n\"a\",\"x\"\n\"b\",\"y\"\n".to_vec(), Some("1 comment line skipped")),
+        (b"# don't \"quote\n\nuser_group_id,name\ra,x\rb,y\r".to_vec(), Some("1 comment line skipped")),
+        (b"user_group_id,name\ra,x\r\rb,y".to_vec(), None),
+        (b"user_group_id,name,,\na,x,,\n,,,\nb,y,,\n,,,\n".to_vec(), Some("2 empty columns and 2 empty rows skipped")),
+        (b"user_group_id,name\na,x,,\nb,y\n".to_vec(), None),
+        (b"user_group_id, name\na, x\nb , y \n".to_vec(), None),
+        (b"user_group_id, \"name\"\na, \"x\" \nb, \"y\"\n".to_vec(), None),
+        (b"{\n \"user_group_id\": \"a\", \"name\": \"x\"\n}\n{\n \"user_group_id\": \"b\",\n \"name\": \"y\" }".to_vec(), None),
+        (b"{\"user_group_id\":\"a\",\"name\":\"x\"}{\"user_group_id\":\"b\",\"name\":\"y\"}\n".to_vec(), None),
+        (b"{\"user_group_id\":\"a\",\"name\":\"x\"}\r{\"user_group_id\":\"b\",\"name\":\"y\"}\r".to_vec(), None),
+        (b"{\"user_group_id\": \"a\",\n  \"name\": \"x\"}\n{\"user_group_id\": \"b\",\n  \"name\": \"y\"}\n".to_vec(), None),
+    ] {
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        for piece in [1, 7, 4096] {
+            let mut reader = Reader::default();
+            let mut rows = Vec::new();
+            for bytes in text.chunks(piece) {
+                let pushed = reader.push(bytes, &mut |read| rows.push(read));
+                assert_eq!(pushed, Ok(()), "{shown}");
+            }
+            let said = reader.end(&mut |read| rows.push(read)).expect(&shown);
+            let found: Vec<_> = rows
+                .iter()
+                .map(|read| {
+                    let row = read.row.as_ref().unwrap_or_else(|why| panic!("{shown}: {why}"));
+                    (row.id.as_str(), row.fields.name.as_deref())
+                })
+                .collect();
+            assert_eq!(found, [("a", Some("x")), ("b", Some("y"))], "{shown}");
+            match (&said, remarks) {
+                (None, None) => {}
+                (Some(said), Some(words)) => assert!(said.contains(words), "{said}"),
+                _ => panic!("{shown}: {said:?}, not {remarks:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_whole_file_is_said_once() {
+    let mut latin = b"user_group_id,name\n".to_vec();
+    for number in 0..200 {
+        latin.extend(format!("g{number},Zo").bytes());
+        latin.extend(b"\xeb\n");
+    }
+    for (text, words) in [
+        (
+            &latin[..],
+            "line 2, column 6: the byte 0xEB is not UTF-8 (\"ë\" in Windows-1252), and 199 more places",
+        ),
+        (b"", "did the command before it fail?"),
+        (b"\xef\xbb\xbf\r\n", "did the command before it fail?"),
+        (
+            b"user_group_id,age,read,nmae\n",
+            "the column \"age\" of a list cannot be imported",
+        ),
+        (
+            b"user_group_id,age,read,nmae\n",
+            "unknown column \"nmae\"; did you mean name?",
+        ),
+    ] {
+        for piece in [1, 64, 4096] {
+            let mut reader = Reader::default();
+            let mut ended = Ok(());
+            for bytes in text.chunks(piece) {
+                ended = ended.and_then(|()| reader.push(bytes, &mut |_| {}));
+            }
+            let ended = ended.and_then(|()| reader.end(&mut |_| {}).map(drop));
+            let why = ended.expect_err(words);
+            assert!(why.contains(words), "{why}");
+        }
+    }
+}
+
+#[test]
+fn a_value_without_a_column_is_named() {
+    let text = b"user_group_id,,name\na,stray,x\n";
+    let (rows, done) = read(text, 9);
+    assert_eq!(done, Ok(()));
+    let why = rows[0].row.as_ref().expect_err("refused");
+    assert!(why.contains("cell 2 has a value"), "{why}");
+}
+
+#[test]
+fn an_id_in_two_files_is_named_with_both() {
+    let mut reader = Reader::default();
+    let mut rows = Vec::new();
+    for name in ["a.csv", "b.csv"] {
+        reader.begin_file(name);
+        reader
+            .push(b"user_group_id\nacme\n", &mut |read| rows.push(read))
+            .expect("a file");
+        reader.end(&mut |read| rows.push(read)).expect("a file");
+    }
+    let why = rows[1].row.as_ref().expect_err("refused");
+    assert_eq!(
+        why,
+        "the id \"acme\" stands in a.csv, row 1, line 2, already"
+    );
+}
+
+#[test]
+fn ids_are_found_in_whatever_other_programs_write() {
+    for (text, expected) in [
+        (
+            "user_group_id;name;age\nacme;x;1\n\n00123;y;2\n",
+            Some(vec![(2, "acme"), (4, "00123")]),
+        ),
+        (
+            "id,prop:tier\r\nacme,gold\r\n00123,\r\n",
+            Some(vec![(2, "acme"), (3, "00123")]),
+        ),
+        (
+            "[{\"user_group_id\":\"acme\",\"token_age\":1},{\"user_group_id\":\"00123\"}]",
+            Some(vec![(1, "acme"), (2, "00123")]),
+        ),
+        (
+            "[\"acme\",\n\"00123\"]",
+            Some(vec![(1, "acme"), (2, "00123")]),
+        ),
+        (
+            "{\"user_group_id\":\"acme\"}\n{\"user_group_id\":\"00123\"}\n",
+            Some(vec![(1, "acme"), (2, "00123")]),
+        ),
+        ("acme\n00123\n", None),
+        ("id\nacme\n", None),
+        ("acme, inc\n", None),
+    ] {
+        let found = ids_in(text).expect(text);
+        let found: Option<Vec<_>> = found
+            .as_ref()
+            .map(|ids| ids.iter().map(|(line, id)| (*line, id.as_str())).collect());
+        assert_eq!(found, expected, "{text}");
+    }
+    assert!(ids_in("[{\"user_group_id\":7}]").is_err());
+    assert!(ids_in("{\"user_group_id\":").is_err());
 }
 
 /// In an editor, a person looks for the line where the row begins.

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use super::{Area, Report, count_of, places};
+use jiff::Timestamp;
+use rustix::fs::Access;
+
+use super::{Area, DoctorRequest, Report, count_of, places};
 use crate::{
     config::{
         ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
@@ -16,6 +19,7 @@ use crate::{
         Contents, Directory, DirectoryError, Inspected, Location, backup_of, backups_of, inspect,
         team_status,
     },
+    domain::age,
     operations::{Clock, team_location},
 };
 
@@ -41,10 +45,11 @@ pub(super) struct UsableDirectory {
 
 /// Returns the directory, if there is a usable one.
 pub(super) async fn check(
-    overrides: &Overrides,
+    request: &DoctorRequest,
     profiles: Option<&[Profile]>,
     report: &mut Report,
 ) -> Option<UsableDirectory> {
+    let overrides = &request.overrides;
     service(overrides, report);
     let at = match directory_of(overrides) {
         // The problem with the file has been reported already.
@@ -66,6 +71,9 @@ pub(super) async fn check(
         }
     };
     if file.symlink_metadata().is_err() && with_suffix(&file, "-wal").symlink_metadata().is_err() {
+        if !check_writable(&file, report) {
+            return None;
+        }
         report.note(
             AREA,
             format!("there is none yet at {}", shown(&file.to_string_lossy())),
@@ -73,13 +81,14 @@ pub(super) async fn check(
         );
         return None;
     }
+    let is_writable = check_writable(&file, report);
     check_permissions(&file, report);
     check_folder_permissions(&file, report);
     let place = file.clone();
     let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
     match looking {
         Ok(Ok(inspected)) => {
-            let is_whole = judge(&file, &inspected, report);
+            let is_whole = judge(&file, &inspected, request.clock.now(), report) && is_writable;
             places::check(&inspected.places, profiles, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
@@ -175,7 +184,7 @@ fn broken(error: &DirectoryError, report: &mut Report) {
 }
 
 /// Reports the state of the file; returns whether it can be opened.
-fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
+fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report) -> bool {
     let Inspected {
         schema,
         newest,
@@ -189,6 +198,15 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
         shown(&file.to_string_lossy()),
         bytes.div_ceil(1024)
     );
+    let has_log = std::fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
+    if bytes == 0 && !has_log {
+        report.problem(
+            AREA,
+            format!("{} is empty (0 bytes): it was cut, or a copy failed", shown(&file.to_string_lossy())),
+            "Restore a backup of it. If there is none, remove it: groupdesk begins with an empty directory.",
+        );
+        return false;
+    }
     if faults > 0 {
         report.problem(
             AREA,
@@ -218,6 +236,7 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
     copies(file, report);
     if let Some(contents) = contents {
         waiting(&contents, report);
+        in_future(&contents, now, report);
     }
     true
 }
@@ -232,6 +251,56 @@ fn copies(file: &Path, report: &mut Report) {
             "An older groupdesk can use a copy of it, with --directory. Remove it when nobody needs it any more.",
         );
     }
+}
+
+/// Times that a clock wrote which was ahead: ages from them are unknown.
+fn in_future(contents: &Contents, now: Timestamp, report: &mut Report) {
+    if let Some(latest) = contents.latest
+        && age::of(latest, now).is_none()
+    {
+        report.problem(
+            AREA,
+            format!(
+                "it has times in the future, up to {latest:.0}: the clock of this machine was ahead when they were written, or \
+                 is behind now"
+            ),
+            "Check the clock. Ages from these times count as unknown; the next read or rotation of a group corrects its time.",
+        );
+    }
+}
+
+/// Whether the directory can be written; reports it if not.
+fn check_writable(file: &Path, report: &mut Report) -> bool {
+    // The nearest folder that exists: those below it would be created.
+    let folder = file
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.symlink_metadata().is_ok());
+    let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) else {
+        return true;
+    };
+    let may_write = |path: &Path, access| rustix::fs::access(path, access).err();
+    let refused = if !folder.is_dir() {
+        Some((folder, "it is not a folder".to_owned()))
+    } else if let Some(error) = may_write(folder, Access::WRITE_OK | Access::EXEC_OK) {
+        Some((folder, error.to_string()))
+    } else if file.is_file() {
+        may_write(file, Access::WRITE_OK).map(|error| (file, error.to_string()))
+    } else {
+        None
+    };
+    let Some((path, why)) = refused else {
+        return true;
+    };
+    report.problem(
+        AREA,
+        format!(
+            "nothing can be written to {}: {why}",
+            shown(&path.to_string_lossy())
+        ),
+        "Give yourself the right to write there, or choose another file with --directory.",
+    );
+    false
 }
 
 fn waiting(contents: &Contents, report: &mut Report) {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use super::{Area, DoctorRequest, Report, directory::UsableDirectory};
 use crate::{
     api::{
+        address::Address,
         client::Client,
         failure::ClientError,
         probe::{Finding, Probe},
@@ -18,6 +19,7 @@ use crate::{
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
     directory::{BindingPreview, Caller, DirectoryError, Role, preview_binding_in},
     domain::{group::UserGroupId, token::Fingerprinter},
+    intake::{self, proxy::Proxy},
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
 
@@ -54,7 +56,7 @@ pub(super) async fn check(
             answer.get_or_insert(exchange);
         }
     }
-    steps(profile, &probe, report);
+    steps(&probe, report);
     judge(&probe, report);
     if let Some(answer) = &answer {
         clock(answer, (begun, ended), report);
@@ -85,6 +87,7 @@ async fn client(
     SecretString,
     mpsc::UnboundedReceiver<RecordedExchange>,
 )> {
+    proxies(profile, report);
     let source = &profile.api_key;
     let key = match source.read(&request.overrides.env).await {
         Ok(key) => key,
@@ -120,7 +123,7 @@ async fn client(
     ))
 }
 
-fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
+fn steps(probe: &Probe, report: &mut Report) {
     for step in &probe.steps {
         let Ok(result) = &step.result else {
             // The text of the probe says what failed.
@@ -137,12 +140,51 @@ fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
             report.ok(Area::Network, found);
         }
     }
-    if profile.proxy_from_environment {
-        report.note(
+}
+
+/// Says what the environment says about proxies, and what the profile makes of it. Passwords are never shown.
+fn proxies(profile: &Profile, report: &mut Report) {
+    // What is wrong with the address is reported with the client.
+    let Ok(address) = Address::of(profile) else {
+        return;
+    };
+    let url = &address.url;
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default().unwrap_or(443);
+    let is_used = profile.proxy_from_environment && !address.loopback;
+    match Proxy::of(url.scheme(), host, port, intake::text::variable) {
+        Ok(Some(proxy)) if is_used => report.note(
             Area::Network,
-            "requests go through the proxy that the environment names, if it names one",
-            "Take proxy_from_environment out of the profile where none is needed.",
-        );
+            format!("{} names the proxy {}: requests go through it", proxy.variable, proxy.address),
+            "Remove proxy_from_environment from the profile if none is needed.",
+        ),
+        Ok(Some(proxy)) => report.note(
+            Area::Network,
+            format!(
+                "{} names the proxy {}: not used, because {}",
+                proxy.variable,
+                proxy.address,
+                if address.loopback {
+                    "the service is on this machine"
+                } else {
+                    "the profile does not say so"
+                }
+            ),
+            "Set proxy_from_environment = true in the profile if the service can only be reached through it.",
+        ),
+        Ok(None) if is_used => report.note(
+            Area::Network,
+            "proxy_from_environment is set, and the environment names no proxy for this host",
+            "Remove proxy_from_environment from the profile if none is needed.",
+        ),
+        Ok(None) => {}
+        // If it is used, no client could be made, which is a problem of its own.
+        Err(_) if is_used => {}
+        Err(wrong) => report.note(
+            Area::Network,
+            format!("{} {}; it is not used", wrong.variable, wrong.why),
+            "Correct or unset it.",
+        ),
     }
 }
 

@@ -47,6 +47,7 @@ fn words_and_tests_are_told_apart() {
 fn what_cannot_be_read_is_named() {
     for (text, why) in [
         ("age>xx", FilterErrorKind::NoAge),
+        ("age>3m", FilterErrorKind::Minutes),
         ("age>", FilterErrorKind::NoAge),
         ("age<0d", FilterErrorKind::NoAgeAtAll),
         ("age>9999w", FilterErrorKind::LongAge),

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{Access, Options, Store, StoreError};
-use crate::database::{AddressFault, Fault, Password, Server, ServerFault, values};
+use crate::database::{AddressFault, Fault, Password, Server, ServerFault, sentence, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -137,9 +137,7 @@ impl From<ServerFault> for StoreError {
             ServerFault::Unclear => {
                 "went away during a commit; whether that was done is not known".into()
             }
-            ServerFault::NotAllowed(code) => {
-                format!("does not allow this (SQLSTATE {code}); ask whoever runs it for the right")
-            }
+            ServerFault::NotAllowed(code) | ServerFault::Other(code) => sentence(&code),
             ServerFault::ReadOnly => {
                 "is a standby or read only; name the address of the primary".into()
             }
@@ -162,7 +160,6 @@ impl From<ServerFault> for StoreError {
                 format!("could not be verified: {why}; nothing was sent to it")
             }
             ServerFault::Unfit(why) => format!("cannot be used: {why}"),
-            ServerFault::Other(code) => format!("reports SQLSTATE {code}"),
         };
         Self::Server(text)
     }

@@ -1,14 +1,17 @@
 //! Who did what to which group, and how it ended; append-only, newest first.
 
+mod filter;
 mod reuse;
 
 use crossterm::event::KeyEvent;
+use jiff::Timestamp;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
     style::Style,
 };
 
+use self::filter::HistoryFilter;
 use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::{
@@ -16,7 +19,6 @@ use crate::{
         history::{Ending, Entry, changes_text},
     },
     operations::{Changes, Numbered},
-    search::normalize::lowered,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -48,6 +50,8 @@ pub struct History {
     id: Option<UserGroupId>,
     entries: Vec<Numbered<Entry>>,
     list: FilteredList,
+    /// What ages in the filter count from.
+    now: Timestamp,
     /// Show this difference instead of the entry.
     compare_with: Option<CompareWith>,
 }
@@ -63,6 +67,7 @@ impl History {
             id,
             entries: Vec::new(),
             list,
+            now: context.now,
             compare_with: None,
         }
     }
@@ -77,27 +82,18 @@ impl History {
         self.list.stay_on(found, rows);
     }
 
+    fn filter(&self) -> HistoryFilter {
+        HistoryFilter::parse(self.list.filter(), self.now)
+    }
+
     fn shown(&self) -> Vec<&Entry> {
         self.rows().iter().map(|numbered| &numbered.value).collect()
     }
 
     fn rows(&self) -> Vec<&Numbered<Entry>> {
-        let words = self.list.words();
-        self.entries
-            .iter()
-            .filter(|numbered| {
-                let entry = &numbered.value;
-                let text = lowered(&format!(
-                    "{} {} {} {} {}",
-                    entry.by,
-                    entry.operation.as_str(),
-                    entry.user_group_id.as_str(),
-                    entry.ending.as_str(),
-                    entry.reason.as_deref().unwrap_or_default()
-                ));
-                words.iter().all(|word| text.contains(word.as_str()))
-            })
-            .collect()
+        let filter = self.filter();
+        let entries = self.entries.iter();
+        entries.filter(|entry| filter.finds(&entry.value)).collect()
     }
 }
 
@@ -144,7 +140,8 @@ impl View for History {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
+        self.now = context.now;
         if self.list.key(key) {
             self.list.cursor.at = 0;
         }
@@ -197,8 +194,11 @@ impl View for History {
             Some(id) => format!("History of {id}"),
             None => "History".into(),
         };
+        let nothing = self.filter().nothing();
         let hint = if self.list.pending.is_waiting() {
             "reading the history"
+        } else if !self.entries.is_empty() {
+            nothing.as_str()
         } else {
             "No changes yet: every create, update and rotate is recorded here"
         };

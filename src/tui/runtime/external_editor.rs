@@ -23,6 +23,7 @@ use tokio::{
 
 use crate::{
     domain::text::visible,
+    intake::text,
     platform::private_files::write_new_private,
     tui::terminal::{Signal, stop_here},
 };
@@ -185,8 +186,9 @@ impl EditFile {
     pub fn read(&self) -> Result<String, String> {
         let bytes = std::fs::read(&self.file)
             .map_err(|error| format!("the editor left no file: {error}; not applied"))?;
-        String::from_utf8(bytes)
-            .map_err(|_| "the editor left a file that is not UTF-8: not applied".into())
+        text::maybe_empty(&bytes).map_err(|fault| {
+            format!("the editor left a file that is not UTF-8: {fault}; not applied")
+        })
     }
 
     /// Removes the file and whatever the editor created beside it.

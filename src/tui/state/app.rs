@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     domain::{batch::StopCause, known::KnownGroup},
+    intake::text::unmarked,
     tui::{
         ExitReason,
         keymap::Action,
@@ -125,7 +126,7 @@ impl App {
         }
         match msg {
             Msg::Key(key) => self.key(key),
-            Msg::Paste(text) => self.paste(&text),
+            Msg::Paste(text) => self.paste(unmarked(&text)),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.context.size = (columns, rows);

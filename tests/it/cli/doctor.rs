@@ -414,3 +414,58 @@ async fn rebuild_restores_derived_data_and_creates_no_directory() {
     let repaired = "SELECT length(packed) > 9 FROM packed_groups";
     assert_eq!(raw.query_row(repaired, [], |row| row.get(0)), Ok(true));
 }
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_and_an_empty_directory_are_problems() {
+    let mut home = Home::new();
+    // Not even root can create files below a file.
+    home.write("file", "x");
+    home.set(
+        "XDG_DATA_HOME",
+        home.path("file/below").display().to_string(),
+    );
+    let ran = home.run(&["doctor", "--json"]).await;
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let found = finding_with(&report, "nothing can be written to");
+    assert_eq!(found["severity"], "problem");
+
+    let mut home = Home::new();
+    std::fs::create_dir_all(home.path("data")).expect("a folder");
+    let file = home.write("data/directory.db", "");
+    home.set("GROUPDESK_DIRECTORY", file);
+    let ran = home.run(&["doctor", "--json"]).await;
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let found = finding_with(&report, "is empty (0 bytes)");
+    assert_eq!(found["severity"], "problem");
+}
+
+#[tokio::test]
+async fn times_in_the_future_are_told_and_count_as_an_unknown_age() {
+    let (home, _service) = knowing_acme(vec![refusal()]).await;
+    let rotated = |seconds: i64| {
+        let directory = home.path(".local/share/groupdesk/directory.db");
+        let connection = rusqlite::Connection::open(directory).expect("a directory");
+        let set = "UPDATE user_groups SET last_rotated_at = (unixepoch('now') + ?1) * 1000000";
+        assert_eq!(connection.execute(set, [seconds]), Ok(1));
+    };
+    for (seconds, listed) in [(-3_600, "acme\n"), (86_400, "")] {
+        rotated(seconds);
+        let young = home
+            .run(&["list", "--filter", "age<1d", "-o", "name"])
+            .await;
+        assert_eq!(
+            (young.code, young.out.as_str()),
+            (0, listed),
+            "{}",
+            young.err
+        );
+    }
+    let ran = home.run(&["doctor", "--json"]).await;
+    let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(
+        finding_with(&report, "times in the future")["severity"],
+        "problem"
+    );
+}

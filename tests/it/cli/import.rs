@@ -99,7 +99,7 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
     home.connect(&service.base_url(), "key");
     let wrong = home.write(
         "wrong.csv",
-        "user_group_id,mapping\ngood,\n,\ngood,\nother,[]\n",
+        "user_group_id,mapping\ngood,\n,{}\ngood,\nother,[]\n",
     );
     for command in [
         &["import", &wrong][..],

@@ -82,7 +82,7 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("{\"user_group_id\": \"acme-2\"}", "is of \"acme-2\", not of \"acme\""),
-        ("", "holds no group"),
+        ("", "it is empty"),
         ("[]", "holds no group"),
         ("user_group_id\nacme\nglobex\n", "holds 2 groups, and one is wanted; `groupdesk apply`"),
         ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),

@@ -105,6 +105,7 @@ fn row(of: &str, beside: AnnotationChange) -> GroupRow {
         id: id(of),
         fields: DesiredFields::default(),
         annotation: beside,
+        parts: groupdesk::formats::Parts::default(),
     }
 }
 
@@ -185,7 +186,7 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
         .annotate(vec![id(ACME)], note("newer"))
         .await
         .expect("written");
-    let end = send().await;
+    let end = Box::pin(send()).await;
     let RowEnd::Done { warnings, .. } = &end else {
         panic!("{end:?}");
     };
@@ -202,7 +203,7 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
         .annotate(vec![id(ACME)], note(""))
         .await
         .expect("written");
-    let end = send().await;
+    let end = Box::pin(send()).await;
     assert!(end.is_annotated(), "{end:?}");
     let now = scene.ana.annotations().await.expect("readable");
     assert_eq!(now[&id(ACME)].note.as_deref(), Some("from the file"));

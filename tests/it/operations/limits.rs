@@ -62,6 +62,7 @@ async fn scene() -> Scene {
         id: id(NEW),
         fields: DesiredFields::default(),
         annotation: AnnotationChange::default(),
+        parts: groupdesk::formats::Parts::default(),
     };
     scene.ana.import(vec![row], false).await.expect("written");
     scene

@@ -32,6 +32,7 @@ fn named(group: &str, name: &str) -> GroupRow {
             properties: None,
         },
         annotation: AnnotationChange::default(),
+        parts: groupdesk::formats::Parts::default(),
     }
 }
 

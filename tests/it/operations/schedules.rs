@@ -170,6 +170,7 @@ impl Scene {
                         ..DesiredFields::default()
                     },
                     annotation: AnnotationChange::default(),
+                    parts: groupdesk::formats::Parts::default(),
                 };
                 let sending = Sending {
                     create: false,

@@ -64,6 +64,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
                 id: acme.clone(),
                 fields: text,
                 annotation: AnnotationChange::default(),
+                parts: groupdesk::formats::Parts::default(),
             };
             let rows = scene.ana.no_secret_in_rows(&[row]).await;
             assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));

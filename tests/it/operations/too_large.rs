@@ -57,6 +57,7 @@ async fn no_create_update_or_row_that_is_too_large_is_sent() {
             id: id("new-1"),
             fields: wanted,
             annotation: AnnotationChange::default(),
+            parts: groupdesk::formats::Parts::default(),
         };
         let control = Control::default();
         let end = scene.ana.send_row(

@@ -15,7 +15,12 @@ use crate::{
     cli::{error::CliError, output},
     domain::text::{counted, oddities},
     formats::{GroupRow, Ids, Reader, RowResult},
+    intake::text,
 };
+
+mod faults;
+
+use faults::Faults;
 
 /// Bytes that are copied at a time.
 const CHUNK_SIZE: usize = 64 * 1024;
@@ -88,7 +93,7 @@ fn send(
                 Err(why) => wrong = Some(why),
             };
             let done = match count {
-                0 => reader.end(&mut out),
+                0 => reader.end(&mut out).map(drop),
                 count => reader.push(&bytes[..count], &mut out),
             };
             done.map_err(io::Error::other)?;
@@ -115,10 +120,9 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     let mut files = Vec::new();
     let (mut bad, mut odd) = (0_usize, 0_usize);
     for source in sources {
-        let name = match source.to_str() {
-            Some("-") => "standard input".to_owned(),
-            _ => source.display().to_string(),
-        };
+        let name = text::name(source);
+        reader.begin_file(&name);
+        let mut faults = Faults::default();
         let failed = |why: String| CliError::Usage(format!("{name}: {why}; nothing was done"));
         let prefix = if sources.len() > 1 {
             format!("{name}, ")
@@ -149,7 +153,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                 }
                 Err(why) => {
                     bad += 1;
-                    output::alarm(&format!("x {}: {why}", place()));
+                    faults.add(&place(), read.line, &why);
                     if json && printed.is_ok() {
                         printed = line(&json!({
                             "file": name,
@@ -161,8 +165,13 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                 }
             }
         };
-        let file = copy(source, &mut reader, &mut out).map_err(failed)?;
+        let copied = copy(source, &mut reader, &mut out);
+        faults.print();
+        let (file, remarks) = copied.map_err(failed)?;
         printed?;
+        if let Some(remarks) = remarks {
+            output::context(&format!("{name}: {remarks}"));
+        }
         files.push(file);
     }
     if odd > MAX_ODD {
@@ -193,13 +202,9 @@ fn copy(
     source: &Path,
     reader: &mut Reader,
     out: &mut impl FnMut(RowResult),
-) -> Result<File, String> {
+) -> Result<(File, Option<String>), String> {
     let to_text = |error: io::Error| error.to_string();
-    let mut from: Box<dyn io::Read> = if source == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(source).map_err(to_text)?)
-    };
+    let mut from = text::source(source).map_err(to_text)?;
     let mut copy = tempfile::tempfile()
         .map_err(|error| format!("cannot be copied to a temporary file ({error}); set TMPDIR"))?;
     let mut bytes = vec![0; CHUNK_SIZE];
@@ -210,8 +215,8 @@ fn copy(
             Err(error) => return Err(error.to_string()),
         };
         if count == 0 {
-            reader.end(out)?;
-            return Ok(copy);
+            let remarks = reader.end(out)?;
+            return Ok((copy, remarks));
         }
         reader.push(&bytes[..count], out)?;
         copy.write_all(&bytes[..count]).map_err(to_text)?;

@@ -9,17 +9,22 @@ use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::checked::{Checked, chunk};
+use super::{
+    checked::{Checked, chunk},
+    losses::Losses,
+    resembling::{Resembling, SpreadsheetCells},
+};
 use crate::{
     api::inspect::escape_hidden,
     cli::{
         error::CliError,
-        output::{self, review},
+        output::{self, exchanges, review},
         session::Session,
     },
     domain::{
         annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
         change::DesiredFields,
+        known::KnownGroup,
         text::{counted, visible},
     },
     formats::{GroupRow, Plan, RowAction, RowPlan},
@@ -45,6 +50,8 @@ struct PlannedRow {
     row: GroupRow,
     planned: RowPlan,
     annotations: AnnotationPlan,
+    /// Whether the directory has the id, from the service or from a file.
+    is_known: bool,
 }
 
 /// A plan that was shown. Exactly this is sent.
@@ -55,8 +62,16 @@ pub(crate) struct ShownPlan {
     pub(crate) bases: HashMap<usize, DesiredFields>,
     /// The changes to annotations, by row number.
     pub(crate) annotations: HashMap<usize, AnnotationChange>,
+    /// The fields of rows with single parts, laid over what is known; by row number.
+    pub(crate) completed: HashMap<usize, DesiredFields>,
     /// Rows whose note or labels differ from what a person wrote here, which is kept.
     kept: usize,
+    losses: Losses,
+    resembling: Resembling,
+    spreadsheet: SpreadsheetCells,
+    /// The rows for people, as many as are shown; and how many more there are.
+    named: String,
+    more: usize,
     /// Set if the groups were read before planning. Groups seen since then count as read in this run.
     pub(crate) refreshed: Option<Timestamp>,
 }
@@ -68,8 +83,13 @@ impl ShownPlan {
             row,
             planned,
             annotations,
+            ..
         } = one;
         self.plan.count(planned.action);
+        self.losses.count(planned, annotations);
+        if !row.parts.is_empty() {
+            self.completed.insert(*number, row.fields.clone());
+        }
         if planned.action == RowAction::Update {
             self.bases
                 .insert(*number, planned.base.clone().restricted_to(&row.fields));
@@ -78,6 +98,45 @@ impl ShownPlan {
             self.annotations.insert(*number, annotations.change.clone());
         }
         self.kept += usize::from(!annotations.kept.is_empty());
+    }
+
+    /// Notices ids that resemble known ones, and cells that only a spreadsheet writes.
+    async fn look_at(&mut self, session: &Session, one: &PlannedRow) -> Result<(), CliError> {
+        self.spreadsheet.check(one.number, &one.row);
+        if one.planned.action == RowAction::Create && !one.is_known {
+            self.resembling
+                .check(session, one.number, &one.row.id)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// How many values would be lost; the question names it.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.losses.in_words()
+    }
+
+    /// The rows as they are shown to people.
+    pub(crate) fn rows(&self) -> String {
+        let mut text = self.named.clone();
+        if self.more > 0 {
+            writeln!(
+                text,
+                "and {} more; --verbose shows all",
+                counted(self.more, "row")
+            )
+            .expect("a String takes it");
+        }
+        text
+    }
+
+    /// What a person must know before the rows: counts, losses, look-alikes and cells of spreadsheets.
+    fn head(&self, sending: Sending) -> Vec<String> {
+        let mut lines = vec![in_words(sending, self)];
+        lines.extend(self.lost().map(|lost| format!("! {lost}")));
+        lines.extend(self.resembling.in_words());
+        lines.extend(self.spreadsheet.in_words());
+        lines
     }
 
     /// When the group was read in this run; `None` if it was not.
@@ -136,24 +195,38 @@ async fn begin(
     })
 }
 
-/// Prints what each row requires.
+/// Plans each row. Prints it at once for programs; for people [`print_summary`] comes first. `shows_all`: also more rows
+/// than a person wants to read.
 pub(crate) async fn print_plan(
     session: &Session,
     checked: &Checked,
     options: ImportOptions,
+    shows_all: bool,
 ) -> Result<ShownPlan, CliError> {
     let mut shown = begin(session, checked, options.refreshes).await?;
     let mut rows = checked.read()?;
+    let shows_all = shows_all || exchanges::are_printed();
+    let mut count = 0;
     while let Some(next) = rows.recv().await {
         let mut text = String::new();
         for one in planned(session, chunk(next)?, options).await? {
             shown.add(&one);
-            let entry = if session.json {
-                json_line(options.sending, &one, shown.read_at(&one.planned))
+            shown.look_at(session, &one).await?;
+            if session.json {
+                text.push_str(&json_line(
+                    options.sending,
+                    &one,
+                    shown.read_at(&one.planned),
+                ));
+                continue;
+            }
+            let entry = lines(options.sending, &one);
+            count += usize::from(!entry.is_empty());
+            if shows_all || count <= NAMED {
+                shown.named.push_str(&entry);
             } else {
-                lines(options.sending, &one)
-            };
-            text.push_str(&entry);
+                shown.more += usize::from(!entry.is_empty());
+            }
         }
         if !text.is_empty() {
             output::result(&text)?;
@@ -178,6 +251,7 @@ pub(super) async fn print_review(
         left.retain(|(number, _)| !done.contains(number));
         for one in planned(session, left, options).await? {
             shown.add(&one);
+            shown.look_at(session, &one).await?;
             if shown.plan.all() <= NAMED {
                 let word = word_for_people(word(options.sending, one.planned.action));
                 writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
@@ -194,9 +268,23 @@ pub(super) async fn print_review(
     output::context(&format!(
         "{}, as far as is known here: {}\n{named}",
         counted(all, "row"),
-        in_words(options.sending, &shown)
+        shown.head(options.sending).join("\n")
     ));
     Ok(shown)
+}
+
+/// Prints the summary and the rows before the question.
+pub(crate) fn print_head(
+    session: &Session,
+    sending: Sending,
+    shown: &ShownPlan,
+) -> Result<(), CliError> {
+    output::context(&shown.head(sending).join("\n"));
+    let rows = shown.rows();
+    if session.json || rows.is_empty() {
+        return Ok(());
+    }
+    output::result(&rows)
 }
 
 /// Prints the summary.
@@ -216,14 +304,13 @@ pub(crate) fn print_summary(
         }
         return output::result(&sum.to_string());
     }
-    output::result(&format!(
-        "{}, as far as is known; nothing was sent",
-        in_words(sending, shown)
-    ))
+    let mut lines = shown.head(sending);
+    lines[0].push_str(", as far as is known; nothing was sent");
+    output::result(&format!("{}\n{}", lines.join("\n"), shown.rows()))
 }
 
 /// For example `create 3, update 0, unchanged 7`. What was not requested appears only if its count is not zero.
-pub(crate) fn in_words(sending: Sending, shown: &ShownPlan) -> String {
+fn in_words(sending: Sending, shown: &ShownPlan) -> String {
     let counts = counts(sending, shown.plan).into_iter();
     let is_given = |(word, count): &(&str, usize)| {
         *count > 0
@@ -266,14 +353,43 @@ fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
     ]
 }
 
+/// Lays the single rows and keys of the rows over what is known of their groups.
+pub(super) fn complete(
+    rows: &mut [GroupRow],
+    numbers: &[usize],
+    known: &[Option<KnownGroup>],
+    may_be_new: bool,
+) -> Result<(), CliError> {
+    for ((row, number), known) in rows.iter_mut().zip(numbers).zip(known) {
+        if row.parts.is_empty() {
+            continue;
+        }
+        let is_there = |group: &&KnownGroup| group.last_seen.is_some() || !may_be_new;
+        let known = known.as_ref().filter(is_there);
+        let base = match known {
+            Some(group) => Some(DesiredFields::of(group)),
+            // Of a group that is only recorded, single rows would pass for the whole.
+            None if !may_be_new => Some(DesiredFields::default()),
+            None => None,
+        };
+        let parts = std::mem::take(&mut row.parts);
+        let completed = parts.complete(&row.id, &mut row.fields, base.as_ref());
+        completed
+            .map_err(|why| CliError::Usage(format!("row {number}: {why}; nothing was done")))?;
+        row.parts = parts;
+    }
+    Ok(())
+}
+
 async fn planned(
     session: &Session,
     rows: Vec<(usize, GroupRow)>,
     options: ImportOptions,
 ) -> Result<impl Iterator<Item = PlannedRow>, CliError> {
-    let (numbers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let (numbers, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_by_ids(ids).await?;
+    complete(&mut rows, &numbers, &known, true)?;
     session.operations.no_secret_in_annotations(&rows).await?;
     let annotations = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(annotations);
@@ -284,6 +400,7 @@ async fn planned(
             number,
             row,
             planned,
+            is_known: known.is_some(),
             annotations: if is_left_out {
                 AnnotationPlan::default()
             } else {
@@ -343,6 +460,7 @@ fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> 
         row,
         planned,
         annotations,
+        ..
     } = one;
     let word = word(sending, planned.action);
     let is_sent = matches!(word, "create" | "update");

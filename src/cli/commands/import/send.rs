@@ -40,6 +40,8 @@ pub(crate) struct Job {
     pub(crate) bases: HashMap<usize, DesiredFields>,
     /// The changes to annotations, as the plan showed them.
     pub(crate) annotations: HashMap<usize, AnnotationChange>,
+    /// The fields of rows with single parts, as the plan showed them.
+    pub(crate) completed: HashMap<usize, DesiredFields>,
 }
 
 /// Row number, group, outcome, and whether its note or labels were to change.
@@ -140,6 +142,9 @@ pub(crate) async fn run(
                     let place = import.map(|import| (import, number));
                     let (permit, control, slot) = (&job.permit, &control, slots.slot());
                     let base = job.bases.get(&number);
+                    if let Some(fields) = job.completed.get(&number) {
+                        row.fields = fields.clone();
+                    }
                     row.annotation = job.annotations.get(&number).cloned().unwrap_or_default();
                     let sent = async move {
                         let operations = &session.operations;

@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use crate::{
     cli::{error::CliError, input::no_echo::NoEcho, output},
     config::given_key,
+    intake::secret,
 };
 
 /// In bytes. Longer than any key; more than that is something else.
@@ -48,21 +49,21 @@ pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError
         .map_err(CliError::unexpected("the key was not read"))?
         .map_err(|error| unreadable(&error))?;
     drop(quiet);
-    if text.trim().is_empty() {
+    if secret::plain(&text).trim_ascii().is_empty() {
         return Ok(None);
     }
-    given_key(&text).map(Some).map_err(CliError::Usage)
+    given_key(&*text).map(Some).map_err(CliError::Usage)
 }
 
 /// Reads one line if it is typed, otherwise everything.
-fn read(is_typed: bool) -> io::Result<Zeroizing<String>> {
+fn read(is_typed: bool) -> io::Result<Zeroizing<Vec<u8>>> {
     // Allocated at the maximum size, so that growing leaves no copy of the key in memory.
-    let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
+    let mut text = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
     let mut input = io::stdin().lock().take(LONGEST);
     if is_typed {
-        input.read_line(&mut text)?;
+        input.read_until(b'\n', &mut text)?;
     } else {
-        input.read_to_string(&mut text)?;
+        input.read_to_end(&mut text)?;
     }
     Ok(text)
 }

@@ -45,6 +45,8 @@ pub(super) fn draw(
         let mark = context.keys.key(Focus::List, Action::Mark);
         let rotate = context.keys.key(Focus::List, Action::RotateMarked);
         format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
+    } else if !pane.list.filter().is_empty() {
+        "Nothing matches".to_owned()
     } else {
         let all = context.keys.key(Focus::Batches, Action::NextField);
         format!("No batch here: {all} shows those of all profiles")

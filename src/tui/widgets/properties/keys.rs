@@ -38,6 +38,12 @@ impl PropertyRows {
                 };
                 if let Some(other) = other {
                     *kind = other;
+                    self.refused = None;
+                    return Reaction::Changed;
+                }
+                if matches!(key.code, KeyCode::Char(_)) {
+                    let what = "Left and Right choose the type; Enter goes to the value";
+                    self.refused = Some(what.into());
                     return Reaction::Changed;
                 }
                 self.key_in_cell(key, editor)

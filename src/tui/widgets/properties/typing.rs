@@ -84,10 +84,20 @@ impl PropertyRows {
             }),
             Typing::Value(kind, field) if *kind == row.kind && field.text() == row.shown => None,
             Typing::Value(kind, field) => {
-                let written = kind.written(field.text());
+                let written = self.meant(*kind, field.text()).written(field.text());
                 let written = written.unwrap_or_else(|_| field.text().to_owned());
                 Some((row.entry.clone()?.value, written))
             }
+        }
+    }
+
+    /// The type of what is typed: an object or an array in a new row is JSON, because nobody wants it as a text.
+    fn meant(&self, kind: ValueType, text: &str) -> ValueType {
+        let is_json =
+            ValueType::of(text.trim()) == ValueType::Json && ValueType::Json.written(text).is_ok();
+        match kind {
+            ValueType::Text if self.is_adding && is_json => ValueType::Json,
+            kind => kind,
         }
     }
 

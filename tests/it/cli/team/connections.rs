@@ -122,7 +122,7 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
         ("localhost", "password = { env = \"DESK_PASSWORD\" }", "not signed by a trusted authority"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
-        ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "SQLSTATE 28P01"),
+        ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
         ("localhost", "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca:"),
     ];
     for (host, more, words) in table {

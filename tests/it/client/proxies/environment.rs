@@ -1,7 +1,7 @@
 //! Proxies named by the environment: nothing is sent to them unless the profile asks for it.
 
 use crate::support::{
-    faults::{Fault, Faults},
+    faults::{Fault, Faults, http},
     stage::{Stage, Task, run},
 };
 
@@ -100,4 +100,111 @@ async fn a_profile_may_use_the_proxy_and_does_not_give_it_the_key() {
         .env("all_proxy", proxy.base_url());
     let (code, said) = run(program).await;
     assert_eq!((code, proxy.connections()), (0, before), "{said}");
+}
+
+/// What the proxy does, and what is said of it; the service is not blamed.
+#[tokio::test]
+async fn a_proxy_that_refuses_is_named_with_its_variable() {
+    let stage = Stage::new(1).await;
+    let config = stage.config(&nowhere(), "proxy_from_environment = true");
+    let group = stage.groups[0].as_str();
+    let refusing = |status: &'static str| async move {
+        Faults::always(Fault::Answer(http(status, &[], "no"))).await
+    };
+    let mut held = Vec::new();
+    let mut cases = vec![(
+        // Nothing listens on this port.
+        "http://127.0.0.1:1".to_owned(),
+        "the proxy 127.0.0.1:1 (HTTPS_PROXY) refused the connection",
+    )];
+    for (status, words) in [
+        ("403 Forbidden", "refuses to pass this host on (HTTP 403)"),
+        (
+            "407 Proxy Authentication Required",
+            "wants a user and a password (HTTP 407)",
+        ),
+        ("502 Bad Gateway", "(HTTP 502)"),
+    ] {
+        let proxy = refusing(status).await;
+        cases.push((proxy.base_url(), words));
+        held.push(proxy);
+    }
+    for (value, words) in cases {
+        let mut program = stage.program(&config, &Task::Get.arguments(group));
+        program.env("HTTPS_PROXY", &value);
+        let (code, said) = run(program).await;
+        assert_eq!(code, 5, "{said}");
+        for words in [words, "(HTTPS_PROXY)", "nothing was sent"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(
+            !said.contains("check `base_url`, and whether the service runs"),
+            "{said}"
+        );
+    }
+    for proxy in &held {
+        for request in proxy.requests() {
+            assert!(request.header("authorization").is_empty());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_variable_that_names_no_proxy_is_refused_and_a_password_may_contain_any_sign() {
+    let stage = Stage::new(1).await;
+    let config = stage.config(&nowhere(), "proxy_from_environment = true");
+    let group = stage.groups[0].as_str();
+    for (value, words) in [
+        (
+            "socks5://127.0.0.1:1",
+            "SOCKS proxy, which is not supported",
+        ),
+        ("http://canary pass@:x", "is not the address of a proxy"),
+    ] {
+        let mut program = stage.program(&config, &Task::Get.arguments(group));
+        program.env("HTTPS_PROXY", value);
+        let (code, said) = run(program).await;
+        assert_eq!(code, 2, "{said}");
+        assert!(
+            said.contains("HTTPS_PROXY") && said.contains(words),
+            "{said}"
+        );
+        assert!(!said.contains("canary"), "{said}");
+    }
+    let proxy = Faults::always(Fault::Close).await;
+    let address = proxy.base_url();
+    let mut program = stage.program(&config, &Task::Get.arguments(group));
+    program.env(
+        "https_proxy",
+        address.replace("http://", "http://ana:p@ss@"),
+    );
+    let (code, said) = run(program).await;
+    assert_eq!((code, proxy.connections()), (5, 1), "{said}");
+    assert!(!said.contains("p@ss"), "{said}");
+    let requests = proxy.requests();
+    // "ana:p@ss" in base64.
+    assert_eq!(
+        requests[0].header("proxy-authorization"),
+        ["Basic YW5hOnBAc3M="]
+    );
+}
+
+#[tokio::test]
+async fn doctor_names_the_proxies_of_the_environment() {
+    let stage = Stage::new(1).await;
+    for (more, words) in [
+        ("proxy_from_environment = true", "requests go through it"),
+        ("", "not used, because the profile does not say so"),
+    ] {
+        let config = stage.config(&nowhere(), more);
+        let mut program = stage.program(&config, &["doctor".to_owned(), "--json".to_owned()]);
+        program.env("HTTPS_PROXY", "http://ana:canary@127.0.0.1:1");
+        let (_, said) = run(program).await;
+        assert!(
+            said.contains("HTTPS_PROXY names the proxy 127.0.0.1:1"),
+            "{said}"
+        );
+        assert!(said.contains(words), "{said}");
+        assert!(!said.contains("canary"), "{said}");
+    }
 }

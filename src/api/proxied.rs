@@ -1,0 +1,126 @@
+//! Why a connection through a proxy failed: the proxy and its variable are named, with the status it answered.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
+
+use zeroize::Zeroizing;
+
+use crate::intake::proxy::Proxy;
+
+/// How long the proxy may take to repeat its refusal.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// In bytes. A status line is much shorter.
+const LONGEST_LINE: usize = 256;
+
+/// What a proxy did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ProxyFault {
+    #[error("refused the connection")]
+    Refused,
+    #[error("was not found by its name")]
+    Name,
+    #[error("did not answer in time")]
+    TimedOut,
+    #[error("wants a user and a password (HTTP 407)")]
+    Login,
+    #[error("refuses to pass this host on (HTTP {0})")]
+    Status(u16),
+    #[error("made no connection to it")]
+    Tunnel,
+}
+
+impl ProxyFault {
+    /// What to do about it.
+    pub fn next(self) -> &'static str {
+        match self {
+            Self::Refused | Self::Name | Self::TimedOut => {
+                "check the variable and whether the proxy runs, or remove proxy_from_environment from the profile"
+            }
+            Self::Login => "write them into the variable: http://USER:PASSWORD@HOST:PORT",
+            Self::Status(502..=504) => {
+                "the proxy does not reach the service: check `base_url`, and ask whoever runs the proxy"
+            }
+            Self::Status(_) | Self::Tunnel => {
+                "ask whoever runs the proxy to allow this host, or name the host in NO_PROXY"
+            }
+        }
+    }
+}
+
+/// The proxy as a setting of the HTTP client.
+pub(super) fn setting(proxy: &Proxy) -> reqwest::Result<reqwest::Proxy> {
+    let scheme = if proxy.is_encrypted { "https" } else { "http" };
+    let setting = reqwest::Proxy::all(format!("{scheme}://{}", proxy.address))?;
+    Ok(match &proxy.login {
+        Some(login) => setting.basic_auth(&login.user, &login.password),
+        None => setting,
+    })
+}
+
+/// Asks the proxy once more for the connection and returns the status of its answer. Nothing of ours is sent to it.
+pub(super) async fn status(proxy: &Proxy, host: &str, port: u16) -> Option<u16> {
+    if proxy.is_encrypted {
+        return None;
+    }
+    let asked = async {
+        let mut stream = TcpStream::connect(&proxy.address).await.ok()?;
+        let mut request = format!("CONNECT {host}:{port} HTTP/1.1\r\nHost: {host}:{port}\r\n");
+        if let Some(login) = &proxy.login {
+            let login = format!("{}:{}", *login.user, *login.password);
+            request.push_str("Proxy-Authorization: Basic ");
+            request.push_str(&base64(login.as_bytes()));
+            request.push_str("\r\n");
+        }
+        request.push_str("\r\n");
+        let request = Zeroizing::new(request);
+        stream.write_all(request.as_bytes()).await.ok()?;
+        let mut line = Vec::new();
+        while line.len() < LONGEST_LINE && !line.ends_with(b"\n") {
+            line.push(stream.read_u8().await.ok()?);
+        }
+        let line = String::from_utf8_lossy(&line);
+        line.split(' ').nth(1)?.trim().parse().ok()
+    };
+    timeout(PATIENCE, asked).await.ok()?
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let groups = bytes.chunks(3).map(|group| {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        let letter = |at: usize| {
+            let index = bits >> (18 - 6 * at) & 63;
+            if at <= group.len() {
+                char::from(LETTERS[index as usize])
+            } else {
+                '='
+            }
+        };
+        [letter(0), letter(1), letter(2), letter(3)]
+    });
+    groups.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        for (text, expected) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("ana:p@ss", "YW5hOnBAc3M="),
+        ] {
+            assert_eq!(base64(text.as_bytes()), expected);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the rows of a file would empty: names, mappings, properties, notes and labels that are there now. A file in which
+//! every cell is quoted empties them by accident.
+
+use serde_json::Value;
+
+use crate::{
+    domain::{
+        annotation::AnnotationPlan,
+        group::{Mapping, Properties},
+        text::counted,
+    },
+    formats::RowPlan,
+};
+
+/// How many values become empty or are removed.
+#[derive(Default)]
+pub(super) struct Losses {
+    names: usize,
+    mappings: usize,
+    properties: usize,
+    notes: usize,
+    labels: usize,
+}
+
+impl Losses {
+    pub(super) fn count(&mut self, planned: &RowPlan, annotations: &AnnotationPlan) {
+        let (base, wanted) = (&planned.base, &planned.wanted);
+        let is_lost = |was: Option<bool>, is: Option<bool>| was == Some(false) && is == Some(true);
+        let name = |name: &Option<String>| name.as_ref().map(String::is_empty);
+        self.names += usize::from(is_lost(name(&base.name), name(&wanted.name)));
+        let [was, is] = [base, wanted].map(|all| all.mapping.as_ref().map(Mapping::is_empty));
+        self.mappings += usize::from(is_lost(was, is));
+        let [was, is] = [base, wanted].map(|all| all.properties.as_ref().map(Properties::is_empty));
+        self.properties += usize::from(is_lost(was, is));
+        for one in &annotations.changed {
+            let is_removed = match &one.wanted {
+                Value::Null => true,
+                Value::String(text) => text.is_empty(),
+                Value::Array(labels) => labels.is_empty(),
+                _ => false,
+            };
+            if !(is_removed && one.is_replacement()) {
+                continue;
+            }
+            match one.column {
+                "note" => self.notes += 1,
+                "labels" => self.labels += 1,
+                _ => {}
+            }
+        }
+    }
+
+    /// For example `3 names become empty, 12 notes are removed`.
+    pub(super) fn in_words(&self) -> Option<String> {
+        let become_empty = |count: usize, one: &str| {
+            let verb = if count == 1 { "becomes" } else { "become" };
+            (count > 0).then(|| format!("{} {verb} empty", counted(count, one)))
+        };
+        let are_removed = |count: usize, one: &str| {
+            let verb = if count == 1 { "is" } else { "are" };
+            (count > 0).then(|| format!("{} {verb} removed", counted(count, one)))
+        };
+        let properties = (self.properties > 0).then(|| {
+            format!(
+                "the properties of {} become empty",
+                counted(self.properties, "group")
+            )
+        });
+        let labels = (self.labels > 0).then(|| {
+            format!(
+                "the labels of {} are removed",
+                counted(self.labels, "group")
+            )
+        });
+        let parts = [
+            become_empty(self.names, "name"),
+            become_empty(self.mappings, "mapping"),
+            properties,
+            are_removed(self.notes, "note"),
+            labels,
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

@@ -1,0 +1,87 @@
+//! What a SQLSTATE means to the person who meets it, with what to do: one table for the directory and the service. The
+//! server's own messages are not shown, because they can quote values.
+
+/// Sentences by code, or by the class that a code begins with; the first that fits counts. They continue "The database at …".
+#[rustfmt::skip] // A table: one code per line.
+const SENTENCES: [(&str, &str); 39] = [
+    ("28P01", "refuses the password of this user: check the user name and the password, and whether the password has expired or was changed"),
+    ("28000", "does not let this user in: the role may not log in (NOLOGIN), or pg_hba.conf has no line for this user, database and host; ask whoever runs it"),
+    ("28", "does not let this user in: ask whoever runs it"),
+    ("42501", "does not allow this: the role lacks a right; ask whoever runs it for it"),
+    ("3D000", "does not exist on that server: check the name of the database in the URL, or have it created"),
+    ("3F000", "has no such schema: check the name of the schema, or have it set up"),
+    ("42P01", "lacks a table: it was not set up for this version, or not for this role"),
+    ("42703", "lacks a column: it was set up by another version of groupdesk"),
+    ("42883", "lacks a function: it was set up by another version of groupdesk"),
+    ("42704", "lacks a role, type or setting that is needed; have whoever runs it look at its log"),
+    ("42P07", "has a table of that name already: choose another schema"),
+    ("42601", "does not understand a statement: its version of PostgreSQL does not fit; groupdesk needs 14 or later"),
+    ("42", "does not accept a statement: it was set up by another version of groupdesk, or its version of PostgreSQL does not fit"),
+    ("53100", "has no room left on its disk: have whoever runs it make room"),
+    ("53200", "has no memory left: have whoever runs it look at it"),
+    ("53300", "takes no more connections: end a groupdesk that is not used, or have max_connections raised"),
+    ("53", "is short of something (disk, memory or connections): have whoever runs it look at it"),
+    ("57P03", "is starting up or shutting down: try again in a minute"),
+    ("57P01", "was shut down: try again when it is back"),
+    ("57P02", "was restarted after a crash: try again, and have whoever runs it look at its log"),
+    ("57014", "stopped a statement that took too long (statement_timeout), or somebody cancelled it: try again"),
+    ("57", "is being looked after: try again in a minute"),
+    ("25006", "is read only, or a standby: use the address of the primary"),
+    ("25P03", "closed a transaction that waited too long (idle_in_transaction_session_timeout): try again"),
+    ("40", "was busy with the same rows: try again"),
+    ("55P03", "was busy with the same rows: try again"),
+    ("55", "is not in a state in which this can be done: try again, and have whoever runs it look at its log"),
+    ("58030", "cannot read or write its files: have whoever runs it look at its disk and log at once"),
+    ("58", "has a fault of its machine: have whoever runs it look at its disk and log"),
+    ("XX001", "reports damaged data: have whoever runs it restore it from a backup"),
+    ("XX002", "reports a damaged index: have whoever runs it rebuild the index"),
+    ("XX", "has an internal error: have whoever runs it look at its log"),
+    ("22021", "cannot store a character of this text: its encoding must be UTF8 (CREATE DATABASE … ENCODING 'UTF8')"),
+    ("22", "does not accept a value: have whoever runs it look at its log"),
+    ("23", "refuses a row that contradicts another one: it was changed outside groupdesk, or by another version"),
+    ("0A", "cannot do this: is a connection pooler in between? Use the address of the server itself"),
+    ("08", "lost the connection: check the network, then try again"),
+    ("54", "has reached a limit of its settings: have whoever runs it look at its log"),
+    ("P0", "was stopped by a rule of its own (a trigger or function): have whoever runs it look at its log"),
+];
+
+/// The sentence about a code, as the rest of "The database at …", with the code itself.
+pub(crate) fn sentence(code: &str) -> String {
+    let known = SENTENCES.iter().find(|(start, _)| code.starts_with(start));
+    let (_, sentence) = known.copied().unwrap_or((
+        "",
+        "has an error that is unknown to groupdesk: have whoever runs it look at its log",
+    ));
+    match sentence.split_once(": ") {
+        Some((what, todo)) => format!("{what} (SQLSTATE {code}): {todo}"),
+        None => format!("{sentence} (SQLSTATE {code})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_sentence_and_a_single_code_comes_before_its_class() {
+        for (code, words) in [
+            (
+                "28P01",
+                "refuses the password of this user (SQLSTATE 28P01): check",
+            ),
+            ("28000", "NOLOGIN"),
+            ("3D000", "does not exist on that server (SQLSTATE 3D000)"),
+            ("53400", "is short of something"),
+            ("99999", "is unknown to groupdesk (SQLSTATE 99999): have"),
+        ] {
+            let sentence = sentence(code);
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        for (at, (code, _)) in SENTENCES.iter().enumerate() {
+            let earlier = SENTENCES[..at]
+                .iter()
+                .find(|(start, _)| code.starts_with(start));
+            assert_eq!(earlier, None, "{code} is never reached");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A moment as a person writes it: a day, a time, or how long ago.
+
+use std::time::Duration;
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::{
+    age::{self, InvalidAge},
+    text::visible,
+};
+use crate::intake::duration;
+
+/// A moment, or how long ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    At(Timestamp),
+    Ago(Duration),
+}
+
+impl Time {
+    /// As a moment; what is too long ago is the beginning.
+    pub fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+        }
+    }
+}
+
+/// Reads a day (in UTC), a time or an age.
+pub fn parse(text: &str) -> Result<Time, String> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(Time::At(at));
+    }
+    // A time without a time zone is not accepted as a day.
+    if text.len() == "2026-11-30".len()
+        && let Ok(day) = text.parse::<Date>()
+    {
+        let midnight = day.to_zoned(TimeZone::UTC);
+        return midnight
+            .map(|midnight| Time::At(midnight.timestamp()))
+            .map_err(|_| "there is no such day".to_owned());
+    }
+    age::parse(text).map(Time::Ago).map_err(|why| match why {
+        InvalidAge::Unreadable(duration::InvalidAge::Unreadable) => {
+            "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 2w)"
+                .to_owned()
+        }
+        why => format!("\"{}\" {why}", visible(text)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_day_a_moment_or_an_age() {
+        let at = |text: &str| Time::At(text.parse().expect("a time"));
+        assert_eq!(parse("2026-11-30"), Ok(at("2026-11-30T00:00:00Z")));
+        assert_eq!(
+            parse("2026-11-30T08:00:00+01:00"),
+            Ok(at("2026-11-30T07:00:00Z"))
+        );
+        assert_eq!(parse("7d"), Ok(Time::Ago(Duration::from_hours(7 * 24))));
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-13-01",
+            "2026-11-30T08:00",
+            "7",
+            "3m",
+            "30min",
+        ] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

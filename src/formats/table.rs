@@ -1,0 +1,231 @@
+//! How a table is written: its separator, and what stands before its header. A table is read by what its header shows;
+//! every difference from plain CSV is reported.
+
+use super::{
+    Column,
+    csv::{Header, Record, RecordSplitter},
+};
+use crate::domain::text::counted;
+
+const SEPARATORS: [(u8, &str); 4] = [
+    (b',', "comma"),
+    (b';', "semicolon"),
+    (b'\t', "tab"),
+    (b'|', "vertical bar"),
+];
+
+/// A table that is read byte by byte.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    state: State,
+    remarks: Remarks,
+    /// Only the ids are wanted, whatever other columns there are.
+    is_of_ids: bool,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The lines up to the header.
+    Head(Head),
+    Body(RecordSplitter, Header),
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Head(Head::default())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Head {
+    line: Vec<u8>,
+    is_quoted: bool,
+    /// Named by a line such as `sep=;`.
+    separator: Option<u8>,
+}
+
+/// What was read differently from plain CSV, or skipped.
+#[derive(Debug, Default)]
+struct Remarks {
+    separator: Option<&'static str>,
+    comments: usize,
+    empty_columns: usize,
+    empty_rows: usize,
+}
+
+impl Table {
+    /// A table of which only the ids are wanted. One without a column of ids is an error.
+    pub(super) fn of_ids() -> Self {
+        Self {
+            is_of_ids: true,
+            ..Self::default()
+        }
+    }
+
+    /// The size of the current record so far, in bytes.
+    pub(super) fn len(&self) -> usize {
+        match &self.state {
+            State::Head(head) => head.line.len(),
+            State::Body(splitter, _) => splitter.len(),
+        }
+    }
+
+    /// Takes a byte; returns a record of the body that it ends.
+    pub(super) fn push(&mut self, byte: u8) -> Result<Option<Record>, String> {
+        match &mut self.state {
+            State::Body(splitter, _) => {
+                let record = splitter.push(byte);
+                Ok(record.and_then(|record| self.with_content(record)))
+            }
+            State::Head(head) => {
+                let is_end = matches!(byte, b'\n' | b'\r') && !head.is_quoted;
+                if !is_end {
+                    let is_comment = head.line.first() == Some(&b'#');
+                    head.is_quoted ^= byte == b'"' && !is_comment;
+                    head.line.push(byte);
+                    return Ok(None);
+                }
+                self.head_line()?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The last record, if the file does not end with a line break.
+    pub(super) fn end(&mut self) -> Result<Option<Record>, String> {
+        self.head_line()?;
+        match &mut self.state {
+            State::Body(splitter, _) => {
+                let record = splitter.end();
+                Ok(record.and_then(|record| self.with_content(record)))
+            }
+            State::Head(_) => Ok(None),
+        }
+    }
+
+    pub(super) fn header(&self) -> Option<&Header> {
+        match &self.state {
+            State::Body(_, header) => Some(header),
+            State::Head(_) => None,
+        }
+    }
+
+    /// What was read differently from plain CSV, or skipped; in words.
+    pub(super) fn remarks(&self) -> Option<String> {
+        let Remarks {
+            separator,
+            comments,
+            empty_columns,
+            empty_rows,
+        } = self.remarks;
+        let mut parts: Vec<String> = separator
+            .map(|name| format!("the cells are separated by a {name}"))
+            .into_iter()
+            .collect();
+        let skipped = [
+            (comments, "comment line"),
+            (empty_columns, "empty column"),
+            (empty_rows, "empty row"),
+        ];
+        let skipped: Vec<_> = skipped
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| counted(*count, what))
+            .collect();
+        if !skipped.is_empty() {
+            parts.push(format!("{} skipped", skipped.join(" and ")));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Skips a record whose cells are all empty, unless the table has one column only.
+    fn with_content(&mut self, record: Record) -> Option<Record> {
+        let is_empty = record.is_empty();
+        self.remarks.empty_rows += usize::from(is_empty);
+        (!is_empty).then_some(record)
+    }
+
+    /// Takes a line before the body.
+    fn head_line(&mut self) -> Result<(), String> {
+        let State::Head(head) = &mut self.state else {
+            return Ok(());
+        };
+        head.is_quoted = false;
+        let line = std::mem::take(&mut head.line);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_matches([' ', '\r', '\n']);
+        if text
+            .trim_matches([' ', '"', ',', ';', '\t', '|'])
+            .is_empty()
+        {
+            return Ok(());
+        }
+        if let Some(separator) = named_separator(text) {
+            head.separator = Some(separator);
+            return Ok(());
+        }
+        if text.trim_start_matches('"').starts_with('#') {
+            self.remarks.comments += 1;
+            return Ok(());
+        }
+        let separator = head.separator.unwrap_or_else(|| separator_of(text));
+        let mut splitter = RecordSplitter::new(separator);
+        for byte in &line {
+            splitter.push(*byte);
+        }
+        let Some(record) = splitter.end() else {
+            return Ok(());
+        };
+        splitter.trims = record.is_spaced();
+        let header = if self.is_of_ids {
+            Header::of_ids(&record).ok_or_else(String::new)?
+        } else {
+            Header::parse(record)?
+        };
+        self.remarks.empty_columns = header.unnamed();
+        let named = SEPARATORS
+            .iter()
+            .skip(1)
+            .find(|(byte, _)| *byte == separator);
+        self.remarks.separator = named.map(|(_, name)| *name);
+        self.state = State::Body(splitter, header);
+        Ok(())
+    }
+}
+
+/// `sep=;`, which spreadsheets write and read.
+fn named_separator(line: &str) -> Option<u8> {
+    let line = line.trim_matches('"');
+    let (name, value) = line.split_at_checked(4)?;
+    if !name.eq_ignore_ascii_case("sep=") {
+        return None;
+    }
+    match value.as_bytes() {
+        [separator] => Some(*separator),
+        // A tab at the end of the line may be lost.
+        b"\\t" | [] => Some(b'\t'),
+        _ => None,
+    }
+}
+
+/// The separator under which the header has an id; else the one that occurs most often outside quotes.
+fn separator_of(line: &str) -> u8 {
+    let cells = |separator: u8| {
+        let mut is_quoted = false;
+        line.split(move |c: char| {
+            is_quoted ^= c == '"';
+            !is_quoted && c == char::from(separator)
+        })
+    };
+    let plain = |cell: &str| cell.trim_matches([' ', '"']).to_owned();
+    let has_id = |separator: u8| {
+        let mut cells = cells(separator);
+        cells.any(|cell| Column::parse(&plain(cell)) == Some(Column::Id))
+    };
+    let candidates = SEPARATORS.iter().map(|(separator, _)| *separator);
+    let best = candidates.rev().max_by_key(|separator| {
+        let count = cells(*separator).count();
+        (has_id(*separator) && count > 1, count)
+    });
+    best.unwrap_or(b',')
+}

@@ -1,0 +1,78 @@
+//! Text from outside passes the intake (`src/intake`): nothing else reads files as text, asks for variables, decodes bytes
+//! or splits lines, except for the files below, each with its reason.
+
+use super::files;
+
+/// What reads, decodes or splits text.
+const READERS: [&str; 4] = [
+    "read_to_string(",
+    "env::var(",
+    "String::from_utf8(",
+    ".lines()",
+];
+
+/// Files and folders with text that is not from outside or has passed the intake, and why.
+#[rustfmt::skip] // A table: one file per line.
+const ALLOWED: [(&str, &str); 19] = [
+    ("src/cli/output", "splits what is printed"),
+    ("src/tui", "splits what is drawn, and asks for the terminal"),
+    ("src/cli/commands/import/plan.rs", "splits what is printed"),
+    ("src/cli/commands/man.rs", "splits the manual"),
+    ("src/cli/commands/whose.rs", "a token, which the reader of pasted text finds in anything"),
+    ("src/domain/pasted", "the reader of pasted tokens, which must see every sign"),
+    ("src/cli/process/graceful_shutdown.rs", "a variable of the tests"),
+    ("src/config/edit", "splits a file that has passed the intake"),
+    ("src/config/key_command.rs", "splits what a command complained about, for the message"),
+    ("src/config/new_profile.rs", "splits settings that it has written itself"),
+    ("src/directory/sqlite/groups.rs", "JSON of the directory"),
+    ("src/formats/csv.rs", "cells that have passed the intake"),
+    ("src/formats/json.rs", "lines that have passed the intake"),
+    ("src/operations/doctor/terminal.rs", "what a program of the system answers"),
+    ("src/operations/fault_injection.rs", "a variable of the tests"),
+    ("src/operations/handoff/scrub.rs", "splits what a command complained about, for the message"),
+    ("src/platform/boot_time.rs", "a file of the kernel"),
+    ("src/platform/process.rs", "a file of the kernel"),
+    ("src/platform/test_clock.rs", "a file of the tests"),
+];
+
+/// How often a file uses a reader outside its tests and comments.
+fn uses(text: &str) -> Vec<(usize, &'static str)> {
+    let body = text
+        .split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default();
+    let lines = body.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    lines
+        .flat_map(|(at, line)| {
+            let used = READERS.iter().filter(move |reader| line.contains(**reader));
+            used.map(move |reader| (at + 1, *reader))
+        })
+        .collect()
+}
+
+fn is_outside(file: &str) -> bool {
+    let is_test = file.ends_with("tests.rs") || file.contains("/tests/");
+    let may = ALLOWED.iter().any(|(known, _)| file.starts_with(known));
+    file.starts_with("src/") && !file.starts_with("src/intake") && !is_test && !may
+}
+
+#[test]
+fn text_from_outside_passes_the_intake() {
+    let mut complaints = Vec::new();
+    for (file, text) in files().iter().filter(|(file, _)| is_outside(file)) {
+        let found = uses(text).into_iter().map(|(line, reader)| {
+            format!("{file}:{line}: {reader} outside the intake; use src/intake, or add the file with a reason")
+        });
+        complaints.extend(found);
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+    assert!(ALLOWED.iter().all(|(_, why)| !why.is_empty()));
+}
+
+#[test]
+fn a_reader_is_found_outside_tests_and_comments() {
+    let text = "//! Head.\n// text.lines()\nlet x = text.lines();\nlet y = std::env::var(\"Z\");\n\
+                #[cfg(test)]\nmod tests {\n    fs::read_to_string(file);\n}\n";
+    assert_eq!(uses(text), [(3, ".lines()"), (4, "env::var(")]);
+}
