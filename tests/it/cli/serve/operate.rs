@@ -236,7 +236,7 @@ async fn wrong_options_start_nothing() {
         (&["--log-ids"][..], "--access-log"),
         (&["--drain", "11m"], "too long"),
         (&["--drain", "soon"], "duration"),
-        (&["--metrics", "9090"], "--metrics"),
+        (&["--metrics", ":9090"], "--metrics"),
         (&["--metrics", &taken], "--metrics"),
         (&["--rate-limit", "0"], "--rate-limit"),
         (&["--host", "api.example.com:80"], "without a port"),
