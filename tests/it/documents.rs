@@ -1,11 +1,12 @@
 //! The `sh` blocks of README, guide and operations do what they say: each is run by bash with the shipped binary, in a
 //! home of its own, with a demo of its own or the service that it starts itself. Only loopback is used.
 //!
-//! `sh,console` ends in the console, which `q` leaves; `sh,team` has a PostgreSQL server of its own; `sh,manual` is not
-//! run and is listed in [`MANUAL`]. A line that ends with `# ends with N` must end with that exit code, every other one
+//! `sh,console` ends in the console, which `q` leaves; `sh,manual` is not run and is listed in [`MANUAL`]. `sh,team` is for
+//! the administrator `ana` of a team, and `sh,team,ben` for Ben: see [`team`]. A line that ends with `# ends with N` must end with that exit code, every other one
 //! with 0.
 
 mod run;
+mod team;
 
 use std::{
     env,
@@ -13,7 +14,6 @@ use std::{
 };
 
 use super::house::citations::below;
-use crate::support::postgres;
 
 /// Blocks that need more than a test has, by file and first line.
 #[rustfmt::skip] // A table: one case per line.
@@ -30,11 +30,12 @@ const MANUAL: [(&str, &str, &str); 10] = [
     ("docs/operations/service.md", "podman build", "needs podman; tests/it/cli/serve/packaged.rs starts what the image starts"),
 ];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     Run,
     Console,
-    Team,
+    /// Of the person with this login.
+    Team(String),
     Manual,
 }
 
@@ -57,8 +58,9 @@ fn blocks(page: &str) -> Vec<Block> {
         let kind = match info {
             "sh" => Kind::Run,
             "sh,console" => Kind::Console,
-            "sh,team" => Kind::Team,
+            "sh,team" => Kind::Team(team::ADMIN.to_owned()),
             "sh,manual" => Kind::Manual,
+            info if info.starts_with("sh,team,") => Kind::Team(info["sh,team,".len()..].to_owned()),
             info => {
                 let is_shell = ["sh", "bash", "shell", "console", ""].contains(&info);
                 assert!(
@@ -80,7 +82,7 @@ fn page(file: &str) -> String {
 }
 
 /// Pages whose blocks are run, and the least number of them.
-const PAGES: [(&str, usize); 14] = [
+const PAGES: [(&str, usize); 15] = [
     ("README.md", 1),
     ("docs/guide/everyday.md", 1),
     ("docs/guide/getting-started.md", 3),
@@ -90,11 +92,12 @@ const PAGES: [(&str, usize); 14] = [
     ("docs/guide/rotation.md", 1),
     ("docs/guide/scheduled-rotation.md", 1),
     ("docs/guide/scripting.md", 2),
-    ("docs/guide/team.md", 1),
+    ("docs/guide/team.md", 3),
     ("docs/guide/troubleshooting.md", 1),
     ("docs/guide/wrong-environment.md", 1),
     ("docs/operations/files.md", 1),
-    ("docs/operations/service.md", 1),
+    ("docs/operations/service.md", 4),
+    ("docs/operations/team.md", 4),
 ];
 
 /// `.ci/run` installs jq; the tests need nothing but Rust and a C compiler.
@@ -105,6 +108,11 @@ fn has_jq() -> bool {
 
 /// Runs every block of a page.
 async fn run_page(file: &str) {
+    run_page_in(file, None).await;
+}
+
+/// The same, its blocks of a team in this one. Without PostgreSQL those are left out; a line was printed about it.
+async fn run_page_in(file: &str, mut team: Option<&mut team::Team>) {
     let blocks = blocks(&page(file));
     let blocks = blocks.iter().filter(|block| block.kind != Kind::Manual);
     let mut ran = 0;
@@ -119,11 +127,10 @@ async fn run_page(file: &str) {
             );
             continue;
         }
-        let ended = match block.kind {
+        let ended = match &block.kind {
             Kind::Console => run::in_a_terminal(&block.text),
-            Kind::Team => match postgres::own() {
-                Some(server) => run::with_a_server(&block.text, server.folder()).await,
-                // A line was printed about what is left out.
+            Kind::Team(who) => match &mut team {
+                Some(team) => team.run(who, &block.text).await,
                 None => Ok(()),
             },
             _ => run::without_a_terminal(&block.text).await,
@@ -169,9 +176,12 @@ async fn scripting() {
     run_page("docs/guide/scripting.md").await;
 }
 
-#[tokio::test]
-async fn team() {
-    run_page("docs/guide/team.md").await;
+/// The pages are one story: what the administrator sets up is what the others work with.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_with_roles_passwords_and_tls() {
+    let mut team = team::Team::start().await;
+    run_page_in("docs/guide/team.md", team.as_mut()).await;
+    run_page_in("docs/operations/team.md", team.as_mut()).await;
 }
 
 #[tokio::test]
@@ -184,9 +194,10 @@ async fn troubleshooting() {
     run_page("docs/guide/troubleshooting.md").await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn operations() {
-    run_page("docs/operations/service.md").await;
+    let mut team = team::Team::start().await;
+    run_page_in("docs/operations/service.md", team.as_mut()).await;
     run_page("docs/operations/files.md").await;
 }
 
@@ -215,7 +226,7 @@ fn every_page_with_a_block_is_run_and_manual_blocks_are_listed() {
 
 #[test]
 fn blocks_are_found_by_their_fences() {
-    let page = "a\n```sh\none\ntwo\n```\n```toml\nx = 1\n```\n```sh,manual\nthree\n```\n```sh,console\n```\n";
+    let page = "a\n```sh\none\ntwo\n```\n```toml\nx = 1\n```\n```sh,manual\nthree\n```\n```sh,console\n```\n```sh,team\n```\n```sh,team,ben\n```\n";
     let block = |kind, text: &str| Block {
         kind,
         text: text.to_owned(),
@@ -224,6 +235,8 @@ fn blocks_are_found_by_their_fences() {
         block(Kind::Run, "one\ntwo"),
         block(Kind::Manual, "three"),
         block(Kind::Console, ""),
+        block(Kind::Team("ana".into()), ""),
+        block(Kind::Team("ben".into()), ""),
     ];
     assert_eq!(blocks(page), wanted);
 }

@@ -226,8 +226,13 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             let mut lines = vec![
                 format!("{shown}, shared by a team"),
                 format!(
-                    "PostgreSQL {}, as {} ({}), version {} of its schema; groupdesk connections: {}",
-                    status.server, status.user, status.role, status.schema, status.sessions
+                    "PostgreSQL {}, as {} ({}), version {} of its schema; groupdesk connections: {}; timeline {}",
+                    status.server,
+                    status.user,
+                    status.role,
+                    status.schema,
+                    status.sessions,
+                    status.timeline
                 ),
             ];
             if status.synchronous.is_empty() {

@@ -464,7 +464,8 @@ async fn a_database_administrator_can_set_it_up_by_hand() {
     };
     server.execute(
         "public",
-        "CREATE ROLE dba LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO dba; CREATE ROLE arno LOGIN",
+        "CREATE ROLE dba LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO dba; \
+         CREATE ROLE arno LOGIN; CREATE ROLE bruno LOGIN",
     );
     for who in ["postgres", "dba"] {
         let schema = format!("by_hand_of_{who}");
@@ -475,7 +476,7 @@ async fn a_database_administrator_can_set_it_up_by_hand() {
         server.execute_as(who, "public", &printed.out);
         let status = arno.json(0, &["directory", "status"]).await;
         assert_eq!(status["role"], json!("admin"), "{status}");
-        let granted = arno.run(&["directory", "grant", "li", "viewer"]).await;
+        let granted = arno.run(&["directory", "grant", "bruno", "viewer"]).await;
         assert_eq!(granted.code, 0, "{}", granted.err);
         let is_member = format!(
             "SELECT count(*) FROM pg_auth_members WHERE member = '{who}'::regrole AND roleid::regrole::text LIKE '{schema}%'"

@@ -45,7 +45,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
 "#;
 
 /// A home in which `groupdesk` is the shipped binary.
-fn home() -> TempDir {
+pub(super) fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a folder");
     fs::create_dir(home.path().join("bin")).expect("a folder");
     let program = env!("CARGO_BIN_EXE_groupdesk");
@@ -123,38 +123,39 @@ fn serves(block: &str) -> bool {
     block.contains("groupdesk serve ")
 }
 
-/// Whether it names the directory itself.
-fn names_a_directory(block: &str) -> bool {
-    block.contains("[directory]")
-}
-
-/// The database URL of a team in the pages.
-const DATABASE: &str = "postgres://ana@db1/desk";
-
-/// Runs a block with that database on a server, through the socket in this folder.
-pub(super) async fn with_a_server(block: &str, folder: &Path) -> Result<(), String> {
-    assert!(block.contains(DATABASE), "{block}");
-    let folder = folder.display().to_string().replace('/', "%2F");
-    let database = format!("postgres://desk@{folder}/postgres");
-    without_a_terminal(&block.replace(DATABASE, &database)).await
-}
-
 /// Runs a block without a terminal. Returns its output when it did not end with 0.
 pub(super) async fn without_a_terminal(block: &str) -> Result<(), String> {
     let home = home();
     let mut variables = variables(home.path());
     let mut running = None;
-    if !serves(block) && !names_a_directory(block) {
+    if !serves(block) {
         let (demo, exported) = demo(home.path()).await;
         variables.extend(exported);
         running = Some(demo);
     }
+    let ended = as_typed(block, home.path(), variables).await;
+    drop(running);
+    ended
+}
+
+/// Runs a block in a home as it is, without a demo.
+pub(super) async fn in_home(block: &str, home: &Path, who: &str) -> Result<(), String> {
+    let mut variables = variables(home);
+    variables.push(("USER".into(), who.into()));
+    as_typed(block, home, variables).await
+}
+
+async fn as_typed(
+    block: &str,
+    home: &Path,
+    variables: Vec<(String, String)>,
+) -> Result<(), String> {
     let child = Command::new("bash")
         .args(["-c", &script(block)])
         .env_clear()
         .envs(clock::outer())
         .envs(variables)
-        .current_dir(home.path())
+        .current_dir(home)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -167,7 +168,6 @@ pub(super) async fn without_a_terminal(block: &str) -> Result<(), String> {
         let _ = kill_process_group(group, Signal::KILL);
         return Err("it does not end".to_owned());
     };
-    drop(running);
     let ended = ended.expect("it ran");
     if ended.status.success() {
         return Ok(());

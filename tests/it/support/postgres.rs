@@ -480,10 +480,10 @@ pub(crate) fn own() -> Option<Server> {
 }
 
 /// A server that is also reachable over TLS on loopback, at the returned port, with a password: for `names` with SCRAM,
-/// for `md5` with the old method, and for `cleo` without one, by a certificate of the authority. All arguments are PEM.
+/// for `md5` with the old method, and for `carla` without one, by a certificate of the authority. All arguments are PEM.
 pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<(Server, u16)> {
     server()?;
-    let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all cleo 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
+    let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all carla 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
     let files = [
         ("server.crt", certificate),
         ("server.key", key),

@@ -187,29 +187,29 @@ async fn a_client_certificate_authenticates_without_a_password() {
     };
     scene.server.execute(
         "public",
-        "CREATE ROLE cleo LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO cleo",
+        "CREATE ROLE carla LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO carla",
     );
-    let (certificate, key) = scene.client_certificate("cleo");
-    let both = "ca = \"team-ca.pem\"\ncert = \"cleo.pem\"\nkey = \"cleo-key.pem\"";
+    let (certificate, key) = scene.client_certificate("carla");
+    let both = "ca = \"team-ca.pem\"\ncert = \"carla.pem\"\nkey = \"carla-key.pem\"";
     let machine = |more: &str, certificate: &str, key: &str, mode| {
         let home = scene.ana("localhost", more);
         let config = home.path("config.toml");
         let text = std::fs::read_to_string(&config).expect("written");
         home.write(
             "config.toml",
-            &text.replace("postgres://ana@", "postgres://cleo@"),
+            &text.replace("postgres://ana@", "postgres://carla@"),
         );
-        home.write("cleo.pem", certificate);
-        home.write("cleo-key.pem", key);
+        home.write("carla.pem", certificate);
+        home.write("carla-key.pem", key);
         let mode = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(home.path("cleo-key.pem"), mode).expect("set");
+        std::fs::set_permissions(home.path("carla-key.pem"), mode).expect("set");
         home
     };
-    let cleo = machine(both, &certificate, &key, 0o600);
-    let (code, text) = output_without_password(&cleo, &["directory", "init"]).await;
+    let carla = machine(both, &certificate, &key, 0o600);
+    let (code, text) = output_without_password(&carla, &["directory", "init"]).await;
     assert_eq!(code, 0, "{text}");
-    let (code, text) = output_without_password(&cleo, &["directory", "status"]).await;
-    assert!(code == 0 && text.contains("as cleo"), "{text}");
+    let (code, text) = output_without_password(&carla, &["directory", "status"]).await;
+    assert!(code == 0 && text.contains("as carla"), "{text}");
 
     let (of_another, her_key) = scene.client_certificate("dora");
     #[rustfmt::skip] // A table: one case per line.
@@ -219,7 +219,7 @@ async fn a_client_certificate_authenticates_without_a_password() {
         (both, &certificate, &her_key, 0o600, 2, "do not belong together"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
         (both, &key, &key, 0o600, 2, "cert: "),
-        ("ca = \"team-ca.pem\"\ncert = \"cleo.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
+        ("ca = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
     ];
     for (more, certificate, key, mode, expected, words) in table {
         let home = machine(more, certificate, key, mode);

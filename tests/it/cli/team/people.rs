@@ -85,6 +85,9 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
     }
     let refused = vera.run(&args("create t-2 --yes")).await;
     assert_eq!(refused.code, 8, "{}", refused.err);
+    let status = ben.run(&["directory", "status"]).await;
+    assert!(status.out.contains("as ben (operator)"), "{}", status.out);
+    assert!(status.out.contains("timeline 00000001"), "{}", status.out);
     // The audit has every line of the history.
     let audit = ana.json(0, &["audit"]).await;
     let unmatched = audit.as_array().expect("lines").iter();
