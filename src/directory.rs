@@ -73,7 +73,8 @@ pub use place::{
 };
 pub use replay::replay;
 pub use sqlite::{
-    Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect, preview_binding_in,
+    CompletedProfile, Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect,
+    preview_binding_in,
 };
 use sqlite::{
     batches, console, drafts, fingerprints, groups, handoff, history, journal,

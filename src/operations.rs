@@ -81,7 +81,10 @@ use crate::{
         profile::{KeySource, Profile},
     },
     directory::{Directory, HistoryFilter, RotationFilter},
-    domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
+    domain::{
+        group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window,
+        token::Fingerprint,
+    },
     operations::profiles::{
         facts,
         places::{self, GateSnapshot},
@@ -130,8 +133,8 @@ struct Inner {
     client: OnceCell<Client>,
     key: OnceCell<SecretString>,
     here: places::CurrentPlace,
-    /// The place that address and key alone identify, when the name of the profile does not.
-    by_key: OnceCell<Option<PlaceId>>,
+    /// `None` inside if the key could not be read.
+    key_fingerprint: OnceCell<Option<Fingerprint>>,
     environment: Environment,
     directory: Directory,
     operator: String,
@@ -164,7 +167,7 @@ impl Operations {
             client: OnceCell::new(),
             key: OnceCell::new(),
             here: places::CurrentPlace::default(),
-            by_key: OnceCell::new(),
+            key_fingerprint: OnceCell::new(),
             environment,
             directory,
             operator,

@@ -16,7 +16,7 @@ use clap_complete::{
 use super::{args, output::human::Columns};
 use crate::{
     config::{DirectoryAt, Environment, Overrides, Settings},
-    directory::ids_beginning,
+    directory::{CompletedProfile, ids_beginning},
     search::{SortBy, filter_tests},
 };
 
@@ -97,7 +97,14 @@ impl Typed {
         let profile = settings.profile(None).ok()?;
         match &settings.directory {
             DirectoryAt::File(file) => {
-                Some(ids_beginning(file, (&profile.name, &profile.url()), begin))
+                let key = profile.api_key.at_hand(&Environment::of_process());
+                let completed = CompletedProfile {
+                    name: &profile.name,
+                    url: &profile.url(),
+                    key: key.as_ref().filter(|_| !profile.key_changes),
+                    from_variables: profile.from_variables,
+                };
+                Some(ids_beginning(file, completed, begin))
             }
             DirectoryAt::Team(_) => None,
         }

@@ -45,6 +45,16 @@ impl KeySource {
         })
     }
 
+    /// Returns the API key if that needs neither a command nor a wait: for shell completion.
+    pub fn at_hand(&self, env: &Environment) -> Option<SecretString> {
+        let bytes = match self {
+            Self::Env(name) => Zeroizing::new(env.get(name)?.as_encoded_bytes().to_vec()),
+            Self::File(path) => file(path).ok()?,
+            Self::Keyring(_) | Self::Command(_) => return None,
+        };
+        key(&bytes).ok()
+    }
+
     /// Returns the first line as a password. The error contains nothing of what was found.
     pub async fn read_password(&self, env: &Environment) -> Result<Zeroizing<Vec<u8>>, String> {
         let found = self.found(env, COMMAND_LIMIT).await;

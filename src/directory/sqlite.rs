@@ -54,7 +54,7 @@ pub(super) use fault::Fault;
 pub(super) use schema::with_suffix;
 
 pub use backup::{backup_of, backups_of, copy_to};
-pub use completion::ids_beginning;
+pub use completion::{CompletedProfile, ids_beginning};
 pub use inspect::{Contents, Inspected, inspect, preview_binding_in};
 
 /// Records the result of one exchange: group, history and journals.

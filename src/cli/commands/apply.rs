@@ -102,6 +102,7 @@ async fn prepare(
     session: &Session,
     arguments: &Apply,
 ) -> Result<Result<(Checked, Permit, ShownPlan), Exit>, CliError> {
+    session.say_other_places().await?;
     let sources = sources(&arguments.path)?;
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));

@@ -127,6 +127,7 @@ async fn run_prepared(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
+    signals.unless_signalled(session.say_other_places()).await?;
     match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();

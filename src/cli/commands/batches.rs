@@ -31,6 +31,9 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
     } else {
         "no batch yet"
     };
+    if batches.is_empty() {
+        session.say_elsewhere().await?;
+    }
     output::list(session.json, &batches, value, none, || {
         let now = session.operations.now();
         let lines = batches.iter().map(|batch| {

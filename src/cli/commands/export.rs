@@ -55,6 +55,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
             "--output and --token-out name the same file; name two. Nothing was sent".into(),
         ));
     }
+    session.say_other_places().await?;
     let (filter, order) = (arguments.filter.filter.as_deref(), &arguments.order);
     let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
     listing.with_annotations = arguments.columns.has_annotations();
@@ -67,6 +68,9 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
     };
     let form = (format, arguments.columns);
     let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
+    if count == 0 {
+        session.say_elsewhere().await?;
+    }
     if let Some(path) = &file {
         output::say(&format!("{count} groups are in {}", path.display()));
     }

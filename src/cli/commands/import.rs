@@ -58,6 +58,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         session.say_where();
     }
     let prepared = async {
+        session.say_other_places().await?;
         let sources = vec![arguments.file.clone()];
         let Some(checked) = Checked::of(sources, session.json).await? else {
             return Ok(Err(Exit::Usage));

@@ -57,6 +57,11 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
         ));
     }
     session.say_where();
+    session.say_other_places().await?;
+    if operations.place_name().await?.is_none() {
+        // An unknown key knows no group, which is not the same as having read all.
+        operations.bound().await?;
+    }
     let plan = if options.refresh_all {
         plan_all(session, arguments).await?
     } else {

@@ -44,6 +44,9 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
         "nothing has been rotated yet"
     };
     let text = || human::rotations(&rows, session.operations.now());
+    if rows.is_empty() {
+        session.say_elsewhere().await?;
+    }
     output::list(session.json, &rows, value, none, text)
 }
 

@@ -45,15 +45,19 @@ impl Directory {
             .await
     }
 
-    /// Returns the place that knows both this address and this key.
+    /// As [`Directory::place_of`], with the API key: `None` if the place does not know it. A profile that was never
+    /// bound, and one made of variables, is recognised by address and key.
     pub async fn place_with_key(
         &self,
-        url: &str,
+        (profile, url): (&str, &str),
         key: Fingerprint,
+        from_variables: bool,
     ) -> Result<Option<PlaceId>, DirectoryError> {
-        let url = url.to_owned();
-        self.execute(Access::Short, move |c| places::with_key(c, &url, key))
-            .await
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.execute(Access::Short, move |c| {
+            places::with_key(c, (&profile, &url), key, from_variables)
+        })
+        .await
     }
 
     /// Compares address, key and name with what is known, and binds the profile if there is no doubt.

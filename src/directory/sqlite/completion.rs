@@ -3,6 +3,7 @@
 use std::{fmt::Write, path::Path};
 
 use rusqlite::{Connection, OpenFlags};
+use secrecy::SecretString;
 
 use super::{fault::Fault, places, schema::with_suffix};
 use crate::database::{Tx, values};
@@ -17,16 +18,39 @@ const LAST: &str = "\
 SELECT user_group_id FROM user_groups WHERE place = $1 AND user_group_id >= $2 AND user_group_id < $3 \
 ORDER BY user_group_id DESC LIMIT 1";
 
-/// The ids with this prefix in the place of this profile, determined by name and address; none if they cannot be read.
-/// If there are many, the first ones and the last one, which have the same common prefix as all of them.
-pub fn ids_beginning(file: &Path, (profile, url): (&str, &str), begin: &str) -> Vec<String> {
-    read(file, (profile, url), begin).unwrap_or_default()
+/// The profile for which ids are completed.
+#[derive(Debug, Clone, Copy)]
+pub struct CompletedProfile<'a> {
+    pub name: &'a str,
+    pub url: &'a str,
+    /// The API key to compare, if it can be read at once.
+    pub key: Option<&'a SecretString>,
+    pub from_variables: bool,
 }
 
-fn read(file: &Path, (profile, url): (&str, &str), begin: &str) -> Result<Vec<String>, Fault> {
+/// The ids with this prefix in the place of this profile; none if they cannot be read, or if the place does not know
+/// the API key. If there are many, the first ones and the last one, which have the same common prefix as all of them.
+pub fn ids_beginning(file: &Path, profile: CompletedProfile<'_>, begin: &str) -> Vec<String> {
+    read(file, profile, begin).unwrap_or_default()
+}
+
+fn read(file: &Path, profile: CompletedProfile<'_>, begin: &str) -> Result<Vec<String>, Fault> {
     let connection = open(file)?;
     let tx = Tx::of(&connection);
-    let Some(place) = places::place_of(&tx, profile, url)? else {
+    let CompletedProfile {
+        name,
+        url,
+        key,
+        from_variables,
+    } = profile;
+    let place = match key {
+        Some(key) => {
+            let key = super::open::key(&connection)?.of_key(key);
+            places::with_key(&tx, (name, url), key, from_variables)?
+        }
+        None => places::place_of(&tx, name, url)?,
+    };
+    let Some(place) = place else {
         return Ok(Vec::new());
     };
     let end = format!("{begin}{}", char::MAX);

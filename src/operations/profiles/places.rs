@@ -10,7 +10,7 @@ pub use problem::PlaceProblem;
 
 use crate::{
     api::wire::GroupRequest,
-    config::objection,
+    config::{KeySource, objection},
     directory::{
         Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
         OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
@@ -18,6 +18,7 @@ use crate::{
     domain::{
         group::{EnvironmentTag, UserGroupId},
         text::visible,
+        token::Fingerprint,
     },
     operations::{Failure, Operations},
 };
@@ -56,24 +57,44 @@ impl GateSnapshot {
 }
 
 impl Operations {
-    /// The place for reading what is known: the one that this profile was last bound to, here or by another process.
-    /// Needs no API key.
+    /// The place for reading what is known: the one that this profile was last bound to, here or by another process. An
+    /// API key that can be read at once is compared: one that the place does not know knows nothing of it.
     pub async fn place(&self) -> Result<PlaceId, DirectoryError> {
-        if let Some(place) = self.place_by_name().await? {
-            return Ok(place);
+        let by_name = self.place_by_name().await?;
+        let profile = self.profile();
+        if profile.from_variables || self.directory().role() == Some(Role::Viewer) {
+            return Ok(by_name.unwrap_or(PlaceId::NONE));
         }
-        let (directory, url) = (self.directory(), self.profile().url());
-        if self.directory().role() == Some(Role::Viewer) {
-            return Ok(PlaceId::NONE);
+        // New keys of such a profile go on trial by themselves.
+        let is_compared = !profile.key_changes && self.key_is_at_hand();
+        if by_name.is_some() && !is_compared {
+            return Ok(by_name.unwrap_or(PlaceId::NONE));
         }
-        // The profile has another name than when it was bound: address and key identify the place. Determined once,
-        // because reading the key may run a command.
-        let by_key = self.0.by_key.get_or_init(|| async {
+        // Without a binding the profile may have had another name: then the key may also come from a command.
+        let Some(key) = self.key_fingerprint().await else {
+            return Ok(by_name.unwrap_or(PlaceId::NONE));
+        };
+        let name_and_url = (&*profile.name, &*profile.url());
+        let known = self
+            .directory()
+            .place_with_key(name_and_url, key, false)
+            .await?;
+        Ok(known.unwrap_or(PlaceId::NONE))
+    }
+
+    /// Whether reading the API key runs no command.
+    fn key_is_at_hand(&self) -> bool {
+        !matches!(self.profile().api_key, KeySource::Command(_)) || self.0.key.get().is_some()
+    }
+
+    /// The fingerprint of the API key; `None` if the key cannot be read. Determined once, because reading it may run a
+    /// command.
+    async fn key_fingerprint(&self) -> Option<Fingerprint> {
+        let read = || async {
             let key = self.api_key().await.ok()?;
-            let key = directory.fingerprinter().of_key(&key);
-            directory.place_with_key(&url, key).await.ok().flatten()
-        });
-        Ok(by_key.await.unwrap_or(PlaceId::NONE))
+            Some(self.directory().fingerprinter().of_key(&key))
+        };
+        *self.0.key_fingerprint.get_or_init(read).await
     }
 
     /// The name of this profile's place; `None` if it was never bound.
@@ -87,15 +108,25 @@ impl Operations {
         self.0.here.map(|bound| bound.name.clone())
     }
 
-    /// As [`Operations::place`], by name and address alone: no API key is read.
+    /// As [`Operations::place`], by name and address alone: no API key is read, except from a variable for the profile
+    /// that variables make: several profiles may share its name and address and differ by their keys.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
         let here = self.0.here.map(|bound| bound.place);
         let profile = self.profile();
-        // Several profiles may share name and address and differ by their keys.
         if profile.from_variables && here.is_some() {
             return Ok(here);
         }
         let url = profile.url();
+        if profile.from_variables
+            && self.directory().role() != Some(Role::Viewer)
+            && let Some(key) = self.key_fingerprint().await
+        {
+            let name_and_url = (&*profile.name, &*url);
+            return self
+                .directory()
+                .place_with_key(name_and_url, key, true)
+                .await;
+        }
         let bound = self.directory().place_of(&profile.name, &url).await?;
         if bound.is_none() && here.is_none() && self.directory().role() == Some(Role::Viewer) {
             // A viewer may not bind; the name alone tells the place.

@@ -12,7 +12,9 @@ use futures_util::{StreamExt, stream};
 use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
     api::failure::CallError,
-    directory::{DirectoryError, Record, RotationFilter, RotationId, RotationRow, RotationStep},
+    directory::{
+        DirectoryError, PlaceId, Record, RotationFilter, RotationId, RotationRow, RotationStep,
+    },
     domain::{
         history::{Ending, Entry, Operation},
         rotation::{Event, State},
@@ -127,6 +129,9 @@ impl Operations {
         if !open.is_empty() {
             // With a key of another place nothing that is read says anything about these.
             self.may_send(None).await?;
+        } else if self.place().await.map_err(Failure::NothingSent)? == PlaceId::NONE {
+            // An unknown key finds nothing open, which says nothing about the place of this profile.
+            self.bound().await?;
         }
         for row in open {
             if only.is_empty() || only.contains(&row.id) {

@@ -132,6 +132,16 @@ async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
 }
 
 #[tokio::test]
+async fn ids_are_not_completed_with_a_key_that_their_environment_does_not_know() {
+    let (mut home, _service) = knowing_acme(Vec::new()).await;
+    let script = home.run(&["completions", "bash"]).await.out;
+    let script = home.write("groupdesk.bash", &script);
+    assert_eq!(offered(&home, &script, "groupdesk get ac"), ["acme"]);
+    home.set("LIVE_KEY", "another");
+    assert_eq!(offered(&home, &script, "groupdesk get ac"), [""; 0]);
+}
+
+#[tokio::test]
 async fn without_a_directory_nothing_is_completed() {
     let mut home = Home::new();
     let script = home.run(&["completions", "bash"]).await.out;

@@ -80,6 +80,58 @@ async fn an_empty_list_says_that_the_profile_had_another_address() {
     assert!(!ran.err.contains("not bound"), "{}", ran.err);
 }
 
+/// Commands about the group of another key, and how each ends; `get` would create it in the other environment.
+const UNKNOWN: [(&[&str], [i32; 2]); 10] = [
+    (&["list"], [0, 0]),
+    (&["history"], [0, 0]),
+    (&["rotations"], [0, 0]),
+    (&["batches", "list"], [0, 0]),
+    (&["export", "-o", "out.jsonl"], [0, 0]),
+    (&["show", "only-live"], [3, 4]),
+    (&["get", "only-live"], [3, 4]),
+    (&["get", "--refresh-all", "--yes"], [0, 4]),
+    (&["update", "only-live", "--name", "x", "--yes"], [3, 4]),
+    (&["rotate", "only-live", "--yes"], [3, 4]),
+];
+
+/// With a key that is unknown at the address nothing is known, whatever the name of the profile was bound to.
+#[tokio::test]
+async fn an_unknown_key_knows_nothing_and_sends_nothing_by_id() {
+    for from_variables in [true, false] {
+        let mut home = Home::new();
+        let (old, new) = (new_key(&home, "live").await, new_key(&home, "other").await);
+        let (_serving, url) = home.serve().await;
+        let name = if from_variables {
+            home.set("GROUPDESK_BASE_URL", &url);
+            home.set("GROUPDESK_ENVIRONMENT", "Customer");
+            "GROUPDESK_API_KEY"
+        } else {
+            home.configure(&url, &old);
+            "LIVE_KEY"
+        };
+        home.set(name, &old);
+        home.json(0, &["create", "only-live", "--name", "Acme", "--yes"])
+            .await;
+        home.set(name, &new);
+        for (command, codes) in UNKNOWN {
+            let ran = home.run(command).await;
+            let code = codes[usize::from(!from_variables)];
+            assert_eq!(ran.code, code, "{command:?}: {}{}", ran.out, ran.err);
+            assert!(!ran.out.contains("only-live"), "{command:?}: {}", ran.out);
+            assert_has(&ran.err, "--same-environment");
+        }
+        assert_eq!(stored_groups(&home), 1, "nothing was created");
+        home.set(name, &old);
+        home.json(0, &["get", "only-live"]).await;
+    }
+}
+
+fn stored_groups(home: &Home) -> i64 {
+    let database = rusqlite::Connection::open(home.database()).expect("a database");
+    let count = database.query_row("SELECT count(*) FROM groups", [], |row| row.get(0));
+    count.expect("a number")
+}
+
 #[tokio::test]
 async fn doctor_reports_places_and_everything_that_waits() {
     let (mut home, _serving, _) = served().await;

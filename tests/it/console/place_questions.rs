@@ -45,7 +45,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
-        .shows("Acme Europe")
+        .hides("Acme Europe")
         .shows("Nothing is sent for this profile until that is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.

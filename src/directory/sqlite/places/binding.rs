@@ -1,6 +1,6 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, all, event, is_empty, merge, place_id};
+use super::{SET_TAG, TABLE, all, event, has_no_key, is_empty, merge, place_id};
 use crate::{
     database::{Row, Statements, Tx, Value, values},
     directory::{
@@ -110,10 +110,25 @@ pub(crate) fn named(tx: &Tx<'_>, name: &str, url: &str) -> Result<Option<PlaceId
 
 const WITH_KEY: &str = "\
 SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
-WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
+WHERE u.url = $1 AND k.fingerprint = $2 AND k.state <> 'withdrawn' ORDER BY k.state = 'trusted' DESC, u.place";
 
-pub(crate) fn with_key(tx: &Tx<'_>, url: &str, key: Fingerprint) -> Result<Option<PlaceId>, Fault> {
-    Ok(tx.one(WITH_KEY, values![url, key.as_bytes()], place_id)?)
+/// The place of this name and address, unless it does not know this key: an unknown key knows nothing. The name that
+/// variables make says nothing, so there the key alone decides.
+pub(crate) fn with_key(
+    tx: &Tx<'_>,
+    (profile, url): (&str, &str),
+    key: Fingerprint,
+    from_variables: bool,
+) -> Result<Option<PlaceId>, Fault> {
+    let by_name = place_of(tx, profile, url)?;
+    let by_key = tx.all(WITH_KEY, values![url, key.as_bytes()], place_id)?;
+    match by_name {
+        Some(place) if by_key.contains(&place) => Ok(Some(place)),
+        // Recorded before keys were compared.
+        Some(place) if !from_variables && has_no_key(tx, place)? => Ok(Some(place)),
+        Some(_) if !from_variables => Ok(None),
+        Some(_) | None => Ok(by_key.first().copied()),
+    }
 }
 
 const ELSEWHERE: &str = "\

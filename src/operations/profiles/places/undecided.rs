@@ -91,6 +91,13 @@ impl Operations {
             return Ok(None);
         }
         let (name, url) = (&profile.name, profile.url());
+        if self.directory().place_of(name, &url).await?.is_some() {
+            // The place of this name does not know the key.
+            return Ok(self
+                .place_problem()
+                .await
+                .map(|problem| problem.to_string()));
+        }
         let others = self.directory().bound_elsewhere(name, &url).await?;
         Ok(others.first().map(|(url, place)| {
             format!(
