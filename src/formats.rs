@@ -124,6 +124,12 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     let mut is_any_unmeant = false;
     let mut described = Vec::new();
     for name in names {
+        if let Some((at, sign)) = crate::intake::signs::first(name) {
+            described.push(format!(
+                "unknown column: character {at} of its name: {sign}"
+            ));
+            continue;
+        }
         if OF_LISTS.contains(&name.as_str()) {
             described.push(format!(
                 "the column \"{name}\" of a list cannot be imported; remove it"

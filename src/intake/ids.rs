@@ -14,7 +14,13 @@ pub struct Line<'t> {
     pub plain: &'t str,
 }
 
-impl Line<'_> {
+impl<'t> Line<'t> {
+    /// What would be the ids if separators divided them.
+    pub fn parts(&self) -> impl Iterator<Item = &'t str> {
+        let parts = self.plain.split([',', ';', '\t', ' ']).map(plain);
+        parts.filter(|part| !part.is_empty())
+    }
+
     /// Whether it is a comment, if there is no such group.
     pub fn is_comment(&self) -> bool {
         self.raw.starts_with("# ") || self.raw.starts_with("#\t") || self.raw == "#"

@@ -42,6 +42,10 @@ pub fn bytes(from: impl Read, limit: u64) -> Result<Vec<u8>, Fault> {
 pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         Ok(Box::new(io::stdin()))
+    } else if path.is_dir() {
+        Err(io::Error::other(
+            "it is a folder; name a file in it (apply and diff read folders)",
+        ))
     } else {
         Ok(Box::new(File::open(path)?))
     }

@@ -136,7 +136,12 @@ impl Edits {
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = wanted.mapping.get_or_insert_default();
             for key in &self.unmap {
-                if mapping.shift_remove(key).is_none() {
+                // Blanks around it count only if there is such a row.
+                let removed = mapping.shift_remove(key);
+                if removed
+                    .or_else(|| mapping.shift_remove(key.trim()))
+                    .is_none()
+                {
                     let what = "--unmap: the mapping has no row";
                     return Err(missing_key(what, key, mapping.keys()));
                 }
@@ -146,7 +151,11 @@ impl Edits {
         if !(self.property.is_empty() && self.remove_property.is_empty()) {
             let properties = wanted.properties.get_or_insert_default();
             for key in &self.remove_property {
-                if properties.shift_remove(key).is_none() {
+                let removed = properties.shift_remove(key);
+                if removed
+                    .or_else(|| properties.shift_remove(key.trim()))
+                    .is_none()
+                {
                     let what = "--remove-property: the properties have no key";
                     return Err(missing_key(what, key, properties.keys()));
                 }

@@ -94,12 +94,13 @@ async fn read(session: &Session, file: &Path, undone: &str) -> Result<Vec<UserGr
 async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGroupId>, CliError> {
     let lines: Vec<_> = ids::lines(list).collect();
     let is_odd = |line: &ids::Line<'_>| {
-        line.raw != line.plain || line.is_comment() || !oddities(line.plain).is_empty()
+        let is_plain = line.raw == line.plain && line.parts().count() == 1;
+        !is_plain || line.is_comment() || !oddities(line.plain).is_empty()
     };
     let odd = lines.iter().filter(|line| is_odd(line));
-    let odd: Vec<_> = odd
-        .filter_map(|line| UserGroupId::parse(line.raw).ok())
-        .collect();
+    let odd = odd.flat_map(|line| line.parts().chain([line.raw, line.plain]));
+    let odd: HashSet<_> = odd.filter_map(|id| UserGroupId::parse(id).ok()).collect();
+    let odd = odd.into_iter().collect();
     let known = session.operations.show_by_ids(odd).await?.into_iter();
     let known: HashSet<_> = known.flatten().map(|group| group.id).collect();
     let mut found = Vec::new();
@@ -110,6 +111,17 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
             continue;
         }
         if line.is_comment() {
+            continue;
+        }
+        // Several ids on one line, if there is no such group and all of them are known.
+        let parts: Vec<_> = line
+            .parts()
+            .filter_map(|id| UserGroupId::parse(id).ok())
+            .collect();
+        let plain = UserGroupId::parse(line.plain).ok();
+        let is_one = plain.is_some_and(|id| known.contains(&id));
+        if !is_one && !parts.is_empty() && parts.iter().all(|id| known.contains(id)) {
+            found.extend(parts);
             continue;
         }
         if let Some(oddity) = oddities(line.plain).first() {

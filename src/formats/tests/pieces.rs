@@ -92,6 +92,14 @@ fn what_is_wrong_with_a_whole_file_is_said_once() {
         (b"", "did the command before it fail?"),
         (b"\xef\xbb\xbf\r\n", "did the command before it fail?"),
         (
+            "user_group_id\u{200b},name\n".as_bytes(),
+            "character 14 of its name: U+200B is a zero-width space: remove it",
+        ),
+        (
+            "“user_group_id”,name\n".as_bytes(),
+            "character 1 of its name: “ (U+201C) is a curly quote: use \"",
+        ),
+        (
             b"user_group_id,age,read,nmae\n",
             "the column \"age\" of a list cannot be imported",
         ),

@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::json;
 
-use super::program::{Home, Ran};
+use super::{
+    program::{Home, Ran},
+    prompts::answer_with_line,
+};
 use crate::support::{
     assertions::{assert_has, assert_lacks},
     bare::args,
@@ -45,6 +48,7 @@ async fn a_list_of_ids_may_come_from_any_program() {
             "german.csv",
             b"user_group_id;name\nacme-us;x\nacme-eu;y\n".to_vec(),
         ),
+        ("one-line.txt", b"acme-us, acme-eu,\n".to_vec()),
         ("ids.json", b"[\"acme-us\",\"acme-eu\"]".to_vec()),
         (
             "groups.ndjson",
@@ -139,6 +143,16 @@ async fn every_command_says_the_same_of_a_file_it_cannot_use() {
         &home.run_with(&["import", "-"], "").await,
         "standard input: it is empty",
     );
+    for nothing in ["[]", "user_group_id,name\n"] {
+        let ran = home.run_with(&["import", "-"], nothing).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_has(
+            &ran.err,
+            "! standard input: it has no rows: did the command before it fail?",
+        );
+    }
+    let folder = home.path("").display().to_string();
+    refused(&home.run(&["import", &folder]).await, "it is a folder");
     // 200 faults of one kind are one line.
     let wrong: Vec<_> = (0..200)
         .map(|number| format!("g{number},[{number}]"))
@@ -370,4 +384,23 @@ async fn a_key_may_come_from_any_editor() {
     let ran = home.run(&["profile", "check"]).await;
     assert_has(&ran.err, "(column 9: U+00A0)");
     assert_lacks(&ran.err, &key[..8]);
+}
+
+/// One level more than for a file that loses nothing: the usual phrase is not enough.
+#[tokio::test]
+async fn a_file_that_empties_values_asks_for_a_longer_phrase() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let file = home.write("empty.csv", "user_group_id,properties\nacme-eu,{}\n");
+    let kept = home.json(0, &["show", "acme-eu"]).await;
+    assert_ne!(kept["properties"], json!({}));
+    let apply = ["apply", &file];
+    let (shown, code) = answer_with_line(&home, &apply, "apply 1 in testing\n");
+    assert_eq!(code, Some(3), "{shown}");
+    assert_has(&shown, "the properties of 1 group become empty");
+    assert_eq!(home.json(0, &["show", "acme-eu"]).await, kept);
+    let (shown, code) = answer_with_line(&home, &apply, "apply 1 in testing and lose values\n");
+    assert_eq!(code, Some(0), "{shown}");
+    let now = home.json(0, &["show", "acme-eu"]).await;
+    assert_eq!(now["properties"], json!({}));
 }

@@ -182,6 +182,15 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     let broken = own.pem.replace('A', "!");
     let key = own.key_pem.as_bytes();
     let nonsense = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    // The end of the last one, or some lines of the first one, are missing.
+    let half = &own.pem[..own.pem.len() / 2];
+    let cut = format!("{}{half}", own.pem);
+    let end = "\n-----END CERTIFICATE-----\n";
+    let middle = format!(
+        "{}{end}{}",
+        half.rsplit_once('\n').expect("lines").0,
+        own.pem
+    );
     let cases = [
         ("missing.pem".to_owned(), "No such file"),
         (".".into(), "not a regular file"),
@@ -194,7 +203,18 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
             file("broken.pem", broken.as_bytes()),
             "no certificate in PEM",
         ),
-        (file("nonsense.pem", nonsense), "cannot be read"),
+        (
+            file("nonsense.pem", nonsense),
+            "certificate 1 of 1 in it cannot be read",
+        ),
+        (
+            file("cut.pem", cut.as_bytes()),
+            "certificate 2 of 2 in it cannot be read",
+        ),
+        (
+            file("middle.pem", middle.as_bytes()),
+            "certificate 1 of 2 in it cannot be read",
+        ),
         (file("large.pem", &vec![b'x'; 2 << 20]), "larger than 1 MiB"),
     ];
     let mut count = 0;
@@ -211,7 +231,7 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
             count += 1;
         }
     }
-    assert_eq!((count, front.connections()), (30, 0));
+    assert_eq!((count, front.connections()), (36, 0));
     // And in the configuration itself.
     for (line, says) in [
         ("ca_file = \"\"", "must be the name of a file"),

@@ -122,6 +122,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     for source in sources {
         let name = text::name(source);
         reader.begin_file(&name);
+        let before = reader.rows();
         let mut faults = Faults::default();
         let failed = |why: String| CliError::Usage(format!("{name}: {why}; nothing was done"));
         let prefix = if sources.len() > 1 {
@@ -169,6 +170,11 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         faults.print();
         let (file, remarks) = copied.map_err(failed)?;
         printed?;
+        if reader.rows() == before {
+            output::context(&format!(
+                "! {name}: it has no rows: did the command before it fail?"
+            ));
+        }
         if let Some(remarks) = remarks {
             output::context(&format!("{name}: {remarks}"));
         }

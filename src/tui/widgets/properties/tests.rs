@@ -140,6 +140,25 @@ fn types_are_chosen_and_values_follow() {
 }
 
 #[test]
+fn an_object_in_a_new_row_is_json_and_the_type_says_how_it_is_chosen() {
+    let mut field = rows_of(r#"{"a":"x"}"#);
+    keys(&mut field, "acfg\n");
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    keys(&mut field, "{");
+    assert!(drawn(&field, 70, 6).contains("! Left and Right choose the type"));
+    keys(&mut field, "\n{\"x\":[1]}\n");
+    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]}}"#);
+    // What is no JSON is a text, and so is an object in a row that was one.
+    keys(&mut field, "abrace\n\n{x}\n");
+    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]},"brace": "{x}"}"#);
+    let mut field = rows_of(r#"{"a":"x"}"#);
+    keys(&mut field, "\n");
+    clear(&mut field);
+    keys(&mut field, "[1]\n");
+    assert_eq!(field.text(), r#"{"a":"[1]"}"#);
+}
+
+#[test]
 fn a_row_is_added_key_type_value() {
     let mut field = PropertiesField::new(None);
     assert!(field.switch(), "nothing is known: no rows");
