@@ -108,8 +108,11 @@ impl<S> Drop for Worker<S> {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // If the thread panicked, those waiting for its answers have noticed.
-            drop(thread.join());
+            // Work may hold the last handle: the thread cannot wait for itself, and ends after what is queued.
+            if thread.thread().id() != std::thread::current().id() {
+                // If the thread panicked, those waiting for its answers have noticed.
+                drop(thread.join());
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ mod values;
 mod watch;
 
 use std::{
+    collections::HashMap,
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -77,7 +78,7 @@ pub use sqlite::{
     preview_binding_in,
 };
 use sqlite::{
-    batches, console, drafts, fingerprints, groups, handoff, history, journal,
+    batches, console, drafts, fingerprints, groups, handoff, history, journal, order,
     snapshot::TakeSnapshot,
 };
 pub use tables::{MIGRATIONS, Migration, Role};
@@ -86,8 +87,8 @@ use unsettled_here::CountedStep;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
     BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
-    Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
-    RotationStep, SnapshotExtras,
+    Noted, Numbered, Owner, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
+    RotationStep, SnapshotExtras, TokenChange,
 };
 pub use watch::{
     ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
@@ -248,7 +249,12 @@ impl Directory {
         extras: SnapshotExtras,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        let request = TakeSnapshot { place, id, extras };
+        let request = TakeSnapshot {
+            place,
+            id,
+            extras,
+            locks: false,
+        };
         // The request that follows is decided by this, so the read must be current.
         self.execute(Access::Current, move |tx| tx.run(&request))
             .await
@@ -257,7 +263,7 @@ impl Directory {
     /// Records the result of one exchange: the group, the history and the journal, in one transaction.
     ///
     /// Times are stored in whole microseconds. A history entry keeps the profile that it names. With
-    /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] nothing of the record is written.
+    /// [`DirectoryError::MovedOn`] nothing of the record is written.
     pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded, DirectoryError> {
         let mut recorded = self.record_all(place, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())
@@ -289,6 +295,72 @@ impl Directory {
         written
     }
 
+    /// Decides from the state of a group what an answer means, and records it, in one transaction: nothing that another
+    /// process records comes in between. `weight` is about the number of bytes that will be recorded; above a limit
+    /// `decide` is called only once on a file, and may give its values away. It must have no other effect.
+    pub async fn decide<T: Send + 'static>(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        fingerprint: Option<Fingerprint>,
+        weight: usize,
+        mut decide: impl FnMut(&GroupSnapshot, bool) -> (Vec<Record>, T) + Send + 'static,
+    ) -> Result<(Vec<Recorded>, T), DirectoryError> {
+        let request = TakeSnapshot {
+            place,
+            id: id.clone(),
+            extras: SnapshotExtras {
+                fingerprint,
+                ..SnapshotExtras::default()
+            },
+            locks: true,
+        };
+        let subject = Some(Subject::Group(place, id.clone()));
+        let is_large = weight > LARGE;
+        let write = move |tx: &Tx<'_>| {
+            let may_take = is_large && tx.sqlite().is_some();
+            let mut counted_steps = Vec::new();
+            let decided = sqlite::decide(tx, &request, may_take, |found| {
+                let (records, answer) = decide(found, may_take);
+                counted_steps = CountedStep::of_all(&records);
+                (records, answer)
+            });
+            decided.map(|decided| (decided, counted_steps))
+        };
+        let written = if is_large {
+            self.write_large(subject, write).await
+        } else {
+            self.write_about(subject, write).await
+        };
+        let (decided, counted_steps) = written?;
+        for one in counted_steps {
+            one.written(true);
+        }
+        Ok(decided)
+    }
+
+    /// The last number in the order of the directory.
+    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
+        self.execute(Access::Current, order::last).await
+    }
+
+    /// Forgets when the recorded changes were recorded, for a past that was made up.
+    pub(crate) async fn forget_order(&self) -> Result<(), DirectoryError> {
+        self.write(order::forget).await
+    }
+
+    /// The groups of a place whose token came from a rotation that was recorded after this number.
+    pub async fn rotated_since(
+        &self,
+        place: PlaceId,
+        number: i64,
+    ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
+        self.execute(Access::Current, move |tx| {
+            order::rotated_since(tx, place, number)
+        })
+        .await
+    }
+
     /// Returns history entries, most recently written first.
     pub async fn history(
         &self,
@@ -305,7 +377,12 @@ impl Directory {
         intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.request_about(Some(subject), journal::BeginRotation { place, intent })
+        let mut begin = journal::BeginRotation {
+            place,
+            intent,
+            until: i64::MAX,
+        };
+        self.write_about(Some(subject), move |tx| journal::begin(tx, &mut begin))
             .await
     }
 

@@ -52,7 +52,10 @@ pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
 pub use refresh::{GroupRead, Refresh, RefreshEvent, RefreshRun};
-pub use rotation::recover::{Recovered, StillOpen};
+pub use rotation::{
+    recover::{Recovered, StillOpen},
+    rotate::{JUST_ROTATED, Spare, Target},
+};
 
 #[cfg(feature = "failpoints")]
 pub use crate::platform::test_clock::TEST_CLOCK;

@@ -65,6 +65,10 @@ impl Statements {
         self.0.push(statement);
     }
 
+    pub(crate) fn append(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     pub(super) fn for_server(self, writer: i64) -> Vec<Statement> {
         let all = self.0.into_iter();
         all.map(|statement| statement.for_server(writer)).collect()
@@ -132,6 +136,10 @@ impl Rows {
 }
 
 impl Rows {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     pub(crate) fn first<T, E>(
         &self,
         read: impl FnOnce(&Row<'_>) -> Result<T, E>,

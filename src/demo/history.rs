@@ -59,6 +59,7 @@ pub(super) async fn record(
         let records = records.into_iter().map(|(_, record)| record).collect();
         directory.record_all(number, records).await?;
     }
+    directory.forget_order().await?;
     Ok(())
 }
 

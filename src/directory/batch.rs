@@ -29,6 +29,8 @@ pub struct NewBatch {
     pub reason: Option<String>,
     pub at: Timestamp,
     pub kind: BatchKind,
+    /// The last number of the directory when the groups were selected.
+    pub noted: i64,
     /// In the order in which they will be worked on; each id at most once. For an edit, each item has its review.
     pub items: Vec<(UserGroupId, Option<ItemEdit>)>,
 }
@@ -48,6 +50,8 @@ pub struct Batch {
     pub reason: Option<String>,
     pub started_at: Timestamp,
     pub kind: BatchKind,
+    /// The last number of the directory when the groups were selected; 0 if there were no numbers yet.
+    pub noted: i64,
     /// `None` while something is left to do.
     pub ended_at: Option<Timestamp>,
     pub counts: Counts,

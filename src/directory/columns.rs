@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::EventKind;
 use crate::{
     domain::{
-        known::{Known, KnownGroup, Source},
+        group::{Mapping, Properties},
+        known::{Known, KnownGroup, Sent, Source},
         rotation::{Event, RotateOutcome},
         token::Fingerprint,
     },
@@ -32,6 +33,37 @@ pub(super) fn at_stored_precision(at: Timestamp) -> Timestamp {
 /// Time since boot; an intent, and later its sending, starts the horizon from it.
 pub(super) fn boot_clock() -> Option<String> {
     BootTime::now().map(|now| now.to_string())
+}
+
+/// The column `sent`: the fields of a request, with whole values.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct SentColumn<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mapping: Option<Cow<'a, Mapping>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Cow<'a, Properties>>,
+}
+
+pub(super) fn sent_text(sent: &Sent) -> String {
+    let column = SentColumn {
+        name: sent.name.as_deref().map(Cow::Borrowed),
+        mapping: sent.mapping.as_ref().map(Cow::Borrowed),
+        properties: sent.properties.as_ref().map(Cow::Borrowed),
+    };
+    serde_json::to_string(&column).unwrap_or_default()
+}
+
+/// `None` if it cannot be read.
+pub(super) fn sent(text: &str) -> Option<Sent> {
+    let column: SentColumn<'_> = serde_json::from_str(text).ok()?;
+    Some(Sent {
+        name: column.name.map(Cow::into_owned),
+        mapping: column.mapping.map(Cow::into_owned),
+        properties: column.properties.map(Cow::into_owned),
+    })
 }
 
 /// The column `origin`: the origin of each known value.

@@ -25,7 +25,7 @@ use super::{
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
 
 /// Ordered so that every row comes after the rows it references.
-const TABLES: [&str; 24] = [
+const TABLES: [&str; 25] = [
     "places",
     "place_urls",
     "place_keys",
@@ -39,6 +39,7 @@ const TABLES: [&str; 24] = [
     "rotations",
     "rotation_events",
     "mutations",
+    "last_changes",
     "batches",
     "batch_items",
     "batch_runs",

@@ -4,7 +4,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
-use crate::domain::{known::Observation, rotation::State};
+use crate::domain::rotation::State;
 
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
 /// otherwise.
@@ -83,14 +83,6 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
-    /// Another process or task has recorded another token; nothing of the record was written, and the observation is
-    /// returned.
-    #[error("another token of the group became known meanwhile; read the group again")]
-    Overtaken(Box<Observation>),
-    /// An outcome of the group was recorded after the reading had been sent; nothing of the record was written, and the
-    /// observation is returned.
-    #[error("the group was changed from here while it was being read; read it again")]
-    ReadOvertaken(Box<Observation>),
     /// Another process has advanced the mutation because it considered this process dead.
     #[error(
         "this took so long that another process gave up the claim on the group (number {}); look at the group, then try \

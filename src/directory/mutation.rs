@@ -11,6 +11,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         history::{Ending, Operation},
+        known::Sent,
         mutation::State,
     },
     platform::boot_time::BootTime,
@@ -59,6 +60,8 @@ pub struct Mutation {
     pub ending: Option<Ending>,
     pub note: Option<String>,
     pub changes: Option<Value>,
+    /// What its request contained, as far as no later request has replaced it; only while it is open.
+    pub sent: Option<Sent>,
 }
 
 impl Mutation {
@@ -82,8 +85,8 @@ pub struct MutationStep {
     pub note: Option<String>,
     /// The changes, if they are known better by now.
     pub changes: Option<Value>,
-    /// Whether this is the outcome seen by the sender, rather than something found out later.
-    pub is_outcome: bool,
+    /// What the request contains, for the step before it is sent.
+    pub sent: Option<Sent>,
     /// The batch item it is sent for; refused if that was already sent or has ended.
     pub item: Option<ItemKey>,
 }

@@ -26,6 +26,7 @@ pub(super) mod loading;
 pub(super) mod moved;
 pub(super) mod mutations;
 mod open;
+pub(super) mod order;
 mod packed;
 pub(super) mod places;
 mod rows;
@@ -45,10 +46,16 @@ use std::{
 pub(super) use rusqlite::Connection;
 use rusqlite::{Transaction, TransactionBehavior};
 
-use super::{DirectoryError, PlaceId, Record, Recorded};
+use super::{DirectoryError, GroupSnapshot, PlaceId, Record, Recorded};
 use crate::{
     database::{Database, Request, Results, Session, Statements, Tx},
-    domain::{group::UserGroupId, known::Observation, token::Fingerprinter},
+    domain::{
+        group::UserGroupId,
+        known::{KnownGroup, Observation},
+        mutation,
+        rotation::State,
+        token::Fingerprinter,
+    },
 };
 pub(super) use fault::Fault;
 pub(super) use schema::with_suffix;
@@ -65,6 +72,9 @@ struct WriteRecord<'r> {
     id: Option<UserGroupId>,
     /// Becomes the group: moved out, so that the largest values exist only once.
     observation: Cell<Option<Observation>>,
+    /// The group, if it was read and locked before in the same transaction.
+    known: Cell<Option<KnownGroup>>,
+    is_known: bool,
 }
 
 impl<'r> WriteRecord<'r> {
@@ -79,6 +89,33 @@ impl<'r> WriteRecord<'r> {
             record,
             id: observation.as_ref().map(|seen| seen.id.clone()),
             observation: observation.into(),
+            known: Cell::new(None),
+            is_known: false,
+        }
+    }
+
+    /// The group that is concerned.
+    fn subject(&self) -> Option<&UserGroupId> {
+        let entry = self.record.entry.as_ref();
+        self.id.as_ref().or(entry.map(|entry| &entry.user_group_id))
+    }
+
+    /// Counts what a step changes, or may have changed, at the service.
+    fn count(&self, writes: &mut Statements) {
+        let Some(id) = self.subject() else {
+            return;
+        };
+        if let Some(step) = &self.record.mutation
+            && step.from != mutation::State::Intended
+            && step.to != mutation::State::Sent
+        {
+            order::count(writes, self.place, id, order::Part::Fields, None);
+        }
+        if let Some(step) = &self.record.rotation
+            && matches!(step.after.state, State::Rotated | State::Recovered)
+            && step.from != step.after.state
+        {
+            order::count(writes, self.place, id, order::Part::Token, Some(step.id));
         }
     }
 }
@@ -98,8 +135,8 @@ impl Request for WriteRecord<'_> {
         if let Some(step) = &self.record.handoff {
             handoff::query(&mut reads, step);
         }
-        if let Some(id) = &self.id {
-            groups::query_for_observation(&mut reads, self.place, id);
+        if let Some(id) = self.id.as_ref().filter(|_| !self.is_known) {
+            groups::query_locked(&mut reads, self.place, id);
         }
         reads
     }
@@ -112,7 +149,7 @@ impl Request for WriteRecord<'_> {
             journal::step(found, &mut writes, place, step)?;
         }
         if let Some(step) = &record.mutation {
-            mutations::step(found, &mut writes, step)?;
+            mutations::step(found, step)?;
         }
         if let Some(step) = &record.handoff {
             handoff::set(found, &mut writes, place, step)?;
@@ -123,7 +160,23 @@ impl Request for WriteRecord<'_> {
         if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
             places::raise(&mut writes, place, what, entry);
         }
-        let recorded = groups::observe(found, &mut writes, place, record, self.observation.take())?;
+        for (id, rest) in &record.replaces {
+            mutations::replace_sent(&mut writes, *id, rest);
+        }
+        writes.append(facts::state(place, &record.facts));
+        let recorded = match self.observation.take() {
+            Some(observation) => {
+                let known = if self.is_known {
+                    self.known.take()
+                } else {
+                    groups::parse(found)?
+                };
+                groups::observe(known, &mut writes, place, record, observation)?
+            }
+            None => Recorded::default(),
+        };
+        // Last: the token of a rotation is counted for that rotation.
+        self.count(&mut writes);
         Ok((writes, recorded))
     }
 
@@ -142,6 +195,42 @@ impl Request for WriteRecord<'_> {
         recorded.mutations = after.next().readable(mutations::parse_row);
         recorded.facts = facts::parse(after).unwrap_or_default();
     }
+}
+
+/// What is to be recorded, and what the caller wants to know.
+pub(crate) type Decided<T> = (Vec<Record>, T);
+
+/// Reads what is known of a group, locked, and records what `decide` makes of it.
+pub(super) fn decide<T>(
+    tx: &Tx<'_>,
+    snapshot: &snapshot::TakeSnapshot,
+    may_take: bool,
+    decide: impl FnOnce(&GroupSnapshot) -> Decided<T>,
+) -> Result<(Vec<Recorded>, T), Fault> {
+    let found = tx.run(snapshot)?;
+    let (mut records, answer) = decide(&found);
+    let mut known = found.group;
+    let mut is_current = true;
+    let last = records.len().saturating_sub(1);
+    let mut all = Vec::with_capacity(records.len());
+    for (at, record) in records.iter_mut().enumerate() {
+        let mut request = WriteRecord::of(tx, snapshot.place, record, may_take);
+        if request.id.as_ref() == Some(&snapshot.id) {
+            request.is_known = is_current;
+            request.known = Cell::new(known.take());
+            is_current = false;
+        }
+        let recorded = if at == last {
+            tx.run_last(&request)?
+        } else {
+            tx.run(&request)?
+        };
+        if let Some(group) = &recorded.group {
+            groups::keep_copy(tx, snapshot.place, group)?;
+        }
+        all.push(recorded);
+    }
+    Ok((all, answer))
 }
 
 pub(super) fn record_all(

@@ -1,8 +1,12 @@
 //! The values that the directory accepts and returns. They are independent of the database.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
-use super::{Gate, ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
+use super::{
+    Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, RotationId, Statement,
+};
 
 use crate::{
     domain::{
@@ -10,7 +14,7 @@ use crate::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::{Entry, Operation},
-        known::{Drift, KnownGroup, Observation},
+        known::{Drift, KnownGroup, Observation, Sent},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -43,12 +47,14 @@ pub struct Record {
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub mutation: Option<MutationStep>,
-    pub precondition: Precondition,
     /// Whether the exchange created the group.
     pub created: bool,
-    /// For a reading: number of outcomes of the group recorded before it was sent; if there are more by now, the record
-    /// is refused.
-    pub since: Option<i64>,
+    /// The rotation, perhaps of another process, that the token of the observation comes from.
+    pub token_from: Option<RotationId>,
+    /// Facts of the place that follow from the answer.
+    pub facts: Vec<Statement>,
+    /// Earlier open changes of the group, with what remains of their requests after this one.
+    pub replaces: Vec<(MutationId, Sent)>,
     /// The API key used for the exchange.
     pub key: Option<KeyId>,
     /// What in the answer contradicts the place, as text; needs an entry.
@@ -57,14 +63,32 @@ pub struct Record {
     pub discards_result: bool,
 }
 
-/// What an observation is based on; if the token is a different one by now, the record is refused.
+/// The numbers of the last recorded changes of a group, in the order of the directory. A request notes them before it is
+/// sent; if a later one is recorded when its answer arrives, the answer is overtaken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Precondition {
-    /// Valid whatever is known by now.
-    #[default]
-    Anything,
-    /// The caller compared the answer with this token; `None` if none was known.
-    Token(Option<Fingerprint>),
+pub struct Noted {
+    /// Of name, mapping and properties.
+    pub fields: i64,
+    pub token: i64,
+}
+
+/// The last recorded change of a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenChange {
+    /// The rotation that it came from; `None` if it was changed elsewhere.
+    pub rotation: Option<RotationId>,
+    /// Who began that rotation.
+    pub by: Option<String>,
+    /// When it was recorded, by the directory's own clock; `None` if that cannot be told any more.
+    pub recorded: Option<BootTime>,
+}
+
+impl TokenChange {
+    /// How long ago it was recorded, by the directory's own clock: that of the database, or of the only machine that has
+    /// the file.
+    pub fn ago(&self) -> Option<Duration> {
+        BootTime::now()?.since(self.recorded.as_ref()?)
+    }
 }
 
 /// One step of a rotation; refused if another process has advanced the rotation.
@@ -112,8 +136,12 @@ pub struct GroupSnapshot {
     pub open: Vec<RotationRow>,
     /// Creates and updates with an unknown outcome, most recently begun first.
     pub mutations: Vec<Mutation>,
-    /// Number of outcomes of the group recorded so far.
-    pub recorded: i64,
+    /// The last recorded changes of the group.
+    pub noted: Noted,
+    /// The last change of its token.
+    pub token: Option<TokenChange>,
+    /// Whether the group has, or had, the requested token.
+    pub had_token: bool,
     /// The facts of the place.
     pub facts: Facts,
     /// The place that the profile is bound to, if requested.
@@ -129,6 +157,8 @@ pub struct SnapshotExtras {
     pub profile: Option<(String, String)>,
     /// The key whose gate is read.
     pub key: Option<KeyId>,
+    /// The token that an answer contained.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// A rotation to begin.
@@ -148,6 +178,10 @@ pub struct RotationIntent {
     pub key: Option<KeyId>,
     /// The batch item it is begun for; an item is begun only once.
     pub item: Option<ItemKey>,
+    /// Leaves alone a token that came from a rotation recorded later than this number of the directory.
+    pub noted: Option<i64>,
+    /// Leaves alone a token that came from a rotation recorded less than this ago, by the directory's own clock.
+    pub spares: Duration,
 }
 
 /// Whether a rotation may go ahead (docs/design/rotation.md, "One rotation per seen token").
@@ -164,6 +198,8 @@ pub enum BeginResult {
     TakenBy(RotationRow),
     /// A create or an update holds the group; nothing may be sent yet.
     HeldBy(Box<Mutation>),
+    /// The token came from a rotation that the intent leaves alone.
+    RotatedBy(TokenChange),
 }
 
 /// A rotation as journalled.

@@ -217,13 +217,13 @@ mod tests {
             id: id(text),
             group,
             open,
+            rotated: None,
         };
         let rules = Rules {
             environment: Some(EnvironmentTag::Customer),
             most: 2,
             guard: None,
             include_recent: false,
-            begun: None,
             now: at(100),
         };
         let plan = Plan::of(
@@ -335,13 +335,13 @@ mod tests {
                 most,
                 guard: Some((guard, "slowly".into())),
                 include_recent: false,
-                begun: None,
                 now: at(100),
             };
             let candidate = |text: &str| Candidate {
                 id: id(text),
                 group: Some(&acme),
                 open: None,
+                rotated: None,
             };
             let plan = Plan::of(["a", "b"].map(candidate), &rules);
             assert_eq!(plan.ready.len(), most.min(guard));

@@ -66,6 +66,32 @@ pub struct Sent {
     pub properties: Option<Properties>,
 }
 
+impl Sent {
+    /// What remains of it after a later request replaced the fields that it contained.
+    #[must_use]
+    pub fn without(self, later: &Self) -> Self {
+        Self {
+            name: self.name.filter(|_| later.name.is_none()),
+            mapping: self.mapping.filter(|_| later.mapping.is_none()),
+            properties: self.properties.filter(|_| later.properties.is_none()),
+        }
+    }
+
+    /// Whether a reading shows that a request with these fields was accepted: at least one of them can be read, and each
+    /// that can is as sent.
+    pub fn is_shown_by(&self, name: Option<&String>, properties: Option<&Properties>) -> bool {
+        let name = self
+            .name
+            .as_ref()
+            .zip(name)
+            .map(|(sent, read)| sent == read);
+        let properties = self.properties.as_ref().zip(properties);
+        let properties = properties.map(|(sent, read)| sent == read);
+        let compared = [name, properties];
+        compared.contains(&Some(true)) && !compared.contains(&Some(false))
+    }
+}
+
 /// What an answer contained about a group. `None` if the field was absent or null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returned {

@@ -107,18 +107,27 @@ impl Operations {
             guard: guard::max_groups(&self.profile().guards)
                 .map(|(most, reason)| (most, reason.to_owned())),
             include_recent,
-            begun: None,
             now: self.now(),
         };
-        self.plan_with_rules(wanted, &rules).await
+        let noted = self.last_number().await?;
+        let plan = self.plan_with_rules(wanted, &rules, None).await?;
+        Ok(Plan { noted, ..plan })
     }
 
     async fn plan_with_rules(
         &self,
         wanted: &[UserGroupId],
         rules: &Rules,
+        since: Option<i64>,
     ) -> Result<Plan, DirectoryError> {
         let groups = self.show_all(wanted).await?;
+        let rotated = match since {
+            Some(number) => {
+                let place = self.place().await?;
+                self.directory().rotated_since(place, number).await?
+            }
+            None => HashMap::new(),
+        };
         let mut open = HashMap::new();
         for row in self.open_rotations().await? {
             open.entry(row.user_group_id).or_insert(row.rotation.state);
@@ -127,6 +136,7 @@ impl Operations {
             id: id.clone(),
             group: group.as_ref(),
             open: open.get(id).copied(),
+            rotated: rotated.get(id).and_then(|token| token.by.clone()),
         });
         Ok(Plan::of(candidates, rules))
     }
@@ -160,6 +170,7 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: plan.at,
+            noted: plan.noted,
             kind: BatchKind::Rotate,
             items: plan.ready.iter().map(|id| (id.clone(), None)).collect(),
         };

@@ -122,6 +122,7 @@ impl Operations {
                     .find(|row| row.user_group_id == id)
                     .map(|row| row.rotation.state),
                 id,
+                rotated: None,
             },
         });
         let rules = EditRules {
@@ -131,7 +132,6 @@ impl Operations {
                 guard: guard::max_groups(&self.profile().guards)
                     .map(|(most, reason)| (most, reason.to_owned())),
                 include_recent: true,
-                begun: None,
                 now: self.now(),
             },
             facts: self.facts().await?,
@@ -163,6 +163,7 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: self.now(),
+            noted: 0,
             kind: BatchKind::Edit(plan.change.clone()),
             items,
         };

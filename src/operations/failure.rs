@@ -120,7 +120,8 @@ pub enum Failure {
     NeverSeen { id: UserGroupId },
     /// One rotation per seen token (docs/design/rotation.md).
     #[error(
-        "this token of \"{id}\" is already being rotated: {}, begun by {by}; nothing was sent. {}",
+        "\"{id}\" NOT rotated: {by} began to rotate this token{}, and that rotation is {}. {}",
+        ago_in_words(*ago),
         state.as_str().replace('_', " "),
         what_next(*state)
     )]
@@ -128,17 +129,27 @@ pub enum Failure {
         id: UserGroupId,
         state: State,
         by: String,
+        /// Since it was sent, or begun if it was not sent.
+        ago: Option<Duration>,
+    },
+    /// Somebody rotated it since this process began, or a moment ago, by the directory's own order and clock.
+    #[error(
+        "\"{id}\" NOT rotated: {by} rotated it{}; to rotate it once more, add --include-recent",
+        ago_in_words(*ago)
+    )]
+    JustRotated {
+        id: UserGroupId,
+        by: String,
+        ago: Option<Duration>,
     },
     /// The operator meant to rotate another token than the current one, which may just have been handed out.
-    #[error(
-        "the token of \"{id}\" is not the one last seen here: {}; nothing was rotated. \
-         Look at the group, then rotate it again if that is still wanted",
-        changed_how(settled)
-    )]
+    #[error("\"{id}\" NOT rotated: {}", changed_how(settled, by.as_ref()))]
     TokenChanged {
         id: UserGroupId,
         /// How earlier rotations from here, whose outcome was open, were settled by this read.
         settled: Vec<Ending>,
+        /// Who rotated it in this directory, and how long ago; `None` if it was changed elsewhere.
+        by: Option<(String, Option<Duration>)>,
     },
     #[error("there is no rotation {} in this profile; nothing was changed; `groupdesk rotations` lists them", id.0)]
     NoRotation { id: RotationId },
@@ -286,6 +297,7 @@ impl Failure {
             | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
+            | Self::JustRotated { .. }
             | Self::NoRotation { .. }
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
@@ -339,6 +351,7 @@ impl Failure {
             | Self::NeverSeen { .. }
             | Self::RotationTaken { .. }
             | Self::TokenChanged { .. }
+            | Self::JustRotated { .. }
             | Self::NoRotation { .. }
             | Self::NotOpen { .. }
             | Self::UnderWay { .. }
@@ -373,14 +386,31 @@ fn after_colon(words: Option<&String>) -> String {
     words.map_or_else(String::new, |words| format!(": {}", visible(words)))
 }
 
-fn changed_how(settled: &[Ending]) -> String {
-    settled.first().map_or_else(
-        || "it was changed elsewhere".into(),
-        |ending| {
-            let ending = ending.as_str().replace('_', " ");
-            format!("an earlier rotation is settled by this read ({ending})")
-        },
-    )
+fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> String {
+    match (by, settled.first()) {
+        (Some((by, ago)), _) => format!(
+            "{by} rotated it{}; read the group for its current token",
+            ago_in_words(*ago)
+        ),
+        (None, Some(ending)) => format!(
+            "an earlier rotation is settled by this read ({}); the current token is a newer one",
+            ending.as_str().replace('_', " ")
+        ),
+        (None, None) => "its token was changed outside this directory since it was last seen; look at the group, then \
+             rotate it again if that is still wanted"
+            .into(),
+    }
+}
+
+/// ` 40 s ago`; nothing if it is not known.
+fn ago_in_words(ago: Option<Duration>) -> String {
+    let seconds = ago.map(|ago| ago.as_secs());
+    seconds.map_or_else(String::new, |seconds| match seconds {
+        0..120 => format!(" {seconds} s ago"),
+        120..7200 => format!(" {} min ago", seconds / 60),
+        7200..172_800 => format!(" {} h ago", seconds / 3600),
+        _ => format!(" {} days ago", seconds / 86_400),
+    })
 }
 
 fn what_next(state: State) -> &'static str {

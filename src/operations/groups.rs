@@ -15,7 +15,7 @@ use super::{
     Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
     answer::{
         error_response::ErrorResponse,
-        observe::{Before, GoodAnswer, Lookup, ObservationInput, ReadEvidence},
+        observe::{GoodAnswer, Lookup, ObservationInput},
     },
     batch::concurrency::Slot,
     groups::claims::Claim,
@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     api::wire::GroupRequest,
-    directory::{Mutation, Record},
+    directory::Record,
     domain::{
         change::{Change, DesiredFields, differences},
         facts::Field,
@@ -39,8 +39,8 @@ use crate::{
     },
 };
 
-/// How many history entries of a group are searched for an earlier create.
-const RECENT: usize = 50;
+/// How often a group is read whose reading was overtaken by a change of this directory.
+const READS_WHEN_OVERTAKEN: usize = 3;
 
 const TRY_AGAIN_CREATE: &str =
     "Run the same create again: it finds out, and an existing group is returned unchanged";
@@ -71,8 +71,35 @@ impl Operations {
     }
 
     /// As [`Operations::look_up_in_detail`], for a caller that has just read the snapshot of the group. The slot is released
-    /// as soon as no request that follows depends on what is being recorded.
+    /// as soon as no request that follows depends on what is being recorded. A reading that a change of this directory
+    /// has overtaken is repeated.
     pub(super) async fn look_up_with_snapshot(
+        &self,
+        before: BeforeGet,
+        id: &UserGroupId,
+        assurance: UnknownIdPolicy,
+        mut slot: Option<&mut Slot>,
+    ) -> Result<Lookup, Failure> {
+        let once = self.look_up_once(before, id, assurance, slot.as_deref_mut());
+        let mut lookup = Box::pin(once).await?;
+        for _ in 1..READS_WHEN_OVERTAKEN {
+            if !lookup.done.warnings.contains(&Warning::ReadOvertaken) {
+                break;
+            }
+            let before = self.snapshot_before_get(id).await;
+            let before = before.map_err(Failure::NothingSent)?;
+            let again = self.look_up_once(before, id, assurance, slot.as_deref_mut());
+            let again = Box::pin(again).await?;
+            let earlier = std::mem::replace(&mut lookup, again);
+            let settled = earlier.done.warnings.into_iter();
+            let settled = settled.filter(|warning| warning.settled().is_some());
+            lookup.done.warnings.extend(settled);
+            lookup.moved.splice(0..0, earlier.moved);
+        }
+        Ok(lookup)
+    }
+
+    async fn look_up_once(
         &self,
         mut before: BeforeGet,
         id: &UserGroupId,
@@ -134,21 +161,20 @@ impl Operations {
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
-        let new_user_group = read.new_user_group;
-        let is_claimed = claim.is_some();
         let mut input = ObservationInput {
             operation: Operation::Get,
             ending,
             sent: Sent::default(),
             read,
             changes: None,
-            before: Before::Read(known.map(Box::new)),
             open_before: Some(open_before),
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
+            facts: Vec::new(),
             discards_result: false,
         };
-        if let Some(slot) = slot.filter(|_| self.confirms_what_is_known(&input)) {
+        let confirms = |input| self.confirms_what_is_known(known.as_ref(), input);
+        if let Some(slot) = slot.filter(|_| confirms(&input)) {
             input.discards_result = true;
             slot.release();
         }
@@ -158,10 +184,6 @@ impl Operations {
             lookup.done.facts = facts;
         }
         self.reached(Failpoint::GetDurable);
-        if is_claimed {
-            self.found_by_create(&lookup.done.open, new_user_group)
-                .await;
-        }
         self.add_directory_warnings(&mut lookup);
         Ok(lookup)
     }
@@ -174,7 +196,7 @@ impl Operations {
         mut claim: Claim,
     ) -> Result<(GoodAnswer, Claim), Failure> {
         let client = self.client(RequestKind::MayCreate).await?;
-        let send_by = claim.sending(None).await?;
+        let send_by = claim.sending(None, Sent::default()).await?;
         let result = client.until(send_by).create(request, id).await;
         match self.judge(result) {
             Ok(read) => Ok((read, claim)),
@@ -257,7 +279,7 @@ impl Operations {
         let changes = changes_for_history(Operation::Create, &all);
         let mut claim = self.claim(id, Operation::Create, changes, gate).await?;
         let client = self.client(RequestKind::Change(Guarded::Create)).await?;
-        let send_by = claim.sending(None).await?;
+        let send_by = claim.sending(None, sent(wanted)).await?;
         let result = client.until(send_by).create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,
@@ -287,18 +309,19 @@ impl Operations {
             },
             read,
             changes: created.then_some(all),
-            before: Before::ToRead,
             open_before: None,
             claim: Some(claim.end(ending, None)),
             fields: Vec::new(),
+            facts: Vec::new(),
             discards_result: false,
         };
         let mut lookup = Box::pin(self.observe(id, input)).await?;
+        let settled_a_create = lookup.settled_a_create;
         let done = &mut lookup.done;
-        if creation_unclear || (!created && self.may_have_created(id).await) {
+        // Hazard 6: after a create whose outcome is unknown, "it was there already" says nothing.
+        if creation_unclear || (!created && settled_a_create) {
             done.warnings.push(Warning::CreationUnclear);
         }
-        self.found_by_create(&done.open, new_user_group).await;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
@@ -314,33 +337,6 @@ impl Operations {
                 && open.by == self.operator()
         });
         undo::wanted(lost.next()?.changes.as_ref())
-    }
-
-    /// The group is there now: what earlier creates and first reads with an open end were about is settled.
-    async fn found_by_create(&self, open: &[Mutation], new_user_group: Option<bool>) {
-        let found = ReadEvidence {
-            read: DesiredFields::default(),
-            new_user_group,
-        };
-        let open = open.iter();
-        let steps = open.flat_map(|open| self.plan_mutation_settlement(open, Some(&found)));
-        // On failure, whoever comes next finds them again.
-        drop(self.take_steps(steps.collect()).await);
-    }
-
-    /// Hazard 6: after a create whose outcome is unknown, "it was there already" says nothing.
-    async fn may_have_created(&self, id: &UserGroupId) -> bool {
-        let history = self.history(Some(id.clone()), Some(RECENT)).await;
-        // The newest create is this one; what counts is how the one before it ended.
-        history.is_ok_and(|entries| {
-            let mut creates = entries
-                .iter()
-                .map(|numbered| &numbered.value)
-                .filter(|entry| entry.operation == Operation::Create);
-            creates
-                .nth(1)
-                .is_some_and(|before| before.ending == Ending::Unknown)
-        })
     }
 
     /// The get after an update: what it finds is reported, its failure is only a warning.

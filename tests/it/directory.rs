@@ -20,7 +20,7 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, HistoryFilter, Precondition, Record,
+        BeginResult, Directory, DirectoryError, GroupSnapshot, HistoryFilter, Noted, Record,
         RotationFilter, RotationId, RotationIntent, RotationStep, TeamLocation, replay,
     },
     domain::{
@@ -167,6 +167,8 @@ fn intent(group: &str, previous: Fingerprint) -> RotationIntent {
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: std::time::Duration::ZERO,
     }
 }
 
@@ -179,6 +181,7 @@ async fn start(directory: &Directory, intent: RotationIntent) -> RotationId {
         BeginResult::Started(id) => id,
         BeginResult::TakenBy(row) => panic!("taken by {row:?}"),
         BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
+        BeginResult::RotatedBy(token) => panic!("rotated: {token:?}"),
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct BatchArgs {
     /// unknown age counts as old
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Also those whose token was rotated within 24 h
+    /// Also those whose token was rotated within 24 h; of one group, also within the last minute
     #[arg(long, conflicts_with = "resume")]
     pub(crate) include_recent: bool,
     #[command(flatten)]
@@ -68,7 +68,6 @@ pub(crate) struct BatchArgs {
 impl BatchArgs {
     pub(crate) fn is_given(&self) -> bool {
         self.older_than.is_some()
-            || self.include_recent
             || self.pace.is_given()
             || self.resume.is_some()
             || self.retry_failed.is_some()

@@ -102,7 +102,7 @@ pub(crate) async fn retry(
             mutation: arguments.mutation,
             reason: arguments.reason,
             token_out,
-            at: operations.now(),
+            selected_at: (operations.now(), operations.last_number().await?),
             scheduled: None,
         };
         prepare::begin(session, asked, pace).await

@@ -178,8 +178,6 @@ impl Exit {
             DirectoryError::Team { .. } => Self::Directory,
             // Somebody else was faster.
             DirectoryError::MovedOn { .. }
-            | DirectoryError::Overtaken(_)
-            | DirectoryError::ReadOvertaken(_)
             | DirectoryError::ClaimMoved { .. }
             | DirectoryError::ItemEnded { .. }
             | DirectoryError::UnderWay => Self::Guarded,
@@ -217,6 +215,7 @@ impl Exit {
             | Failure::NeverSeen { .. }
             | Failure::RotationTaken { .. }
             | Failure::TokenChanged { .. }
+            | Failure::JustRotated { .. }
             | Failure::NotOpen { .. }
             | Failure::UnderWay { .. }
             | Failure::ChangeEnded { .. }

@@ -76,6 +76,8 @@ pub(super) async fn journaled(
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: Duration::ZERO,
     };
     let BeginResult::Started(row) = directory.begin_rotation(number, intent).await? else {
         return Err(DemoError::Samples(format!("{id} is rotated twice at once")));

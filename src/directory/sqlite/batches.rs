@@ -21,8 +21,8 @@ use crate::{
 const TABLE: &str = "batch_items";
 
 const ADD_BATCH: &str = "\
-INSERT INTO batches (place, profile, by, reason, started_at, kind, change) \
-VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6) RETURNING id";
+INSERT INTO batches (place, profile, by, reason, started_at, kind, change, noted) \
+VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6, $7) RETURNING id";
 
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2, $3, $4)";
@@ -45,6 +45,7 @@ impl Request for BeginBatch {
             columns::micros(batch.at),
             edits::kind_word(&batch.kind),
             edits::change_text(&batch.kind),
+            batch.noted,
         ];
         Statements::default().with(ADD_BATCH, values)
     }
@@ -62,7 +63,7 @@ impl Request for BeginBatch {
 }
 
 const BATCHES: &str = "\
-SELECT id, by, reason, started_at, ended_at, kind, change, stopped FROM batches WHERE place = $1 ORDER BY id DESC";
+SELECT id, by, reason, started_at, ended_at, kind, change, stopped, noted FROM batches WHERE place = $1 ORDER BY id DESC";
 
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let mut batches = tx.all(BATCHES, values![place.0], |row| {
@@ -77,6 +78,7 @@ pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
             started_at,
             ended_at: ended.and_then(columns::timestamp),
             kind: edits::kind(&word, change.as_deref()).ok_or(Fault::Row("batches"))?,
+            noted: row.get::<Option<i64>>(8)?.unwrap_or_default(),
             counts: Counts::default(),
             last_run: stopped.as_deref().and_then(stops::read),
             runs: Vec::new(),

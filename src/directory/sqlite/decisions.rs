@@ -1,5 +1,7 @@
 //! Tests of what requests decide, given rows without a database.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use super::{Fault, WriteRecord, journal, mutations};
@@ -66,6 +68,7 @@ fn holder() -> Rows {
         None::<i64>,
         None::<i64>,
         None::<i64>,
+        None::<i64>,
         None::<i64>
     ];
     Rows::of(vec![[start, end].concat()])
@@ -90,10 +93,13 @@ fn begin() -> journal::BeginRotation {
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: Duration::ZERO,
     };
     journal::BeginRotation {
         place: PLACE,
         intent,
+        until: 7,
     }
 }
 
@@ -103,7 +109,7 @@ fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
     let unsettled = || rotation(3, State::Unknown, 1);
     let decide = |found: Vec<Rows>| begin.decide(&mut Results::of(found)).expect("decided");
 
-    let (writes, answer) = decide(vec![number(4), unsettled(), holder(), unsettled()]);
+    let (writes, answer) = decide(vec![number(4), none(), unsettled(), holder(), unsettled()]);
     assert!(
         matches!(answer, BeginResult::Started(RotationId(4))),
         "{answer:?}"
@@ -114,19 +120,20 @@ fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
         "the event, the claim of the group, the fingerprint"
     );
 
-    let (writes, answer) = decide(vec![none(), unsettled(), holder(), none()]);
+    let (writes, answer) = decide(vec![none(), none(), unsettled(), holder(), none()]);
     assert!(
         matches!(&answer, BeginResult::TakenBy(row) if row.id.0 == 3),
         "{answer:?}"
     );
     assert_eq!(writes.len(), 0);
-    let (writes, answer) = decide(vec![none(), none(), holder(), none()]);
+    let (writes, answer) = decide(vec![none(), none(), none(), holder(), none()]);
     assert!(
         matches!(&answer, BeginResult::HeldBy(by) if by.id.0 == 9),
         "{answer:?}"
     );
     assert_eq!(writes.len(), 0);
     let (writes, answer) = decide(vec![
+        none(),
         none(),
         none(),
         none(),
@@ -137,8 +144,19 @@ fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
         "{answer:?}"
     );
     assert_eq!(writes.len(), 0);
+    let later = |number: i64| {
+        let row = values!["token", number, 3_i64, None::<i64>, "li"];
+        Rows::of(vec![row])
+    };
+    let (writes, answer) = decide(vec![none(), later(8), none(), none(), none()]);
+    assert!(
+        matches!(&answer, BeginResult::RotatedBy(token) if token.by.as_deref() == Some("li")),
+        "{answer:?}"
+    );
+    assert_eq!(writes.len(), 0);
     // The claim was refused but no holder is found: this is an error, not an invented answer.
-    let nobody = begin.decide(&mut Results::of(vec![none(), none(), none(), none()]));
+    let found = vec![none(), later(7), none(), none(), none()];
+    let nobody = begin.decide(&mut Results::of(found));
     assert!(matches!(nobody, Err(Fault::Row("rotations"))), "{nobody:?}");
 }
 
@@ -195,6 +213,8 @@ fn a_step_from_another_state_or_place_is_refused_whatever_else_was_found() {
         record: &record,
         id: None,
         observation: None.into(),
+        known: None.into(),
+        is_known: false,
     };
     let decide = |found| request.decide(&mut Results::of(vec![found]));
     let (writes, _) = decide(rotation(3, State::Intended, 1)).expect("decided");
@@ -228,7 +248,7 @@ fn a_mutation_steps_only_where_its_row_was_changed() {
             note: None,
             changes: None,
             item: None,
-            is_outcome: true,
+            sent: None,
         },
     };
     let decide = |from, to, changed| {
@@ -237,10 +257,7 @@ fn a_mutation_steps_only_where_its_row_was_changed() {
             .decide(&mut Results::of(vec![found]))
             .map(|(writes, ())| writes.len())
     };
-    assert!(
-        matches!(decide(Sent, Ended, 1), Ok(1)),
-        "counted as an outcome"
-    );
+    assert!(matches!(decide(Sent, Ended, 1), Ok(0)));
     for (from, to, changed) in [(Sent, Ended, 0), (Ended, Intended, 1)] {
         let refused = decide(from, to, changed);
         assert!(

@@ -25,6 +25,19 @@ pub(super) fn keep(
     writes.add(KEEP_FINGERPRINT, values);
 }
 
+const HAD: &str = "\
+SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
+
+/// Reads whether the group has, or had, this token: a row if so.
+pub(super) fn query_had(
+    reads: &mut Statements,
+    place: PlaceId,
+    id: &UserGroupId,
+    fingerprint: Fingerprint,
+) {
+    reads.add(HAD, values![fingerprint.as_bytes(), place.0, id.as_str()]);
+}
+
 const OWNERS: &str = "\
 SELECT p.name, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen, f.place \
 FROM fingerprints f JOIN places p ON p.number = f.place \

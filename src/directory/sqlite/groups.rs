@@ -5,11 +5,17 @@ use std::io;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{annotations, facts, fault::Fault, fingerprints, mutations, packed, rows};
+use super::{
+    annotations, facts,
+    fault::Fault,
+    fingerprints,
+    order::{self, Part},
+    packed, rows,
+};
 use crate::{
     database::{Request, Results, Statements, Tx, Value, values},
     directory::{
-        Damaged, DirectoryError, Imported, KeyId, PlaceId, Precondition, Record, Recorded,
+        Damaged, Imported, KeyId, PlaceId, Record, Recorded,
         columns::{self, Origins},
     },
     domain::{
@@ -157,7 +163,7 @@ pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(GROUP, values![place.0, id.as_str()]);
 }
 
-fn query_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(GROUP, values![place.0, id.as_str()]);
 }
 
@@ -176,35 +182,18 @@ pub(crate) fn by_ids(
     groups.collect()
 }
 
-/// Reads what [`observe`] needs to decide.
-pub(super) fn query_for_observation(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    query_locked(reads, place, id);
-    mutations::query_recorded(reads, place, id);
-}
-
-/// Applies an observation to the group and writes it back.
+/// Applies an observation to the group and writes it back. Counts what of the group was changed by it.
 pub(super) fn observe(
-    found: &mut Results,
+    known: Option<KnownGroup>,
     writes: &mut Statements,
     place: PlaceId,
     record: &Record,
-    observation: Option<Observation>,
+    mut observation: Observation,
 ) -> Result<Recorded, Fault> {
-    let Some(mut observation) = observation else {
-        return Ok(Recorded::default());
-    };
     observation.at = columns::at_stored_precision(observation.at);
-    let known = self::parse(found)?;
-    let recorded = mutations::parse_recorded(found)?;
     let is_new = known.is_none();
     let mut group = known.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
-    if matches!(record.precondition, Precondition::Token(seen) if seen != token) {
-        return Err(DirectoryError::Overtaken(Box::new(observation)).into());
-    }
-    if record.since.is_some_and(|since| recorded > Some(since)) {
-        return Err(DirectoryError::ReadOvertaken(Box::new(observation)).into());
-    }
     let at = columns::micros(observation.at);
     let returned = observation.returned.as_ref();
     let fingerprint = returned.map(|returned| returned.fingerprint);
@@ -214,8 +203,16 @@ pub(super) fn observe(
     if record.created {
         group.created_at = columns::timestamp(at);
     }
+    let is_other = fingerprint.is_some_and(|new| token.is_some_and(|old| old != new));
     let noticed = group.observe(observation);
     save(writes, place, &group, record.key, is_new)?;
+    if is_other {
+        let rotation = record.token_from;
+        order::count(writes, place, &group.id, Part::Token, rotation);
+    }
+    if noticed.name_was.is_some() || noticed.properties_changed {
+        order::count(writes, place, &group.id, Part::Fields, None);
+    }
     if let Some(fingerprint) = fingerprint {
         fingerprints::keep(writes, place, &group.id, fingerprint, at);
     }

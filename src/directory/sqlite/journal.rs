@@ -1,6 +1,6 @@
 //! The journal of rotations (docs/design/rotation.md): intents, steps, and every event for ever.
 
-use super::{batches, fault::Fault, fingerprints, mutations, rows, select::Select};
+use super::{batches, fault::Fault, fingerprints, mutations, order, rows, select::Select};
 use crate::{
     database::{Request, Results, Row, Statements, Tx, Value, values},
     directory::{
@@ -44,7 +44,8 @@ const UNSETTLED: &str = concat!(
      AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
 );
 
-/// Returns no row if another rotation holds the token, if something holds the group, or if the batch item is taken.
+/// Returns no row if another rotation holds the token, if something holds the group, if the batch item is taken, or if
+/// a rotation that was recorded after the last one that the caller looked at has replaced the token.
 const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
  boot_clock, profile, key, hands_off) \
@@ -55,6 +56,8 @@ WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $
   AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $11 AND position = $12 \
   AND (rotation_id IS NOT NULL OR outcome IS NOT NULL)) \
+ AND NOT EXISTS (SELECT 1 FROM last_changes WHERE place = $1 AND user_group_id = $2 AND part = 'token' \
+  AND rotation IS NOT NULL AND number > $13) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 const HOLDER: &str = concat!(
@@ -75,6 +78,26 @@ const TAKER: &str = concat!(
 pub(crate) struct BeginRotation {
     pub(crate) place: PlaceId,
     pub(crate) intent: RotationIntent,
+    /// The last rotation that may have given the group its token, by its number in the directory.
+    pub(crate) until: i64,
+}
+
+/// Begins a rotation, unless the token came from one that the intent leaves alone.
+pub(crate) fn begin(tx: &Tx<'_>, begin: &mut BeginRotation) -> Result<BeginResult, Fault> {
+    let intent = &begin.intent;
+    begin.until = i64::MAX;
+    if intent.noted.is_some() || !intent.spares.is_zero() {
+        let last = order::of_group(tx, begin.place, &intent.user_group_id)?;
+        let from_here = last.token.filter(|token| token.rotation.is_some());
+        if let Some(token) = from_here {
+            let is_later = intent.noted.is_some_and(|noted| last.noted.token > noted);
+            if is_later || token.ago().is_some_and(|ago| ago < intent.spares) {
+                return Ok(BeginResult::RotatedBy(token));
+            }
+        }
+        begin.until = last.noted.token;
+    }
+    tx.run_last(begin)
 }
 
 impl Request for BeginRotation {
@@ -102,9 +125,11 @@ impl Request for BeginRotation {
             intent.hands_off,
             intent.item.map(|item| item.batch.0),
             intent.item.map(|item| item.position),
+            self.until,
         ];
         reads.add(BEGIN_ROTATION, claim);
         // Read after the claim, which may have waited for whoever held the group.
+        order::query(&mut reads, self.place, &intent.user_group_id);
         reads.add(UNSETTLED, values![place, group]);
         mutations::query_holder(&mut reads, self.place, &intent.user_group_id);
         reads.with(HOLDER, values![place, group, intent.previous.as_bytes()])
@@ -123,6 +148,7 @@ impl Request for BeginRotation {
         if let Some(id) = begun.map(RotationId) {
             return Ok((self.begun(id), BeginResult::Started(id)));
         }
+        let last = order::parse(found)?;
         // Until the outcome of an earlier rotation is known, a different token may be the result of that one.
         if let Some(row) = found.next().first(parse_row)? {
             return none(BeginResult::TakenBy(row));
@@ -131,7 +157,13 @@ impl Request for BeginRotation {
             return none(BeginResult::HeldBy(Box::new(holder)));
         }
         let holder = found.next().first(parse_row)?;
-        none(BeginResult::TakenBy(holder.ok_or(Fault::Row(TABLE))?))
+        let is_later = last.noted.token > self.until;
+        let token = last.token.filter(|_| is_later);
+        none(match (holder, token) {
+            (Some(holder), _) => BeginResult::TakenBy(holder),
+            (None, Some(token)) => BeginResult::RotatedBy(token),
+            (None, None) => return Err(Fault::Row(TABLE)),
+        })
     }
 }
 
@@ -269,6 +301,11 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
 /// Reads the rotations of a group with an unknown outcome.
 pub(super) fn query_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
+}
+
+/// The same, to decide about them.
+pub(super) fn query_open_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.lock(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
 /// The SQL of a filter, and its parameters.

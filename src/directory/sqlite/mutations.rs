@@ -11,6 +11,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         history::{Ending, Operation},
+        known::Sent,
         mutation::State,
         rotation,
     },
@@ -22,7 +23,7 @@ const TABLE: &str = "mutations";
 macro_rules! columns {
     () => {
         "id, user_group_id, operation, state, rotation_id, by, profile, started_at, sent_at, since(boot_clock), ending, \
-         note, changes"
+         note, changes, sent"
     };
 }
 
@@ -167,13 +168,8 @@ pub(super) fn holder(found: &mut Results) -> Result<Option<Mutation>, Fault> {
 const STEP: &str = "\
 UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending), note = COALESCE($6, note), \
- changes = COALESCE($7, changes) \
-WHERE place = $8 AND id = $9 AND state = $10";
-
-/// Counts the outcome of a mutation that was sent: from then on, readings sent before it are obsolete.
-const COUNT_RECORDED: &str = "\
-UPDATE mutations SET recorded = (SELECT COALESCE(MAX(other.recorded), 0) + 1 FROM mutations other \
- WHERE other.place = mutations.place AND other.user_group_id = mutations.user_group_id) WHERE id = $1";
+ changes = COALESCE($7, changes), sent = CASE $1 WHEN 'ended' THEN NULL ELSE COALESCE($8, sent) END \
+WHERE place = $9 AND id = $10 AND state = $11";
 
 /// Takes one step, if the mutation is still in the state that the step starts from.
 pub(crate) struct StepMutation {
@@ -192,9 +188,8 @@ impl Request for StepMutation {
     }
 
     fn decide(&self, found: &mut Results) -> Result<(Statements, ()), Fault> {
-        let mut writes = Statements::default();
-        step(found, &mut writes, &self.step)?;
-        Ok((writes, ()))
+        step(found, &self.step)?;
+        Ok((Statements::default(), ()))
     }
 }
 
@@ -209,6 +204,7 @@ pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &Mutatio
         step.ending.map(Ending::as_str),
         step.note.as_ref(),
         step.changes.as_ref().map(serde_json::Value::to_string),
+        step.sent.as_ref().map(columns::sent_text),
         place.0,
         step.id.0,
         step.from.as_str(),
@@ -220,21 +216,21 @@ pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &Mutatio
 }
 
 /// Refuses a step that [`claim_step`] could not take or that is not allowed.
-pub(super) fn step(
-    found: &mut Results,
-    writes: &mut Statements,
-    step: &MutationStep,
-) -> Result<(), Fault> {
+pub(super) fn step(found: &mut Results, step: &MutationStep) -> Result<(), Fault> {
     if found.next().changed != 1 || !step.from.may_become(step.to) {
         return Err(DirectoryError::ClaimMoved { id: step.id }.into());
     }
     if let Some(item) = step.item {
         batches::taken_for_update(found, item)?;
     }
-    if step.is_outcome {
-        writes.add(COUNT_RECORDED, values![step.id.0]);
-    }
     Ok(())
+}
+
+const REPLACED: &str = "UPDATE mutations SET sent = $1 WHERE id = $2";
+
+/// A later request has replaced some of what an open change sent: from now on only the rest may become known by it.
+pub(super) fn replace_sent(writes: &mut Statements, id: MutationId, rest: &Sent) {
+    writes.add(REPLACED, values![columns::sent_text(rest), id.0]);
 }
 
 /// A step of a rotation advances its claim, too.
@@ -261,18 +257,6 @@ pub(super) fn follow(writes: &mut Statements, step: &RotationStep) {
         step.id.0,
     ];
     writes.add(FOLLOW_ROTATION, values);
-}
-
-const RECORDED: &str = "\
-SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
-
-/// Reads the number of outcomes of the group recorded so far.
-pub(super) fn query_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.add(RECORDED, values![place.0, id.as_str()]);
-}
-
-pub(super) fn parse_recorded(found: &mut Results) -> Result<Option<i64>, Fault> {
-    Ok(found.next().first(|row| row.get(0))?)
 }
 
 const ONE: &str = concat!(
@@ -311,6 +295,11 @@ pub(super) fn query_open(reads: &mut Statements, place: PlaceId, id: &UserGroupI
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
+/// The same, to decide about them.
+pub(super) fn query_open_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.lock(OPEN_OF_GROUP, values![place.0, id.as_str()]);
+}
+
 pub(super) fn parse_row(row: &Row<'_>) -> Result<Mutation, Fault> {
     as_written(row)?.ok_or(Fault::Row(TABLE))
 }
@@ -346,5 +335,8 @@ fn as_written(row: &Row<'_>) -> Result<Option<Mutation>, Fault> {
         ending: ending.as_deref().and_then(Ending::parse),
         note: row.get(11)?,
         changes: changes.flatten(),
+        sent: row
+            .get::<Option<String>>(13)?
+            .and_then(|text| columns::sent(&text)),
     }))
 }

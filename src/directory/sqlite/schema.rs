@@ -23,6 +23,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0014_rotations_of_group.sql"),
     include_str!("../../../assets/migrations/directory/0015_batch_runs.sql"),
     include_str!("../../../assets/migrations/directory/0016_scheduled_runs.sql"),
+    include_str!("../../../assets/migrations/directory/0017_order.sql"),
 ];
 
 /// From this version on groups have packed copies.

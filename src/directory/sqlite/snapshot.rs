@@ -1,6 +1,6 @@
 //! Reads the state of one group together: on a server this is one round trip.
 
-use super::{facts, fault::Fault, groups, journal, mutations, places};
+use super::{facts, fault::Fault, fingerprints, groups, journal, mutations, order, places};
 use crate::{
     database::{Request, Results, Statements},
     directory::{GroupSnapshot, PlaceId, SnapshotExtras},
@@ -11,6 +11,8 @@ pub(crate) struct TakeSnapshot {
     pub(crate) place: PlaceId,
     pub(crate) id: UserGroupId,
     pub(crate) extras: SnapshotExtras,
+    /// Keeps it true until the end of the transaction.
+    pub(crate) locks: bool,
 }
 
 impl Request for TakeSnapshot {
@@ -18,13 +20,26 @@ impl Request for TakeSnapshot {
     type Error = Fault;
 
     fn read(&self) -> Statements {
-        let Self { place, id, extras } = self;
+        let Self {
+            place, id, extras, ..
+        } = self;
         let mut reads = Statements::default();
-        groups::query(&mut reads, *place, id);
-        journal::query_open(&mut reads, *place, id);
-        mutations::query_open(&mut reads, *place, id);
-        mutations::query_recorded(&mut reads, *place, id);
+        if self.locks {
+            // Rotations before groups, as everywhere.
+            journal::query_open_locked(&mut reads, *place, id);
+            mutations::query_open_locked(&mut reads, *place, id);
+            groups::query_locked(&mut reads, *place, id);
+        } else {
+            journal::query_open(&mut reads, *place, id);
+            mutations::query_open(&mut reads, *place, id);
+            groups::query(&mut reads, *place, id);
+        }
+        // Read after the locks, which may have waited for a change.
+        order::query(&mut reads, *place, id);
         facts::query(&mut reads, *place);
+        if let Some(fingerprint) = extras.fingerprint {
+            fingerprints::query_had(&mut reads, *place, id, fingerprint);
+        }
         if let Some(profile) = &extras.profile {
             places::query_place(&mut reads, profile);
         }
@@ -36,12 +51,21 @@ impl Request for TakeSnapshot {
 
     fn decide(&self, found: &mut Results) -> Result<(Statements, GroupSnapshot), Fault> {
         let Self { extras, .. } = self;
+        let open = found.next().all(journal::parse_row)?;
+        let mutations = found.next().all(mutations::parse_row)?;
+        let group = groups::parse(found)?;
+        let last = order::parse(found)?;
         let snapshot = GroupSnapshot {
-            group: groups::parse(found)?,
-            open: found.next().all(journal::parse_row)?,
-            mutations: found.next().all(mutations::parse_row)?,
-            recorded: mutations::parse_recorded(found)?.unwrap_or_default(),
+            group,
+            open,
+            mutations,
+            noted: last.noted,
+            token: last.token,
             facts: facts::parse(found)?,
+            had_token: match extras.fingerprint {
+                Some(_) => !found.next().is_empty(),
+                None => false,
+            },
             bound: match extras.profile {
                 Some(_) => found.next().first(places::place_id)?,
                 None => None,

@@ -50,6 +50,8 @@ fn intent(group: &str) -> RotationIntent {
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: std::time::Duration::ZERO,
     }
 }
 
@@ -73,7 +75,11 @@ fn receive<T>(
 
 fn begin_of(group: &str) -> journal::BeginRotation {
     let (place, intent) = (PLACE, intent(group));
-    journal::BeginRotation { place, intent }
+    journal::BeginRotation {
+        place,
+        intent,
+        until: i64::MAX,
+    }
 }
 
 fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
@@ -167,6 +173,7 @@ fn the_index_knows_which_states_hold_a_token() {
                 assert_eq!((row.id.0, row.rotation.state), (first, state));
             }
             BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
+            BeginResult::RotatedBy(token) => panic!("rotated: {token:?}"),
         }
     }
 }
@@ -469,6 +476,7 @@ fn steps_with_others(others: usize) -> i32 {
         place: PLACE,
         id: group.clone(),
         extras: SnapshotExtras::default(),
+        locks: false,
     };
     let of_group = RotationFilter {
         place: Some(PLACE),

@@ -25,8 +25,8 @@ pub enum Skip {
     /// The outcome of an earlier rotation is unknown, or a person must look.
     Open(State),
     RotatedRecently(Timestamp),
-    /// Rotated since the batch that is being resumed began: nothing is left to do.
-    RotatedSince(Timestamp),
+    /// Rotated by somebody since the batch that is being resumed began: nothing is left to do.
+    RotatedSince(String),
     /// The profile's `max_bulk` is used up.
     Beyond(usize),
     /// A guard of the profile allows no more, for this reason.
@@ -47,7 +47,7 @@ impl fmt::Display for Skip {
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
             Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
-            Self::RotatedSince(at) => write!(f, "rotated since the batch began, at {at:.0}"),
+            Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch began"),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {
                 write!(f, "beyond {most}, the most of a guard: {reason}")
@@ -63,6 +63,8 @@ pub struct Candidate<'a> {
     pub group: Option<&'a KnownGroup>,
     /// The state of its open rotation, if it has one.
     pub open: Option<State>,
+    /// Who rotated it since the batch that is being resumed began, in the order of the directory.
+    pub rotated: Option<String>,
 }
 
 /// The rules that groups are checked by.
@@ -75,8 +77,6 @@ pub struct Rules {
     pub guard: Option<(usize, String)>,
     /// Also includes groups rotated within the last 24 h: a second leak on one day does happen.
     pub include_recent: bool,
-    /// When the batch that is being resumed began.
-    pub begun: Option<Timestamp>,
     pub now: Timestamp,
 }
 
@@ -94,8 +94,10 @@ impl Rules {
 /// What a bulk rotation would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// When the plan was made: what is rotated after that is left alone.
+    /// When the plan was made.
     pub at: Timestamp,
+    /// The last number of the directory then: what is rotated after that is left alone.
+    pub noted: i64,
     /// In the order requested.
     pub ready: Vec<UserGroupId>,
     pub skipped: Vec<(UserGroupId, Skip)>,
@@ -155,13 +157,15 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     if let Some(state) = candidate.open {
         return Some(Skip::Open(state));
     }
-    let last = group.last_rotated.as_ref()?.at;
-    if rules.begun.is_some_and(|begun| last >= begun) {
-        return Some(Skip::RotatedSince(last));
+    if let Some(by) = &candidate.rotated {
+        return Some(Skip::RotatedSince(by.clone()));
     }
+    let last = group.last_rotated.as_ref()?.at;
     if rules.include_recent {
         return None;
     }
+    // The clock of whoever rotated it, and ours: in 24 h a difference of minutes decides nothing that could do harm. What
+    // is rotated meanwhile is found by its number.
     let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
     (age < RECENT).then_some(Skip::RotatedRecently(last))
 }

@@ -1,7 +1,7 @@
 //! From an answer to what the directory learns: the answer is judged, taken apart, compared with what was known, and
 //! written in one transaction with the history and the rotations it settles.
 
-use std::{mem, time::Duration};
+use std::time::Duration;
 
 use super::error_response::ErrorResponse;
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
         failure::CallError,
     },
     directory::{
-        DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId, RotationRow,
-        SnapshotExtras,
+        GroupSnapshot, Mutation, MutationId, MutationStep, Noted, Record, RotationId, RotationRow,
+        Statement,
     },
     domain::{
         change::{Change, DesiredFields},
@@ -28,9 +28,8 @@ use crate::{
     operations::{
         Done, Failure, Operations, Warning,
         recording::changes_for_history,
-        rotation::settle::{Evidence, OpenBeforeGet},
+        rotation::settle::{Evidence, OpenBeforeGet, SettlementPlan},
     },
-    platform::clock::between,
 };
 
 /// A good answer, split into what the directory learns and what is only for the caller.
@@ -51,13 +50,14 @@ pub(crate) struct ObservationInput {
     pub sent: Sent,
     pub read: GoodAnswer,
     pub changes: Option<Change>,
-    pub before: Before,
-    /// What was open before the get was sent; `None` if the answer settles nothing.
+    /// What was open and recorded before the get was sent; `None` for a change.
     pub open_before: Option<OpenBeforeGet>,
     /// Ends the claim under which the request was made.
     pub claim: Option<MutationStep>,
     /// The fields that the get returned.
     pub fields: Vec<Field>,
+    /// Facts of the place that the exchange has proven.
+    pub facts: Vec<Statement>,
     /// The caller does not use the state after recording.
     pub discards_result: bool,
 }
@@ -70,12 +70,6 @@ pub(crate) struct ReadEvidence {
     pub new_user_group: Option<bool>,
 }
 
-/// What was known of the group before the answer.
-pub(crate) enum Before {
-    Read(Option<Box<KnownGroup>>),
-    ToRead,
-}
-
 /// What was learnt from an answer, and the state of the group's rotations now.
 pub(crate) struct Lookup {
     pub done: Done,
@@ -83,6 +77,12 @@ pub(crate) struct Lookup {
     pub moved: Vec<(RotationId, State)>,
     /// The rotations that are still open.
     pub open: Vec<RotationRow>,
+    /// The last recorded changes of the group when the answer was recorded.
+    pub noted: Noted,
+    /// The token of the answer comes from a rotation of this directory that is still open.
+    pub token_is_ours: bool,
+    /// It settled an earlier create as done.
+    pub settled_a_create: bool,
 }
 
 impl Lookup {
@@ -96,18 +96,55 @@ impl Lookup {
     }
 }
 
-/// Attempts to record an answer when other processes keep recording first.
-const TRIES: u32 = 5;
-
 fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
     group.fingerprint.as_ref().map(|known| known.value)
 }
 
-fn evidence(alarm: Option<&Warning>, read: &GoodAnswer) -> Evidence {
-    match alarm {
-        Some(alarm) => Evidence::Contradiction(alarm.to_string()),
-        None => Evidence::Token(read.returned.fingerprint),
-    }
+/// What decides what an answer means, beside the state of the directory when it is recorded.
+struct AnswerContext {
+    operation: Operation,
+    ending: Ending,
+    fingerprint: Fingerprint,
+    tag: Option<EnvironmentTag>,
+    new_user_group: Option<bool>,
+    changes: Option<Change>,
+    open_before: Option<OpenBeforeGet>,
+    claim: Option<MutationStep>,
+    proven: Vec<Statement>,
+    discards_result: bool,
+}
+
+/// What an answer means.
+struct Meaning {
+    /// Nothing in it is news: the token, and with it the whole answer, is older than what is recorded.
+    is_old: bool,
+    /// Its name and properties are older than what is recorded.
+    has_old_fields: bool,
+    previous: Option<Fingerprint>,
+    warnings: Vec<Warning>,
+    /// How rotations were settled.
+    endings: Vec<Ending>,
+    moved: Vec<(RotationId, State)>,
+    noted: Noted,
+    token_is_ours: bool,
+    settled_a_create: bool,
+}
+
+/// Whether an answer contains nothing else than what is known in these fields.
+fn has_same_fields(group: Option<&KnownGroup>, returned: &Returned) -> bool {
+    let name = group.and_then(|group| group.name.as_ref());
+    let properties = group.and_then(|group| group.properties.as_ref());
+    let is_name = |new: &String| name.is_some_and(|old| old.value == *new);
+    let is_same = |new: &Properties| properties.is_some_and(|old| old.value == *new);
+    returned.name.as_ref().is_none_or(is_name) && returned.properties.as_ref().is_none_or(is_same)
+}
+
+/// Whether a change of this directory may have reached the service without its outcome being recorded.
+pub(crate) fn is_being_changed(found: &GroupSnapshot, own: Option<MutationId>) -> bool {
+    let mut others = found.mutations.iter();
+    let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;
+    found.open.iter().any(rotates)
+        || others.any(|other| Some(other.id) != own && other.state != mutation::State::Intended)
 }
 
 impl Operations {
@@ -163,258 +200,287 @@ impl Operations {
         }
     }
 
-    /// Whether the answer carries a token that this installation has seen replaced within the settle window. Such an
-    /// answer left the service before the rotation, or comes from a lagging replica: nothing in it is news.
-    async fn is_stale(
-        &self,
-        known: Option<&KnownGroup>,
-        returned: &Returned,
-    ) -> Result<bool, DirectoryError> {
-        let Some((group, last)) =
-            known.and_then(|group| Some((group, group.fingerprint.as_ref()?)))
-        else {
-            return Ok(false);
+    /// Whether the answer carries a token that was replaced within the settle window, by the directory's own clock:
+    /// such an answer comes from a lagging replica, although the request was sent later.
+    fn is_stale(&self, found: &GroupSnapshot, fingerprint: Fingerprint) -> bool {
+        let known = found
+            .group
+            .as_ref()
+            .and_then(|group| group.fingerprint.as_ref());
+        let (Some(known), Some(token)) = (known, &found.token) else {
+            return false;
         };
-        if last.value == returned.fingerprint
-            || between(last.at, self.now()) >= self.settle_window()
-        {
-            return Ok(false);
+        if known.value == fingerprint || !found.had_token {
+            return false;
         }
-        let owners = self.directory().owners(returned.fingerprint).await?;
-        Ok(owners
-            .iter()
-            .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
+        // The clock that only the directory has; the wall clock stands in for it only where a machine has no other.
+        let since = self
+            .moment()
+            .since_recorded(token.recorded.as_ref(), known.at);
+        since < self.settle_window()
     }
 
     /// Whether a get returned only what was known already, settles nothing, and raises no alarm.
-    pub(crate) fn confirms_what_is_known(&self, input: &ObservationInput) -> bool {
-        let (Before::Read(Some(before)), Some(open_before), None) =
-            (&input.before, &input.open_before, &input.claim)
+    pub(crate) fn confirms_what_is_known(
+        &self,
+        known: Option<&KnownGroup>,
+        input: &ObservationInput,
+    ) -> bool {
+        let (Some(before), Some(open_before), None) = (known, &input.open_before, &input.claim)
         else {
             return false;
         };
-        let Returned {
-            name,
-            properties,
-            environment_tag,
-            fingerprint,
-            ..
-        } = &input.read.returned;
-        let is_name = |new: &String| before.name.as_ref().is_some_and(|old| old.value == *new);
-        let known = before.properties.as_ref();
-        let is_same = |new: &Properties| known.is_some_and(|old| old.value == *new);
-        token_of(before) == Some(*fingerprint)
-            && name.as_ref().is_none_or(is_name)
-            && properties.as_ref().is_none_or(is_same)
+        let returned = &input.read.returned;
+        token_of(before) == Some(returned.fingerprint)
+            && has_same_fields(Some(before), returned)
             && open_before.open.is_empty()
             && open_before.mutations.is_empty()
             && input.ending == Ending::Found
-            && self.tag_alarm(environment_tag.as_ref()).is_none()
+            && self.tag_alarm(returned.environment_tag.as_ref()).is_none()
             && !self.states_new_facts(input.read.facts)
     }
 
-    /// Records a good answer and returns what it means for the caller.
+    /// Records a good answer and returns what it means for the caller. The meaning is decided in the transaction that
+    /// records it.
     pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
         input: ObservationInput,
     ) -> Result<Lookup, Failure> {
-        let mut input = input;
+        let ObservationInput {
+            operation,
+            ending,
+            sent,
+            read,
+            changes,
+            open_before,
+            claim,
+            fields,
+            facts: proven,
+            discards_result,
+        } = input;
+        let GoodAnswer {
+            returned,
+            token,
+            new_user_group,
+            status,
+            latency,
+            facts,
+        } = read;
+        let fingerprint = returned.fingerprint;
         // A get that nobody expected to create, and that did not, changed nothing.
-        let may_have_created = input.claim.is_some() && input.read.new_user_group != Some(false);
-        let not_recorded = if input.ending == Ending::Found && !may_have_created {
+        let may_have_created = claim.is_some() && new_user_group != Some(false);
+        let not_recorded = if ending == Ending::Found && !may_have_created {
             Failure::NotKept
         } else {
             Failure::NotWritten
         };
-        // Beside the answer, which counts even if this is refused: the service states the same in the next one.
-        let _ = self.record_stated_facts(input.read.facts).await;
-        let Returned {
-            fingerprint,
-            ref environment_tag,
-            ..
-        } = input.read.returned;
-        let judged = Returned {
-            name: None,
-            team_id: None,
-            properties: None,
-            environment_tag: environment_tag.clone(),
-            fingerprint,
-        };
-        // The large values exist only in the observation; the directory takes it, and gives it back if it refuses it.
-        let returned = mem::replace(&mut input.read.returned, judged);
-        let mut observation = self.observation(id, mem::take(&mut input.sent), returned);
-        let mut tries = TRIES;
-        loop {
-            tries -= 1;
-            let before = match mem::replace(&mut input.before, Before::ToRead) {
-                Before::Read(before) => before.map(|group| *group),
-                Before::ToRead => {
-                    let known = self.directory().group(self.here(), id).await;
-                    known.map_err(not_recorded)?
-                }
-            };
-            let observed = self.observe_once(id, &input, observation, before).await;
-            input.discards_result = false;
-            match observed {
-                Ok(lookup) => return Ok(lookup),
-                // Another process has advanced these rotations meanwhile; leave them to it.
-                Err((
-                    DirectoryError::MovedOn { .. } | DirectoryError::ClaimMoved { .. },
-                    Some(spare),
-                )) if tries > 0 => {
-                    input.open_before = None;
-                    observation = *spare;
-                }
-                // A change made from here meanwhile is more recent than this reading.
-                Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
-                    if let Some(open_before) = &mut input.open_before {
-                        open_before.overtaken = true;
-                        open_before.mutations.clear();
-                    }
-                    observation = *spare.unwrap_or(given);
-                }
-                Err((DirectoryError::Overtaken(given), spare)) if tries > 0 => {
-                    observation = *spare.unwrap_or(given);
-                }
-                Err((error, _)) => return Err(not_recorded(error)),
-            }
-        }
-    }
-
-    /// On an error, the observation is returned unless the directory could not give it back unchanged.
-    async fn observe_once(
-        &self,
-        id: &UserGroupId,
-        input: &ObservationInput,
-        mut observation: Observation,
-        before: Option<KnownGroup>,
-    ) -> Result<Lookup, (DirectoryError, Option<Box<Observation>>)> {
-        let ObservationInput {
+        let context = AnswerContext {
             operation,
             ending,
-            read,
-            ..
-        } = input;
-        let overtaken = input
-            .open_before
-            .as_ref()
-            .is_some_and(|open_before| open_before.overtaken);
-        let stale = self.is_stale(before.as_ref(), &read.returned).await;
-        let stale = stale.map_err(|error| (error, None))?;
-        let alarm = self.alarm(*ending, &read.returned);
+            fingerprint,
+            tag: returned.environment_tag.clone(),
+            new_user_group,
+            changes,
+            open_before,
+            claim,
+            proven,
+            discards_result,
+        };
+        let observation = self.observation(id, sent, returned);
+        let weight = observation.weight();
+        let operations = self.clone();
+        let mut kept = Some(observation);
+        let decide = move |found: &GroupSnapshot, may_take: bool| {
+            let observation = if may_take { kept.take() } else { kept.clone() };
+            let observation = observation.expect("it is taken once");
+            operations.decide(&context, found, observation)
+        };
+        let decided = self
+            .directory()
+            .decide(self.here(), id, Some(fingerprint), weight, decide);
+        let (mut recorded, meaning) = decided.await.map_err(not_recorded)?;
+        let recorded = recorded.pop().unwrap_or_default();
+        let mut warnings = meaning.warnings;
+        let endings = meaning.endings.into_iter();
+        warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
+        let mut done = Done {
+            ending,
+            group: recorded
+                .group
+                .unwrap_or_else(|| KnownGroup::new(id.clone())),
+            token: (!meaning.is_old).then_some(token),
+            previous_fingerprint: meaning.previous,
+            warnings,
+            status,
+            latency,
+            rotation: None,
+            read: if meaning.has_old_fields {
+                Vec::new()
+            } else {
+                fields
+            },
+            facts: self.with_configured_facts(recorded.facts),
+            open: recorded.mutations,
+        };
+        // Beside the answer: if this fails, the next answer states them again.
+        let is_trusted = !done.warnings.iter().any(Warning::is_alarm);
+        if is_trusted
+            && self.record_stated_facts(facts).await.unwrap_or_default()
+            && let Ok(facts) = self.facts().await
+        {
+            done.facts = facts;
+        }
+        Ok(Lookup {
+            done,
+            moved: meaning.moved,
+            open: recorded.open,
+            noted: meaning.noted,
+            token_is_ours: meaning.token_is_ours,
+            settled_a_create: meaning.settled_a_create,
+        })
+    }
+
+    /// What an answer means, given what is recorded now, and all that is to be recorded of it.
+    fn decide(
+        &self,
+        context: &AnswerContext,
+        found: &GroupSnapshot,
+        mut observation: Observation,
+    ) -> (Vec<Record>, Meaning) {
+        let fingerprint = context.fingerprint;
+        let previous = found.group.as_ref().and_then(token_of);
+        // Under our own claim no change can overtake the request.
+        let noted = match (&context.open_before, &context.claim) {
+            (Some(before), None) => Some(before.noted),
+            _ => None,
+        };
+        let token_is_later = noted.is_some_and(|noted| found.noted.token > noted.token);
+        let fields_are_later = noted.is_some_and(|noted| found.noted.fields > noted.fields);
+        let is_overtaken = token_is_later && previous != Some(fingerprint);
+        let is_stale = !is_overtaken && self.is_stale(found, fingerprint);
+        let is_old = is_overtaken || is_stale;
+        let has_old_fields = is_old
+            || fields_are_later
+                && observation
+                    .returned
+                    .as_ref()
+                    .is_some_and(|returned| !has_same_fields(found.group.as_ref(), returned));
+        let alarm = self.alarm(context.ending, context.tag.as_ref());
         let tag_alarm = alarm.as_ref().filter(|alarm| alarm.is_wrong_environment());
         let tag_alarm = tag_alarm.map(Warning::bare);
-        let open_before = input.open_before.as_ref().filter(|_| !stale);
-        let settled = open_before
-            .map(|open_before| self.plan_settlement(open_before, &evidence(alarm.as_ref(), read)))
-            .unwrap_or_default();
-        let mut records = settled.steps;
-        if let Some(open_before) = open_before.filter(|_| alarm.is_none()) {
-            records.extend(self.settle_mutations(open_before, &observation, read.new_user_group));
+
+        let mut settled = SettlementPlan::default();
+        let mut records = Vec::new();
+        let before_get = context.open_before.as_ref().filter(|_| !is_old);
+        if let Some(before) = before_get.map(|before| before.still_open(found, fields_are_later)) {
+            let evidence = match &alarm {
+                Some(alarm) => Evidence::Contradiction(alarm.to_string()),
+                None => Evidence::Token(fingerprint),
+            };
+            settled = self.plan_settlement(&before, &evidence);
+            records.append(&mut settled.steps);
+            if alarm.is_none() {
+                let open = before.mutations.iter();
+                records.extend(self.settle_mutations(open, &observation, context));
+            }
         }
-        // Under our own claim no other change can overtake the reading.
-        let is_alone = input.claim.is_some();
-        let since = input.open_before.as_ref();
-        let since = since.filter(|_| !stale && !overtaken && !is_alone);
-        let previous = before.as_ref().and_then(token_of);
+        let own = context.claim.as_ref().map(|step| step.id);
+        let others = || {
+            let open = found.mutations.iter();
+            open.filter(|other| Some(other.id) != own)
+        };
+        if context.operation == Operation::Create && alarm.is_none() {
+            // The group is there now: that settles what earlier creates and first reads were about.
+            records.extend(self.settle_mutations(others(), &observation, context));
+        }
+
         // The rotation may also be one of another process that has not recorded its own answer yet.
-        let ours = open_before.and_then(|open_before| {
-            let mut open = open_before.open.iter();
-            open.find(|row| row.sent_at.is_some() && previous == Some(row.rotation.previous))
+        let mut open = found.open.iter();
+        let ours = open.find(|row| {
+            row.sent_at.is_some()
+                && row.rotation.state != State::Rotated
+                && previous == Some(row.rotation.previous)
         });
-        let is_new = previous != Some(read.returned.fingerprint);
-        let rotated_by = ours.filter(|_| is_new && alarm.is_none());
-        let is_kept = stale || overtaken || rotated_by.is_some() || !records.is_empty();
-        let spare = is_kept.then(|| Box::new(observation.clone()));
-        if let Some(row) = rotated_by {
-            observation.rotated_by = Some(row.by.clone());
-        }
-        if stale || overtaken {
+        let is_new = previous != Some(fingerprint);
+        let ours = ours.filter(|_| is_new && alarm.is_none() && !is_old);
+        observation.rotated_by = ours.map(|row| row.by.clone());
+        if is_old {
             observation.returned = None;
+        } else if has_old_fields && let Some(returned) = &mut observation.returned {
+            returned.name = None;
+            returned.properties = None;
         }
-        let token = observation.returned.as_ref().map(|new| new.fingerprint);
-        let token = token.or(previous);
-        // The directory returns the group as it is after recording; keeping a copy until then would only take memory.
-        let mut noticed = before.map_or_else(Drift::default, |group| group.drift(&observation));
+        let token = if is_old { previous } else { Some(fingerprint) };
+
+        let mut noticed = drift(found.group.as_ref(), &records, &observation);
         let mut is_foreign = noticed.is_foreign();
-        let own = input.claim.as_ref().map(|step| step.id);
-        if is_foreign && self.is_being_changed(id, own).await {
+        if is_foreign && is_being_changed(found, own) {
             noticed.name_was = None;
             is_foreign = false;
         }
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed));
-        if is_foreign {
-            // If this fails, the next reading withdraws it: until then the previously known name stays.
-            let withdrawn = self.withdraw_sole_writer().await;
-            warnings.extend(withdrawn.map_err(|error| (error, spare.clone()))?);
-        }
+        let mut facts = self.withdrawn_by(is_foreign, &found.facts);
+        warnings.extend(facts.first().map(|_| Warning::NotSoleWriter));
+        facts.extend(context.proven.iter().cloned());
         // A get that found what was expected is not written to the history; one that noticed something is.
-        let noteworthy = *operation != Operation::Get || !warnings.is_empty();
+        let noteworthy = context.operation != Operation::Get || !warnings.is_empty();
         let entry = noteworthy.then(|| {
-            let mut entry = self.entry(*operation, id, *ending);
+            let mut entry = self.entry(context.operation, &observation.id, context.ending);
             entry.previous_fingerprint = previous;
             entry.fingerprint = token;
-            let changes = input.changes.as_ref();
-            entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
+            let changes = context.changes.as_ref();
+            entry.changes =
+                changes.and_then(|changes| changes_for_history(context.operation, changes));
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
             entry.note = (!notes.is_empty()).then(|| notes.join("; "));
             entry
         });
         let steps = records.iter().filter_map(|record| record.rotation.as_ref());
         let moved = steps.map(|step| (step.id, step.after.state)).collect();
+        let mut endings = records.iter().filter_map(|record| record.mutation.as_ref());
+        let settled_a_create = endings.any(|step| step.ending == Some(Ending::Created));
+        let replaces = others().filter_map(|other| {
+            let rest = other.sent.clone()?.without(&observation.sent);
+            (Some(&rest) != other.sent.as_ref()).then_some((other.id, rest))
+        });
         records.push(Record {
+            replaces: replaces.collect(),
             observation: Some(observation),
             entry,
-            precondition: Precondition::Token(previous),
-            created: matches!(ending, Ending::Created | Ending::CreatedByGet),
+            created: matches!(context.ending, Ending::Created | Ending::CreatedByGet),
             key: self.key_id(),
             alarm: tag_alarm,
-            since: since.map(|open_before| open_before.recorded),
-            mutation: input.claim.clone(),
-            discards_result: input.discards_result,
+            token_from: ours.map(|row| row.id),
+            facts,
+            mutation: context.claim.clone(),
+            discards_result: context.discards_result,
             ..Record::default()
         });
-        let recorded = self.directory().record_all(self.here(), records).await;
-        let recorded = recorded.map_err(|error| (error, spare))?.pop();
-        let recorded = recorded.unwrap_or_default();
-        let endings = settled.endings.into_iter();
-        warnings.extend(endings.map(|ending| Warning::RotationSettled { ending }));
-        warnings.extend(stale.then_some(Warning::StaleAnswer));
-        warnings.extend((overtaken && !stale).then_some(Warning::ReadOvertaken));
-        let done = Done {
-            ending: *ending,
-            group: recorded
-                .group
-                .unwrap_or_else(|| KnownGroup::new(id.clone())),
-            token: (!stale).then(|| read.token.clone()),
-            previous_fingerprint: previous,
+        warnings.extend(is_stale.then_some(Warning::StaleAnswer));
+        warnings.extend((has_old_fields && !is_stale).then_some(Warning::ReadOvertaken));
+        let meaning = Meaning {
+            is_old,
+            has_old_fields,
+            previous,
             warnings,
-            status: read.status,
-            latency: read.latency,
-            rotation: None,
-            read: input.fields.clone(),
-            facts: self.with_configured_facts(recorded.facts),
-            open: recorded.mutations,
-        };
-        Ok(Lookup {
-            done,
+            endings: settled.endings,
             moved,
-            open: recorded.open,
-        })
+            noted: found.noted,
+            token_is_ours: ours.is_some(),
+            settled_a_create,
+        };
+        (records, meaning)
     }
 
-    /// Settles creates and updates that were open when the get was sent, as far as its answer allows.
-    fn settle_mutations(
+    /// Settles creates and updates, as far as the answer allows.
+    fn settle_mutations<'m>(
         &self,
-        open_before: &OpenBeforeGet,
+        open: impl Iterator<Item = &'m Mutation>,
         observation: &Observation,
-        new_user_group: Option<bool>,
+        context: &AnswerContext,
     ) -> Vec<Record> {
-        if open_before.mutations.is_empty() {
-            return Vec::new();
-        }
         let returned = observation.returned.as_ref();
         let found = ReadEvidence {
             read: DesiredFields {
@@ -422,35 +488,18 @@ impl Operations {
                 mapping: None,
                 properties: returned.and_then(|returned| returned.properties.clone()),
             },
-            new_user_group,
+            new_user_group: context.new_user_group,
         };
-        let mutations = open_before.mutations.iter();
-        mutations
-            .flat_map(|mutation| self.plan_mutation_settlement(mutation, Some(&found)))
+        open.flat_map(|mutation| self.plan_mutation_settlement(mutation, Some(&found)))
             .collect()
     }
 
-    /// Whether the answer may show a change made from here whose own answer has not arrived yet.
-    pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
-        let snapshot = self
-            .directory()
-            .snapshot(self.here(), id, SnapshotExtras::default())
-            .await;
-        snapshot.is_ok_and(|snapshot| {
-            let mut others = snapshot.mutations.iter();
-            let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;
-            snapshot.open.iter().any(rotates)
-                || others
-                    .any(|other| Some(other.id) != own && other.state != mutation::State::Intended)
-        })
-    }
-
     /// The alarm for an answer that contradicts all that was known; nothing may follow on it.
-    fn alarm(&self, ending: Ending, returned: &Returned) -> Option<Warning> {
+    fn alarm(&self, ending: Ending, tag: Option<&EnvironmentTag>) -> Option<Warning> {
         if ending == Ending::CreatedByGet {
             return Some(Warning::CreatedByGet);
         }
-        self.tag_alarm(returned.environment_tag.as_ref())
+        self.tag_alarm(tag)
     }
 
     pub(crate) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
@@ -462,4 +511,20 @@ impl Operations {
             _ => None,
         }
     }
+}
+
+/// What the answer contradicts, once the changes that it settles are taken into the group.
+fn drift(group: Option<&KnownGroup>, settled: &[Record], observation: &Observation) -> Drift {
+    let Some(group) = group else {
+        return Drift::default();
+    };
+    let mut sent = settled.iter().filter_map(|one| one.observation.as_ref());
+    let Some(first) = sent.next() else {
+        return group.drift(observation);
+    };
+    let mut group = group.clone();
+    for sent in std::iter::once(first).chain(sent) {
+        group.observe(sent.clone());
+    }
+    group.drift(observation)
 }

@@ -11,7 +11,7 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
-    directory::{DirectoryError, Precondition, Recorded, RotationId},
+    directory::{DirectoryError, GroupSnapshot, Recorded, RotationId},
     domain::{
         facts::Facts,
         history::Ending,
@@ -120,13 +120,13 @@ impl Operations {
             ..
         } = read;
         let recorded = self.note_rotated(&mut under_way, event, &returned).await;
-        let recorded = recorded.map_err(|error| {
+        let (recorded, news) = recorded.map_err(|error| {
             let why = "the service rotated it and answered with a new token, which is not shown";
             not_written(why, &error)
         })?;
         self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;
-        warnings.extend(Warning::of(&recorded.noticed));
+        warnings.extend(news);
         Ok(Done {
             ending: Ending::Rotated,
             group: recorded
@@ -151,32 +151,47 @@ impl Operations {
         under_way: &mut UnderWay<'_>,
         event: Event,
         returned: &Returned,
-    ) -> Result<Recorded, DirectoryError> {
-        let entry =
-            self.rotation_entry(under_way, Ending::Rotated, Some(returned.fingerprint), None);
+    ) -> Result<(Recorded, Vec<Warning>), DirectoryError> {
+        let new = returned.fingerprint;
+        let entry = self.rotation_entry(under_way, Ending::Rotated, Some(new), None);
         let observation = Observation {
             rotated_by: Some(self.operator().to_owned()),
             ..self.observation(under_way.id, Sent::default(), returned.clone())
         };
-        for known in [under_way.rotation.previous, returned.fingerprint] {
-            let step = StepRecord {
-                observation: Some(observation.clone()),
-                entry: Some(entry.clone()),
-                precondition: Precondition::Token(Some(known)),
-                ..StepRecord::default()
-            };
-            match self.advance(under_way, event, step).await {
-                Err(DirectoryError::Overtaken(_)) => {}
-                recorded => return recorded,
-            }
-        }
         let step = StepRecord {
             entry: Some(entry),
+            observation: Some(observation),
             ..StepRecord::default()
         };
-        let recorded = self.advance(under_way, event, step).await?;
-        let group = self.show(under_way.id).await?;
-        Ok(Recorded { group, ..recorded })
+        let (record, after) = self.step_record(under_way, event, step);
+        let (row, previous) = (under_way.row, under_way.rotation.previous);
+        let operations = self.clone();
+        let decide = move |found: &GroupSnapshot, _: bool| {
+            let mut record = record.clone();
+            let mut news = Vec::new();
+            let group = found.group.as_ref();
+            let token = group.and_then(|group| group.fingerprint.as_ref());
+            if token.is_some_and(|token| ![previous, new].contains(&token.value)) {
+                record.observation = None;
+            }
+            if let Some((group, observation)) = group.zip(record.observation.as_ref()) {
+                let noticed = group.drift(observation);
+                news = Warning::of(&noticed);
+                record.facts = operations.withdrawn_by(noticed.is_foreign(), &found.facts);
+                news.extend(record.facts.first().map(|_| Warning::NotSoleWriter));
+            }
+            record.token_from = Some(row);
+            (vec![record], news)
+        };
+        let (place, id) = (self.here(), under_way.id);
+        let decided = self.directory().decide(place, id, None, 0, decide).await;
+        let (mut recorded, news) = decided?;
+        under_way.rotation = after;
+        let mut recorded = recorded.pop().unwrap_or_default();
+        if recorded.group.is_none() {
+            recorded.group = self.show(id).await?;
+        }
+        Ok((recorded, news))
     }
 
     /// The get that decides what the answer did not (docs/design/rotation.md, rule 2). The look-up settles the journal,
@@ -282,7 +297,6 @@ impl Operations {
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             alarm,
             note: why,
-            ..StepRecord::default()
         };
         self.advance(under_way, event, step).await?;
         self.reached(match ending {

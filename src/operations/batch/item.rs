@@ -3,7 +3,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
 
 use super::{BatchEvent, Control, Ended, TokenSink};
@@ -16,7 +15,11 @@ use crate::{
     },
     operations::{
         DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::RetryBudget, rotation::recover::READS,
+        batch::concurrency::RetryBudget,
+        rotation::{
+            recover::READS,
+            rotate::{Spare, Target},
+        },
     },
 };
 
@@ -33,8 +36,8 @@ pub(super) struct ItemContext {
     pub news: mpsc::UnboundedSender<BatchEvent>,
     pub keep: Option<Arc<dyn TokenSink>>,
     pub reason: Option<String>,
-    /// When the batch began; groups rotated since then are left alone.
-    pub began: Timestamp,
+    /// The last number of the directory when the groups were selected; those rotated since then are left alone.
+    pub noted: i64,
 }
 
 /// How the work on an item ended.
@@ -115,21 +118,19 @@ impl ItemContext {
                 before => before.ok(),
             };
             let known = before.as_ref().and_then(|before| before.known.as_ref());
-            let last = known.and_then(|group| group.last_rotated.as_ref());
-            if last.is_some_and(|last| last.at >= self.began) {
-                let note = "rotated since the batch began; left as it is";
-                let failed = self.not_sent(&item, Ending::NotApplied, note, begun).await;
-                return Outcome {
-                    harmless: true,
-                    ..failed
-                };
-            }
             let token = known.and_then(|group| group.fingerprint.as_ref());
             let token = token.map(|known| known.value);
             let seen = *seen.get_or_insert(token);
             let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
             let key = Some((item.key, before));
-            let rotation = self.operations.rotate_item(id, seen, reason, known, key);
+            let target = Target {
+                seen,
+                spare: Spare {
+                    since: Some(self.noted),
+                    ..Spare::default()
+                },
+            };
+            let rotation = self.operations.rotate_item(id, target, reason, known, key);
             let answer = Box::pin(rotation).await;
             if !self.put_off(&answer, &mut patience) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);
@@ -259,6 +260,14 @@ impl ItemContext {
             Failure::Conflict { .. } => {
                 self.outcome_from_journal(item, ItemStatus::Conflict, why, begun)
                     .await
+            }
+            // Somebody else has done what this item was for.
+            Failure::JustRotated { .. } | Failure::TokenChanged { by: Some(_), .. } => {
+                let failed = self.not_sent(item, Ending::NotApplied, &why, begun).await;
+                Outcome {
+                    harmless: true,
+                    ..failed
+                }
             }
             Failure::CreatedByGet { .. } => {
                 self.not_sent(item, Ending::CreatedByGet, &why, begun).await

@@ -6,7 +6,6 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::{
@@ -31,7 +30,7 @@ pub(super) struct Queue {
     batch: BatchId,
     kind: BatchKind,
     reason: Option<String>,
-    began: Timestamp,
+    noted: i64,
     /// Items to settle first, then items that were not begun.
     waiting: VecDeque<BatchItem>,
     /// Status of each item, by position.
@@ -58,7 +57,7 @@ impl Queue {
             batch: batch.id,
             kind: batch.kind.clone(),
             reason: batch.reason.clone(),
-            began: batch.started_at,
+            noted: batch.noted,
             waiting: open.chain(left).cloned().collect(),
             counts: Counts::of(items.iter().map(BatchItem::status)),
             statuses: items.iter().map(BatchItem::status).collect(),
@@ -81,7 +80,7 @@ impl Queue {
             news,
             keep: self.keep.clone(),
             reason: self.reason.clone(),
-            began: self.began,
+            noted: self.noted,
         };
         let (operations, batch) = (self.operations.clone(), self.batch);
         let work = self.run_passes(&context, &control);

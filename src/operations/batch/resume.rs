@@ -120,11 +120,12 @@ impl Operations {
             guard: None,
             // A group that was ready when the batch began is not too recent now.
             include_recent: true,
-            begun: Some(batch.started_at),
             now: self.now(),
         };
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
-        let plan = self.plan_with_rules(&ids, &rules).await?;
+        let plan = self
+            .plan_with_rules(&ids, &rules, Some(batch.noted))
+            .await?;
         let refused = plan.skipped.into_iter();
         Ok(Checked {
             ready: plan.ready,

@@ -16,6 +16,7 @@ fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
         (State::Abandoned, "Try again"),
     ] {
         let taken = Failure::RotationTaken {
+            ago: None,
             id: id(),
             state,
             by: "ana".into(),

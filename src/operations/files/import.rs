@@ -329,9 +329,8 @@ impl Operations {
             check_size(&planned.wanted)?;
             return self.update_row(before, row, base, slot).await;
         }
-        let created = self
-            .create_with_gate(before.gate, &row.id, &row.fields)
-            .await?;
+        let created = self.create_with_gate(before.gate, &row.id, &row.fields);
+        let created = Box::pin(created).await?;
         // Nobody has seen what it would replace: the next plan shows it.
         let differs: Vec<_> = created
             .warnings
@@ -383,7 +382,7 @@ impl Operations {
             }
             read
         } else {
-            self.update_with_snapshot(before, &row.id, &edit).await?
+            Box::pin(self.update_with_snapshot(before, &row.id, &edit)).await?
         };
         let outcome = match done.ending {
             Ending::Found => UNCHANGED,

@@ -15,6 +15,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         history::{Ending, Operation},
+        known::Sent,
         mutation::State,
     },
     operations::{
@@ -41,19 +42,25 @@ pub(crate) struct Claim {
 
 impl Claim {
     /// Makes durable that the request is about to be sent; from here on only an outcome ends the claim.
-    pub(crate) async fn sending(&mut self, changes: Option<Value>) -> Result<SendBy, Failure> {
-        self.sending_item(changes, None).await
+    pub(crate) async fn sending(
+        &mut self,
+        changes: Option<Value>,
+        sent: Sent,
+    ) -> Result<SendBy, Failure> {
+        self.sending_item(changes, sent, None).await
     }
 
     /// As [`Claim::sending`], and takes the item of a batch in the same transaction, so that it is sent only once.
     pub(crate) async fn sending_item(
         &mut self,
         changes: Option<Value>,
+        sent: Sent,
         item: Option<ItemKey>,
     ) -> Result<SendBy, Failure> {
         let begun = self.operations.moment();
         let step = MutationStep {
             changes,
+            sent: Some(sent),
             item,
             ..self.step(State::Sent, None, None)
         };
@@ -94,7 +101,7 @@ impl Claim {
             at: self.operations.now(),
             note,
             changes: None,
-            is_outcome: self.state == State::Sent,
+            sent: None,
             item: None,
         }
     }

@@ -7,6 +7,7 @@ use crate::{
     directory::{DirectoryError, Mutation, MutationId, MutationStep, Record},
     domain::{
         history::{Ending, Entry, Operation},
+        known::Observation,
         mutation::{State, settled_by},
     },
     operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence},
@@ -173,7 +174,12 @@ impl Operations {
             mutation.since().strftime("%Y-%m-%d %H:%M:%S UTC")
         );
         let end = |ending, note: String| {
-            vec![self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true)]
+            let step = self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true);
+            let observation = found.and_then(|found| accepted(mutation, ending, found));
+            vec![Record {
+                observation,
+                ..step
+            }]
         };
         let proof = found.and_then(|found| match mutation.operation {
             Operation::Create | Operation::Get => found.new_user_group.map(|is_new| {
@@ -238,7 +244,7 @@ impl Operations {
                 at: self.now(),
                 note,
                 changes: None,
-                is_outcome: false,
+                sent: None,
                 item: None,
             }),
             key: self.key_id(),
@@ -250,4 +256,26 @@ impl Operations {
 /// Whether it is a get-or-create.
 fn can_create(operation: Operation) -> bool {
     matches!(operation, Operation::Create | Operation::Get)
+}
+
+/// What the group takes over from a change that turns out to have taken effect: all that its request contained and no
+/// later one has replaced, with the time of sending.
+fn accepted(mutation: &Mutation, ending: Ending, found: &ReadEvidence) -> Option<Observation> {
+    let sent = mutation.sent.clone()?;
+    let is_ours = match ending {
+        Ending::Updated => true,
+        // The group may have been there before; then it is unchanged.
+        Ending::Created => {
+            sent.is_shown_by(found.read.name.as_ref(), found.read.properties.as_ref())
+        }
+        _ => false,
+    };
+    is_ours.then(|| Observation {
+        id: mutation.user_group_id.clone(),
+        sent,
+        returned: None,
+        rotated_by: None,
+        at: mutation.since(),
+        by: mutation.by.clone(),
+    })
 }

@@ -1,14 +1,16 @@
 //! Update (hazard 4 of docs/design/service.md): under the claim the group is read, the operator's changes are applied
 //! to that reading, sent in time, and recorded together with the end of the claim.
 
+use serde_json::Value;
+
 use super::{answered, fields_in, request, sent};
 use crate::{
-    directory::{ItemKey, Mutation},
+    directory::{GroupSnapshot, ItemKey, Mutation, Record},
     domain::{
         change::{Change, DesiredFields, differences},
         facts::Field,
-        group::UserGroupId,
-        history::{Ending, Operation},
+        group::{Properties, UserGroupId},
+        history::{Ending, Entry, Operation},
         size::check_size,
         text::visible,
         update::{ConcurrentChange, Edit, Plan},
@@ -16,7 +18,7 @@ use crate::{
     operations::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
         Warning,
-        answer::observe::{Before, ObservationInput},
+        answer::observe::{ObservationInput, is_being_changed},
         outcome::uncertain,
         recording::changes_for_history,
         rotation::settle::BeforeGet,
@@ -24,6 +26,9 @@ use crate::{
 };
 
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
+
+/// How many history entries of a group are searched for an earlier value of a field.
+const LEFT_OUT_HISTORY: usize = 100;
 
 /// Returns the plan if all of it may be sent, otherwise the reason why not.
 pub fn sendable<'p>(id: &UserGroupId, plan: &'p Plan, read: &Done) -> Result<&'p Plan, Failure> {
@@ -147,7 +152,7 @@ impl Operations {
         let request = request(id, &plan.send);
         let client = self.client(RequestKind::Change(Guarded::Update)).await?;
         let changes = changes_for_history(Operation::Update, &change);
-        let send_by = claim.sending_item(changes, item).await?;
+        let send_by = claim.sending_item(changes, sent(&plan.send), item).await?;
         self.reached(Failpoint::SentDurable);
         let result = client.until(send_by).update(&request, id).await;
         self.reached(Failpoint::Answered);
@@ -168,10 +173,10 @@ impl Operations {
             sent: sent(&plan.send),
             read,
             changes: Some(change),
-            before: Before::ToRead,
             open_before: None,
             claim: Some(claim.end(Ending::Updated, None)),
             fields: Vec::new(),
+            facts: Vec::new(),
             discards_result: false,
         };
         let mut done = Box::pin(self.observe(id, input)).await?.done;
@@ -197,37 +202,90 @@ impl Operations {
         Ok(done)
     }
 
-    /// Checks that a field which was left out, and which both reads contain, is the same in both.
+    /// Checks that a field which was left out, and which both reads contain, is the same in both. Where others write to
+    /// the environment, a new value is theirs; only a field that was cleared, or went back to an earlier value, shows
+    /// that the service does not keep it.
     async fn compare_left_out(
         &self,
         sent: &DesiredFields,
         before: &Done,
         after: &mut Done,
     ) -> Result<(), Failure> {
-        let name = |done: &Done| done.group.name.as_ref().map(|name| name.value.clone());
-        let properties = |done: &Done| {
-            let known = done.group.properties.as_ref();
-            known.map(|known| known.value.clone())
-        };
+        let (then, now) = (
+            DesiredFields::of(&before.group),
+            DesiredFields::of(&after.group),
+        );
         let mut changed = Vec::new();
-        if sent.name.is_none() && name(before) != name(after) {
+        if sent.name.is_none() && then.name != now.name {
             changed.push(Field::Name);
         }
-        if sent.properties.is_none() && properties(before) != properties(after) {
+        if sent.properties.is_none() && then.properties != now.properties {
             changed.push(Field::Properties);
         }
         changed.retain(|field| before.read.contains(field) && after.read.contains(field));
-        if changed.is_empty() || self.is_being_changed(&after.group.id, None).await {
+        if changed.is_empty() {
             return Ok(());
         }
-        for field in changed {
-            let withdrawn = self.withdraw_kept(field).await;
-            // The answer is recorded already, and the warning is true even if this is refused.
-            after
-                .warnings
-                .push(withdrawn.unwrap_or(Warning::LeftOutChanged { field }));
+        let id = after.group.id.clone();
+        if !before.facts.sole_writer.value {
+            let history = self.history(Some(id.clone()), Some(LEFT_OUT_HISTORY)).await;
+            // Without it nothing can be told, and the read after the update has told what is new.
+            let history = history.unwrap_or_default();
+            let entries: Vec<_> = history.iter().map(|numbered| &numbered.value).collect();
+            changed.retain(|field| went_back(*field, &then, &now, &entries));
         }
+        let operations = self.clone();
+        let decide = move |found: &GroupSnapshot, _: bool| {
+            let known = found.group.as_ref().map(DesiredFields::of);
+            let is_current = known.as_ref() == Some(&now) && !is_being_changed(found, None);
+            let fields = changed.iter().copied().filter(|_| is_current);
+            let fields: Vec<_> = fields.collect();
+            let facts = fields.iter().map(|field| operations.no_longer_kept(*field));
+            let record = Record {
+                facts: facts.collect(),
+                ..Record::default()
+            };
+            (vec![record], fields)
+        };
+        let decided = self.directory().decide(self.here(), &id, None, 0, decide);
+        // The answer is recorded already: if this is refused, the next update finds it again.
+        let fields = decided.await.map(|(_, fields)| fields);
+        let fields = fields.unwrap_or_default().into_iter();
+        after
+            .warnings
+            .extend(fields.map(|field| Warning::LeftOutChanged { field }));
         Ok(())
+    }
+}
+
+/// Whether a field that an update left out was cleared, or has an earlier value again.
+fn went_back(field: Field, then: &DesiredFields, now: &DesiredFields, history: &[&Entry]) -> bool {
+    let changes = history.iter().filter_map(|entry| entry.changes.as_ref());
+    let changes: Vec<_> = changes.collect();
+    let had = |path: &[&str], value: &Value| {
+        let pairs = changes
+            .iter()
+            .filter_map(|changes| path.iter().try_fold(*changes, |value, key| value.get(key)));
+        let mut values = pairs.filter_map(Value::as_array).flatten();
+        values.any(|earlier| earlier == value)
+    };
+    match field {
+        Field::Name => now
+            .name
+            .as_ref()
+            .is_none_or(|name| name.is_empty() || had(&["name"], &Value::String(name.clone()))),
+        Field::Properties => {
+            let empty = Properties::new();
+            let then = then.properties.as_ref().unwrap_or(&empty);
+            let now = now.properties.as_ref().unwrap_or(&empty);
+            let keys = then.keys().chain(now.keys());
+            let mut changed = keys.filter(|key| then.get(*key) != now.get(*key));
+            changed.all(|key| match now.get(key) {
+                None => true,
+                Some(value) => had(&["properties", key], &Value::String(value.to_string())),
+            })
+        }
+        Field::Mapping => false,
     }
 }
 

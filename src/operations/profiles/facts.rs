@@ -7,7 +7,7 @@ use crate::{
     api::facts::{AbsentField, PropertiesOnGet, StatedFacts},
     directory::{DirectoryError, Fact, Statement},
     domain::facts::{Basis, Facts, Field, GetBehaviour, OmittedField, Stated},
-    operations::{Failure, Operations, Warning},
+    operations::{Failure, Operations},
 };
 
 /// Recorded as the source of facts that the service states in a header.
@@ -77,12 +77,13 @@ impl Operations {
     }
 
     /// Records the facts that the service states about itself, where neither a person nor an exchange has said more.
+    /// Returns whether anything was new.
     pub(crate) async fn record_stated_facts(
         &self,
         stated: StatedFacts,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<bool, DirectoryError> {
         if !self.states_new_facts(stated) {
-            return Ok(());
+            return Ok(false);
         }
         let place = self.here();
         let known = self.directory().facts(place).await?;
@@ -122,33 +123,26 @@ impl Operations {
                 Some(before.value) == stated,
             );
         }
-        if !statements.is_empty() {
+        let is_new = !statements.is_empty();
+        if is_new {
             self.directory().state_facts(place, statements).await?;
         }
         self.0.last_stated.keep(stated);
-        Ok(())
+        Ok(is_new)
     }
 
-    /// Records that somebody else writes to this environment: from now on no process takes itself for the sole writer.
-    pub(crate) async fn withdraw_sole_writer(&self) -> Result<Option<Warning>, DirectoryError> {
-        let facts = self.facts().await?;
-        if !facts.sole_writer.value {
-            return Ok(None);
-        }
-        let withdrawn = self.statement(Fact::SoleWriter(false), Basis::Proven);
-        let place = self.here();
-        self.directory().state_facts(place, vec![withdrawn]).await?;
-        Ok(Some(Warning::NotSoleWriter))
+    /// What is to be recorded of a reading which shows that somebody else writes to this environment: from then on no
+    /// process takes itself for the sole writer.
+    pub(crate) fn withdrawn_by(&self, is_foreign: bool, known: &Facts) -> Vec<Statement> {
+        let is_told = is_foreign && known.sole_writer.value;
+        let withdrawn = is_told.then(|| self.statement(Fact::SoleWriter(false), Basis::Proven));
+        withdrawn.into_iter().collect()
     }
 
-    /// Records that a field which an update left out has changed: from now on nobody relies on it being kept.
-    pub(crate) async fn withdraw_kept(&self, field: Field) -> Result<Warning, DirectoryError> {
-        let unknown = self.statement(
-            Fact::OmittedField(field, OmittedField::Unknown),
-            Basis::Unknown,
-        );
-        let place = self.here();
-        self.directory().state_facts(place, vec![unknown]).await?;
-        Ok(Warning::LeftOutChanged { field })
+    /// What is to be recorded if a field that an update left out has changed: from then on nobody relies on it being
+    /// kept.
+    pub(crate) fn no_longer_kept(&self, field: Field) -> Statement {
+        let unknown = OmittedField::Unknown;
+        self.statement(Fact::OmittedField(field, unknown), Basis::Unknown)
     }
 }

@@ -372,6 +372,19 @@ impl Operations {
             Failure::NotKept
         };
         let proven = had.map_err(not_recorded)? && !created;
+        if !proven && !created {
+            // A rotation from here is recorded as sent before it can be seen at the service.
+            let now = self
+                .directory()
+                .snapshot(bound.place, id, SnapshotExtras::default())
+                .await;
+            let now = now.map_err(not_recorded)?;
+            if !now.open.is_empty() || now.noted != snapshot.noted {
+                return Err(no_proof(
+                    "it was changed while it was being read; try again",
+                ));
+            }
+        }
         let state = if proven {
             KeyState::Trusted
         } else {

@@ -17,7 +17,7 @@ use crate::{
         Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
         answer::{
             error_response::ErrorResponse,
-            observe::{Before, GoodAnswer, ObservationInput},
+            observe::{GoodAnswer, ObservationInput},
         },
     },
 };
@@ -47,7 +47,7 @@ impl Operations {
         let Some(name) = before.name.clone() else {
             return Err(Failure::NotExpendable { id: id.clone() });
         };
-        let send_by = claim.sending(None).await?;
+        let send_by = claim.sending(None, Sent::default()).await?;
         let client = self
             .client(RequestKind::Change(Guarded::Update))
             .await?
@@ -66,9 +66,6 @@ impl Operations {
             .into_iter()
             .map(|fact| self.statement(fact, Basis::Proven))
             .collect();
-        let place = self.here();
-        let told = self.directory().state_facts(place, statements).await;
-        told.map_err(Failure::NotWritten)?;
         let input = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
@@ -79,8 +76,8 @@ impl Operations {
             },
             read: put_back,
             changes: None,
-            before: Before::ToRead,
             open_before: None,
+            facts: statements,
             claim: Some(claim.end(Ending::Updated, Some("a probe, put back".into()))),
             fields: Vec::new(),
             discards_result: false,

@@ -197,9 +197,11 @@ impl ReadContext {
             if !self.control.may_send().await {
                 return None;
             }
+            let mut from_here = None;
             let (seen, answer) = match self.operations.snapshot_before_get(&id).await {
                 Ok(before) => {
                     let seen = before.known.clone();
+                    let noted = before.open_before.noted;
                     // A group known only from files is in the plan only if a person vouched for it.
                     let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
                     let assurance = if unseen {
@@ -213,7 +215,12 @@ impl ReadContext {
                         assurance,
                         Some(&mut slot),
                     );
-                    (seen, Box::pin(reading).await.map(|lookup| lookup.done))
+                    let answer = Box::pin(reading).await;
+                    from_here = answer.as_ref().ok().map(|lookup| FromHere {
+                        fields: lookup.noted.fields > noted.fields,
+                        token: lookup.noted.token > noted.token || lookup.token_is_ours,
+                    });
+                    (seen, answer.map(|lookup| lookup.done))
                 }
                 Err(error) => (None, Err(Failure::NothingSent(error))),
             };
@@ -229,7 +236,8 @@ impl ReadContext {
                 self.tell(RefreshEvent::Throttled(wait));
                 continue;
             }
-            let mut read = group_read(id, seen.as_ref(), answer);
+            let from_here = from_here.unwrap_or_default();
+            let mut read = group_read(id, seen.as_ref(), answer, from_here);
             read.took = begun.elapsed();
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
@@ -243,10 +251,18 @@ impl ReadContext {
     }
 }
 
+/// What of a group was changed by this directory while it was being read: that is not news.
+#[derive(Debug, Clone, Copy, Default)]
+struct FromHere {
+    fields: bool,
+    token: bool,
+}
+
 fn group_read(
     id: UserGroupId,
     seen: Option<&KnownGroup>,
     answer: Result<Done, Failure>,
+    from_here: FromHere,
 ) -> GroupRead {
     let mut read = GroupRead {
         user_group_id: id,
@@ -278,6 +294,10 @@ fn group_read(
     read.elsewhere = seen.map_or_else(RemoteChanges::default, |seen| {
         RemoteChanges::between(seen, &done.group)
     });
+    if from_here.fields {
+        read.elsewhere.parts.clear();
+    }
+    read.elsewhere.token &= !from_here.token;
     read.previous = seen.and_then(token);
     read.fingerprint = token(&done.group);
     let tag = done.group.environment_tag.as_ref();

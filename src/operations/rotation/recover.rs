@@ -13,7 +13,8 @@ use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
     api::failure::CallError,
     directory::{
-        DirectoryError, PlaceId, Record, RotationFilter, RotationId, RotationRow, RotationStep,
+        DirectoryError, Noted, PlaceId, Record, RotationFilter, RotationId, RotationRow,
+        RotationStep,
     },
     domain::{
         history::{Ending, Entry, Operation},
@@ -204,8 +205,7 @@ impl Operations {
             let open_before = OpenBeforeGet {
                 open: vec![row.clone()],
                 mutations: Vec::new(),
-                recorded: 0,
-                overtaken: false,
+                noted: Noted::default(),
                 at: self.moment(),
             };
             let settled = self.plan_settlement(&open_before, &Evidence::Nothing);

@@ -1,10 +1,12 @@
 //! Rotates one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
 //! the answer means is decided in `answer::rotation`. Nothing here ever sends a rotation twice.
 
+use std::time::Duration;
+
 use crate::{
     directory::{
-        BeginResult, DirectoryError, ItemKey, Precondition, Record, Recorded, RotationId,
-        RotationIntent, RotationStep,
+        BeginResult, DirectoryError, ItemKey, Record, Recorded, RotationId, RotationIntent,
+        RotationStep, SnapshotExtras, TokenChange,
     },
     domain::{
         group::UserGroupId,
@@ -18,6 +20,36 @@ use crate::{
         handoff::hand_off_after, rotation::settle::BeforeGet,
     },
 };
+
+/// A token younger than this, by the directory's own clock, is not rotated again by a command.
+pub const JUST_ROTATED: Duration = Duration::from_mins(1);
+
+/// Which tokens from rotations of this directory are left alone, however they were selected.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spare {
+    /// Those recorded after this number of the directory ([`Operations::last_number`]).
+    pub since: Option<i64>,
+    /// Those recorded less than this ago, by the directory's own clock.
+    pub younger_than: Duration,
+}
+
+/// The token that a rotation is meant for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Target {
+    /// The token that the operator was shown; anything else counts as changed. `None`: whatever the group has.
+    pub seen: Option<Fingerprint>,
+    pub spare: Spare,
+}
+
+/// The token that was shown, with nothing spared.
+impl From<Option<Fingerprint>> for Target {
+    fn from(seen: Option<Fingerprint>) -> Self {
+        Self {
+            seen,
+            ..Self::default()
+        }
+    }
+}
 
 /// A rotation in progress: its journal row and its state.
 pub(crate) struct UnderWay<'a> {
@@ -35,7 +67,6 @@ pub(crate) struct StepRecord {
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
-    pub precondition: Precondition,
     /// What in the answer contradicts the place.
     pub alarm: Option<String>,
 }
@@ -69,11 +100,17 @@ impl Operations {
     pub async fn rotate_seen(
         &self,
         id: &UserGroupId,
-        seen: Option<Fingerprint>,
+        target: impl Into<Target>,
         reason: Option<String>,
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
-        self.rotate_item(id, seen, reason, assurance, None).await
+        self.rotate_item(id, target.into(), reason, assurance, None)
+            .await
+    }
+
+    /// The last number in the order of the directory: what is recorded later has a higher one.
+    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
+        self.directory().last_number().await
     }
 
     /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. It comes with
@@ -81,7 +118,7 @@ impl Operations {
     pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
-        seen: Option<Fingerprint>,
+        target: Target,
         reason: Option<String>,
         assurance: UnknownIdPolicy,
         item: Option<(ItemKey, Option<BeforeGet>)>,
@@ -98,12 +135,14 @@ impl Operations {
         let Preflight {
             token: current,
             warnings,
-        } = self.preflight(before, id, seen, assurance).await?;
+        } = self.preflight(before, id, target.seen, assurance).await?;
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
         let mut under_way = UnderWay {
             id,
-            row: self.begin(id, previous, reason.clone(), item).await?,
+            row: self
+                .begin(id, previous, reason.clone(), item, target.spare)
+                .await?,
             rotation: Rotation::intended(previous),
             reason,
             warnings,
@@ -120,7 +159,7 @@ impl Operations {
         let client = client.until(self.send_by(sending));
         let result = client.rotate(&current, Some(id)).await;
         self.reached(Failpoint::Answered);
-        self.handle_answer(under_way, result).await
+        Box::pin(self.handle_answer(under_way, result)).await
     }
 
     /// Checks that the group exists in this environment and has the token that this installation had seen.
@@ -153,10 +192,7 @@ impl Operations {
             .iter()
             .any(|ending| matches!(ending, Ending::Recovered | Ending::Superseded));
         if is_done || seen.is_some_and(|seen| seen != current) {
-            return Err(Failure::TokenChanged {
-                id: id.clone(),
-                settled,
-            });
+            return Err(self.token_changed(id, settled).await);
         }
         Ok(Preflight {
             token,
@@ -171,8 +207,11 @@ impl Operations {
         previous: Fingerprint,
         reason: Option<String>,
         item: Option<ItemKey>,
+        spare: Spare,
     ) -> Result<RotationId, Failure> {
         let intent = RotationIntent {
+            noted: spare.since,
+            spares: spare.younger_than,
             user_group_id: id.clone(),
             previous,
             by: self.operator().to_owned(),
@@ -192,14 +231,36 @@ impl Operations {
                 // Do not wait: a second rotation of the same token is never what is wanted next. A create or an update
                 // (`HeldBy`) changes no token, and is waited for.
                 BeginResult::TakenBy(row) => {
+                    let ago = self.since_sent(&row, &self.moment());
                     return Err(Failure::RotationTaken {
                         id: id.clone(),
+                        ago: Some(ago),
                         state: row.rotation.state,
                         by: row.by,
                     });
                 }
                 BeginResult::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+                BeginResult::RotatedBy(token) => {
+                    return Err(Failure::JustRotated {
+                        id: id.clone(),
+                        by: token.by.clone().unwrap_or_default(),
+                        ago: token.ago(),
+                    });
+                }
             }
+        }
+    }
+
+    /// The refusal for a token that is not the one that was meant, with who replaced it, if that was done from here.
+    async fn token_changed(&self, id: &UserGroupId, settled: Vec<Ending>) -> Failure {
+        let extras = SnapshotExtras::default();
+        let now = self.directory().snapshot(self.here(), id, extras).await;
+        let token = now.ok().and_then(|now| now.token);
+        let ago = token.as_ref().and_then(TokenChange::ago);
+        Failure::TokenChanged {
+            id: id.clone(),
+            settled,
+            by: token.and_then(|token| token.by).map(|by| (by, ago)),
         }
     }
 
@@ -210,11 +271,30 @@ impl Operations {
         event: Event,
         step: StepRecord,
     ) -> Result<Recorded, DirectoryError> {
+        let (record, after) = self.step_record(under_way, event, step);
+        let recorded = self.directory().record(self.here(), record).await?;
+        under_way.rotation = after;
+        Ok(recorded)
+    }
+
+    /// What is recorded of one step, and the rotation after it.
+    pub(crate) fn step_record(
+        &self,
+        under_way: &UnderWay<'_>,
+        event: Event,
+        step: StepRecord,
+    ) -> (Record, Rotation) {
         let from = under_way.rotation.state;
         let after = under_way
             .rotation
             .step(event, self.settle_window())
             .expect("sending follows the intent, and an answer the sending");
+        let handoff = hand_off_after(
+            under_way.row,
+            self.profile().handoff.is_some(),
+            from,
+            after.state,
+        );
         let record = Record {
             observation: step.observation,
             entry: step.entry,
@@ -226,23 +306,12 @@ impl Operations {
                 at: self.now(),
                 note: step.note,
             }),
-            handoff: hand_off_after(
-                under_way.row,
-                self.profile().handoff.is_some(),
-                from,
-                after.state,
-            ),
-            precondition: step.precondition,
-            created: false,
-            mutation: None,
-            since: None,
+            handoff,
             key: self.key_id(),
             alarm: step.alarm,
-            discards_result: false,
+            ..Record::default()
         };
-        let recorded = self.directory().record(self.here(), record).await?;
-        under_way.rotation = after;
-        Ok(recorded)
+        (record, after)
     }
 
     pub(crate) fn rotation_entry(

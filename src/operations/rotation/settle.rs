@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     directory::{
-        DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId, RotationRow,
+        DirectoryError, GroupSnapshot, Mutation, Noted, PlaceId, Record, RotationId, RotationRow,
         RotationStep, SnapshotExtras,
     },
     domain::{
@@ -25,11 +25,30 @@ pub(crate) struct OpenBeforeGet {
     pub open: Vec<RotationRow>,
     /// Open creates and updates.
     pub mutations: Vec<Mutation>,
-    /// How many outcomes of the group had been recorded by then.
-    pub recorded: i64,
-    /// Whether another one has been recorded since.
-    pub overtaken: bool,
+    /// The last recorded changes of the group by then.
+    pub noted: Noted,
     pub at: Moment,
+}
+
+impl OpenBeforeGet {
+    /// What is still as it was when the get was sent. What was advanced since, an answer to that get cannot settle; nor
+    /// creates and updates, if another one was recorded since.
+    pub(crate) fn still_open(&self, found: &GroupSnapshot, fields_are_later: bool) -> Self {
+        let rotations = self.open.iter().filter(|row| {
+            let mut now = found.open.iter();
+            now.any(|now| now.id == row.id && now.rotation == row.rotation)
+        });
+        let mutations = self.mutations.iter().filter(|mutation| {
+            let mut now = found.mutations.iter();
+            !fields_are_later && now.any(|now| now.id == mutation.id && now.state == mutation.state)
+        });
+        Self {
+            open: rotations.cloned().collect(),
+            mutations: mutations.cloned().collect(),
+            noted: self.noted,
+            at: self.at.clone(),
+        }
+    }
 }
 
 /// What the directory knew of a group just before a get is sent.
@@ -86,8 +105,7 @@ impl Operations {
         let open_before = OpenBeforeGet {
             open: found.open,
             mutations: found.mutations,
-            recorded: found.recorded,
-            overtaken: false,
+            noted: found.noted,
             at,
         };
         Ok(BeforeGet {
@@ -111,6 +129,7 @@ impl Operations {
             let extras = SnapshotExtras {
                 profile: is_named.then(|| (profile.name.clone(), profile.url())),
                 key,
+                fingerprint: None,
             };
             let mut found = directory.snapshot(here, id, extras).await?;
             // Otherwise another process has bound it to another place.

@@ -159,6 +159,7 @@ impl Backends {
                 done(operations.update_edit(&id, &edit, known).await)
             }),
             Job::Rotate { id, seen, reason } => Box::pin(async move {
+                // Nothing is spared: the page has shown who rotated it last, and when.
                 done(
                     operations
                         .rotate_seen(&id, seen, reason, UnknownIdPolicy::KnownOnly)

@@ -321,6 +321,7 @@ fn change(state: mutation::State) -> Mutation {
         ending: None,
         note: None,
         changes: None,
+        sent: None,
     }
 }
 

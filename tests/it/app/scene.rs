@@ -345,6 +345,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         }),
         Job::PlanBulk { ids, .. } => Outcome::Planned(Plan {
             at: Timestamp::UNIX_EPOCH,
+            noted: 0,
             ready: ids.clone(),
             skipped: vec![(id("hooli"), Skip::NotKnown)],
         }),

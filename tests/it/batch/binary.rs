@@ -218,6 +218,7 @@ async fn unfinished_batches_are_listed_with_a_command_for_their_own_profile() {
         by: "li@desk7".into(),
         reason: None,
         at: Timestamp::now(),
+        noted: 0,
         kind: BatchKind::Rotate,
         items: vec![(id("g000"), None)],
     };

@@ -54,8 +54,12 @@ async fn a_rotation_hands_off_and_says_so() {
     let got = std::fs::read_to_string(home.path("in")).expect("taken");
     let token = token(&home).await;
     assert!(got.contains(&token) && !rotated.to_string().contains(&token));
-    let ran = home.run(&["rotate", "acme", "--yes"]).await;
+    let refused = home.run(&["rotate", "acme", "--yes"]).await;
+    assert_eq!(refused.code, 3, "it was rotated a moment ago");
+    let again = ["rotate", "acme", "--yes", "--include-recent"];
+    let ran = home.run(&again).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_has(&refused.err, "--include-recent");
     assert_has(&ran.err, "handing the new token to /bin/sh");
     assert_has(&ran.err, "\"acme\" handed off: stored");
     let ran = home.run(&["rotations", "handoff", "--pending"]).await;

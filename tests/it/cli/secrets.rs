@@ -112,7 +112,7 @@ async fn keys_and_tokens_are_in_no_output_argument_or_file() {
         &["get", "acme", "--json"],
         &["update", "acme", "--name", "Acme 2", "--yes"],
         &["rotate", "acme", "--yes", "--json"],
-        &["rotate", "acme", "--yes"],
+        &["rotate", "acme", "--yes", "--include-recent"],
         &["history", "--json"],
         &["list"],
     ] {

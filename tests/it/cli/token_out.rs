@@ -20,7 +20,7 @@ async fn only_the_token_is_written_to_a_pipe() {
         &["get", "acme-eu"][..],
         &["get", "acme-eu", "--json"],
         &["rotate", "acme-eu", "--yes"],
-        &["rotate", "acme-eu", "--yes", "--json"],
+        &["rotate", "acme-eu", "--yes", "--include-recent", "--json"],
         &["create", "new-one", "--yes"],
         &["update", "acme-eu", "--name", "New", "--yes"],
     ] {

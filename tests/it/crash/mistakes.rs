@@ -79,6 +79,8 @@ impl<'a> UnderWay<'a> {
             hands_off: false,
             key: None,
             item: None,
+            noted: None,
+            spares: std::time::Duration::ZERO,
         };
         let begun = installation.directory.begin_rotation(
             place(&installation.directory, &installation.profile.name),
@@ -91,7 +93,7 @@ impl<'a> UnderWay<'a> {
                 row,
                 rotation: Rotation::intended(previous),
             }),
-            BeginResult::TakenBy(_) | BeginResult::HeldBy(_) => None,
+            BeginResult::TakenBy(_) | BeginResult::HeldBy(_) | BeginResult::RotatedBy(_) => None,
         }
     }
 

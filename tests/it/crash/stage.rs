@@ -167,15 +167,19 @@ impl Scene<'_> {
     /// As if the machine had been restarted: then the wall clock, which the installation sets itself, tells how long
     /// ago something was sent. In a database it becomes an hour ago by the database's clock.
     pub(super) fn restart_machine(&self) {
-        let text = match team(&self.directory) {
-            Some(_) => {
-                "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
+        let texts: &[&str] = match team(&self.directory) {
+            Some(_) => &["ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
                  UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
-                 ALTER TABLE rotations ENABLE TRIGGER rotations_timed"
-            }
-            None => "UPDATE rotations SET boot_clock = 'before:1'",
+                 ALTER TABLE rotations ENABLE TRIGGER rotations_timed; \
+                 UPDATE last_changes SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline()"],
+            None => &[
+                "UPDATE rotations SET boot_clock = 'before:1'",
+                "UPDATE last_changes SET boot_clock = 'before:1'",
+            ],
         };
-        self.ask(text);
+        for text in texts {
+            self.ask(text);
+        }
     }
 
     fn key(&self) -> PathBuf {

@@ -122,6 +122,7 @@ async fn of_fifty_concurrent_rotations_exactly_one_begins() {
             BeginResult::Started(id) => started.push(id),
             BeginResult::TakenBy(row) => taken.push(row.id),
             BeginResult::HeldBy(holder) => panic!("held by {holder:?}"),
+            BeginResult::RotatedBy(token) => panic!("rotated: {token:?}"),
         }
     }
     assert_eq!((started.len(), taken.len()), (1, 49));

@@ -323,38 +323,40 @@ async fn a_write_whose_caller_was_dropped_is_still_done() {
 }
 
 #[tokio::test]
-async fn an_observation_based_on_another_token_is_refused_as_a_whole() {
+async fn what_an_answer_means_is_decided_on_what_is_recorded_now_and_counted_in_order() {
     let installation = Opened::new();
     let directory = installation.open();
-    let upon = |fingerprint, seen| Record {
-        precondition: Precondition::Token(seen),
-        entry: Some(entry("eu", "acme", 1)),
-        ..observation_record(observation("acme", fingerprint, 1))
+    let here = place(&directory, "eu");
+    let acme = observation("acme", OLD, 1).id;
+    let take = async |fingerprint| {
+        let record = observation_record(observation("acme", fingerprint, 1));
+        let decide = move |found: &GroupSnapshot, _: bool| {
+            let token = found
+                .group
+                .as_ref()
+                .and_then(|group| group.fingerprint.as_ref());
+            let token = token.map(|known| known.value);
+            (vec![record.clone()], (token, found.noted, found.had_token))
+        };
+        let decided = directory.decide(here, &acme, Some(OLD), 0, decide).await;
+        decided.expect("written").1
     };
-    for (fingerprint, seen, taken) in [
-        (OLD, Some(OLD), false),
-        (OLD, None, true),
-        (NEW, None, false),
-        (NEW, Some(NEW), false),
-        (NEW, Some(OLD), true),
-    ] {
-        let recorded = directory
-            .record(place(&directory, "eu"), upon(fingerprint, seen))
-            .await;
-        match recorded {
-            Ok(_) => assert!(taken, "{fingerprint:?} upon {seen:?}"),
-            Err(DirectoryError::Overtaken(given)) => {
-                assert!(!taken, "{fingerprint:?} based on {seen:?}");
-                assert_eq!(*given, observation("acme", fingerprint, 1), "it comes back");
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-    let lines = directory.history(HistoryFilter::default()).await;
+    let (token, first, had) = take(OLD).await;
+    assert_eq!((token, first, had), (None, Noted::default(), false));
+    let (token, same, had) = take(NEW).await;
     assert_eq!(
-        lines.expect("readable").len(),
-        2,
-        "nothing that was refused is there"
+        (token, same, had),
+        (Some(OLD), first, true),
+        "nothing was changed"
+    );
+    let (token, later, _) = take(NEW).await;
+    assert_eq!(token, Some(NEW));
+    assert!(later.token > same.token && later.fields == same.fields);
+    let (_, again, _) = take(NEW).await;
+    assert_eq!(again, later);
+    assert_eq!(
+        directory.last_number().await.expect("readable"),
+        again.token
     );
 }
 

@@ -41,6 +41,7 @@ async fn unfinished_batch(world: &World, side: Side, by: &str, at: Timestamp) ->
         by: by.into(),
         reason: None,
         at,
+        noted: 0,
         kind: BatchKind::Rotate,
         items: vec![(id(ACME), None)],
     };

@@ -146,7 +146,7 @@ async fn a_create_that_succeeds_proves_that_an_earlier_one_did_not() {
     let lines = history(&tomorrow).await.into_iter();
     let mut endings: Vec<_> = lines.map(|line| line.ending).collect();
     endings.retain(|ending| *ending != Ending::Unknown);
-    assert_eq!(endings, [Ending::Created, Ending::NotApplied]);
+    assert_eq!(endings, [Ending::NotApplied, Ending::Created]);
 }
 
 #[tokio::test]

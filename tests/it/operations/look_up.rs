@@ -268,11 +268,17 @@ async fn an_answer_sent_before_a_rotation_does_not_bring_back_the_old_token() {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     gate.open();
     let late = late.await.expect("it ends").expect("an answer");
-    assert_eq!(late.warnings, [Warning::StaleAnswer]);
-    assert_eq!(late.token, None, "the token is dead");
-    assert_eq!(late.group.fingerprint, rotated.group.fingerprint);
+    let confirmed = Ending::Confirmed;
+    let settled = Warning::RotationSettled { ending: confirmed };
+    assert_eq!(late.warnings, [settled]);
+    assert_eq!(late.token, rotated.token, "read again: the old one is dead");
+    let value =
+        |group: groupdesk::domain::known::KnownGroup| group.fingerprint.map(|known| known.value);
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
-    assert_eq!(known, Some(rotated.group));
-    let expected = [(Operation::Rotate, Ending::Rotated)];
+    assert_eq!(known.map(value), Some(value(rotated.group)));
+    let expected = [
+        (Operation::Rotate, Ending::Rotated),
+        (Operation::Rotate, confirmed),
+    ];
     assert_eq!(scene.history().await, expected);
 }

@@ -118,7 +118,7 @@ async fn a_token_not_seen_here_before_is_not_rotated() {
         panic!("{said}");
     };
     assert_eq!(settled, []);
-    assert!(said.contains("changed elsewhere"), "{said}");
+    assert!(said.contains("changed outside this directory"), "{said}");
     assert_eq!(scene.proxy.methods(), ["GET"]);
     assert_eq!(scene.states().await, []);
     let lines = history(&scene.ana).await;

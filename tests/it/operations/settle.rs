@@ -215,6 +215,8 @@ pub(super) async fn leave_behind(
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: std::time::Duration::ZERO,
     };
     let begun = opened_by(directory, by)
         .begin_rotation(place(directory, profile), intent)

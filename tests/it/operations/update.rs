@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{ACME, Scene, exposed, has, history, look_up, rotate, update, wanted};
 use crate::support::{
-    proxy::{Gate, ProxyFault, Then},
+    proxy::{ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -245,14 +245,15 @@ async fn a_conditional_edit_whose_group_differs_only_reads() {
 #[tokio::test]
 async fn a_stale_answer_does_not_prove_that_nothing_changed() {
     let scene = Scene::new().await;
-    let gate = Gate::new();
-    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
-    let (here, acme) = (scene.ana.clone(), id(ACME));
-    let late = tokio::spawn(async move { here.look_up_unchanged(&acme).await });
-    gate.reached().await;
+    let old = scene.world.stored(Side::Testing, ACME).token;
     rotate(&scene.ana).await.expect("rotated");
-    gate.open();
-    let late = late.await.expect("it ends").expect_err("of no use");
+    // A replica lags behind.
+    let lagging = move |answer: &mut serde_json::Value| {
+        answer["user_group"]["token"] = old.clone().into();
+    };
+    scene.proxy.next("GET", ProxyFault::change(lagging));
+    let late = scene.ana.look_up_unchanged(&id(ACME)).await;
+    let late = late.expect_err("of no use");
     assert!(matches!(late, Failure::Unreadable(_)), "{late:?}");
     let said = late.to_string();
     assert!(

@@ -1,4 +1,4 @@
--- The tables of a team's directory on PostgreSQL: those of the SQLite file at versions 13 to 16, under the same names,
+-- The tables of a team's directory on PostgreSQL: those of the SQLite file at versions 13 to 17, under the same names,
 -- so that the same SQL works on both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC by
 -- the operator's clock; JSON is stored as text, with its key order.
 --
@@ -246,14 +246,27 @@ CREATE TABLE mutations (
     ending        TEXT,
     note          TEXT,
     changes       TEXT CHECK (changes IS NULL OR changes::json IS NOT NULL),
-    recorded      BIGINT,
+    sent          TEXT CHECK (sent IS NULL OR sent::json IS NOT NULL),
     merged        BIGINT NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX mutations_one_per_group ON mutations (place, user_group_id, merged)
     WHERE state IN ('intended', 'sent', 'unknown');
 CREATE INDEX mutations_open ON mutations (place, user_group_id)
     WHERE state IN ('intended', 'sent', 'unknown', 'open');
-CREATE INDEX mutations_recorded ON mutations (place, user_group_id, recorded);
+
+-- The last recorded change of each group, of its fields and of its token. A sequence numbers them, because concurrent
+-- writers would take the same next number.
+CREATE SEQUENCE order_of_changes AS BIGINT CACHE 1;
+CREATE TABLE last_changes (
+    place         BIGINT NOT NULL REFERENCES places (number),
+    user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
+    part          TEXT   NOT NULL CHECK (part IN ('fields', 'token')),
+    number        BIGINT NOT NULL,
+    rotation      BIGINT REFERENCES rotations (id),
+    boot_clock    TEXT,
+    PRIMARY KEY (place, user_group_id, part)
+);
+CREATE INDEX last_changes_by_number ON last_changes (number);
 
 CREATE TABLE batches (
     id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -265,7 +278,8 @@ CREATE TABLE batches (
     ended_at   BIGINT,
     kind       TEXT   NOT NULL DEFAULT 'rotate' CHECK (kind IN ('rotate', 'edit')),
     change     TEXT CHECK (change IS NULL OR change::json IS NOT NULL),
-    stopped    TEXT CHECK (stopped IS NULL OR stopped::json IS NOT NULL)
+    stopped    TEXT CHECK (stopped IS NULL OR stopped::json IS NOT NULL),
+    noted      BIGINT
 );
 CREATE INDEX batches_of_place ON batches (place);
 
@@ -455,6 +469,19 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER batch_runs_heard_of BEFORE INSERT OR UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
+
+-- Numbered and timed by the server. A copied row comes without a time, and keeps its number, from which the sequence goes on.
+CREATE FUNCTION numbered() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NEW.boot_clock IS NULL THEN
+        PERFORM setval('order_of_changes', greatest(NEW.number, nextval('order_of_changes')));
+    ELSE
+        NEW.number := nextval('order_of_changes');
+        NEW.boot_clock := now_in_micros() || '@' || timeline();
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER last_changes_numbered BEFORE INSERT OR UPDATE OF number ON last_changes FOR EACH ROW EXECUTE FUNCTION numbered();
 CREATE TRIGGER scheduled_runs_heard_of BEFORE INSERT OR UPDATE ON scheduled_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -488,6 +515,8 @@ BEGIN
             AND split_part(boot_clock, '@', 2) <> timeline();
         UPDATE mutations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'unknown', 'open')
             AND split_part(boot_clock, '@', 2) <> timeline();
+        UPDATE last_changes SET boot_clock = now_in_micros() || '@' || timeline()
+            WHERE split_part(boot_clock, '@', 2) <> timeline();
         UPDATE batch_runs SET seen = seen WHERE NOT ended;
         UPDATE scheduled_runs SET seen = seen WHERE NOT ended;
         INSERT INTO audit (who, what, before, after)

@@ -33,9 +33,11 @@ GRANT INSERT (place, profile, user_group_id, state, previous, fingerprint, refus
     ON rotations TO ":schema_operator";
 GRANT INSERT (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note)
     ON rotation_events TO ":schema_operator";
-GRANT INSERT (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, started_at, boot_clock, changes), UPDATE (state, sent_at, boot_clock, ended_at, ending, note, changes, recorded)
+GRANT INSERT (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, started_at, boot_clock, changes), UPDATE (state, sent_at, boot_clock, ended_at, ending, note, changes, sent)
     ON mutations TO ":schema_operator";
-GRANT INSERT (place, profile, by, reason, started_at, kind, change), UPDATE (stopped, ended_at)
+GRANT INSERT, UPDATE (number, rotation, boot_clock)
+    ON last_changes TO ":schema_operator";
+GRANT INSERT (place, profile, by, reason, started_at, kind, change, noted), UPDATE (stopped, ended_at)
     ON batches TO ":schema_operator";
 GRANT INSERT (batch_id, position, user_group_id, edit), UPDATE (rotation_id, mutation_id, outcome, note)
     ON batch_items TO ":schema_operator";

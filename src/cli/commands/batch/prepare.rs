@@ -39,8 +39,8 @@ pub(super) struct RotateRequest {
     pub(super) mutation: Mutation,
     pub(super) reason: Option<String>,
     pub(super) token_out: Option<PathBuf>,
-    /// When the groups were selected.
-    pub(super) at: Timestamp,
+    /// When the groups were selected, and the last number of the directory then.
+    pub(super) selected_at: (Timestamp, i64),
     /// For a run by age, as a timer starts it: only one such run at a time, and at most this many groups that can be
     /// rotated.
     pub(super) scheduled: Option<usize>,
@@ -76,7 +76,7 @@ pub(super) async fn rotate(
         };
         return Ok(Ok(resume(session, &resumed, true).await?));
     }
-    let at = operations.now();
+    let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
     let selected = if let Some(batch) = arguments.bulk.retry_failed {
         let batch = operations.batch(BatchId(batch)).await?;
@@ -108,7 +108,7 @@ pub(super) async fn rotate(
         mutation: arguments.mutation,
         reason: arguments.reason,
         token_out: arguments.token.token_out,
-        at,
+        selected_at,
         scheduled,
     };
     begin(session, request, pace).await
@@ -126,13 +126,13 @@ pub(super) async fn begin(
         mutation,
         reason,
         token_out,
-        at,
+        selected_at: (at, noted),
         scheduled,
     } = request;
     let planned = async || {
         let plan = session.operations.plan_batch(&ids, include_recent).await?;
         let plan = plan.first(scheduled.unwrap_or(usize::MAX), &ids);
-        Ok::<_, CliError>(Plan { at, ..plan })
+        Ok::<_, CliError>(Plan { at, noted, ..plan })
     };
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;

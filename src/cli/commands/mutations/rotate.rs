@@ -13,7 +13,7 @@ use crate::{
     },
     config::guard::Level,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
-    operations::{Guarded, TokenLookup},
+    operations::{Guarded, JUST_ROTATED, Spare, Target, TokenLookup},
 };
 
 /// Rotates the group that a pasted token belongs to (docs/design/rotation.md: the fingerprint is looked up first; if
@@ -85,10 +85,13 @@ pub(crate) async fn rotate(
         assurance: exists,
         mutation,
         token,
+        bulk,
         ..
     } = arguments;
     let assurance = assurance(exists.exists);
     session.operations.permitted(Guarded::Rotate)?;
+    // Before anything is shown: what somebody rotates from here on, this command leaves alone.
+    let noted = session.operations.last_number().await?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
     mutation.no_curl(NOT_WRITTEN)?;
@@ -110,10 +113,24 @@ pub(crate) async fn rotate(
         "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
     );
     confirm::confirm(mutation.yes, &what, asking.question(&id)).await?;
+    let target = Target {
+        seen,
+        // A token that was pasted is meant, however young it is.
+        spare: if bulk.include_recent || pasted.is_some() {
+            Spare::default()
+        } else {
+            Spare {
+                since: Some(noted),
+                younger_than: JUST_ROTATED,
+            }
+        },
+    };
     let rotated = session
         .in_flight
         .during(Box::pin(
-            session.operations.rotate_seen(&id, seen, reason, assurance),
+            session
+                .operations
+                .rotate_seen(&id, target, reason, assurance),
         ))
         .await
         .map_err(CliError::from)?;

@@ -17,7 +17,7 @@ SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// Place $1 receives the contents of place $2; the groups themselves are united before.
-pub(crate) const MERGE: [&str; 23] = [
+pub(crate) const MERGE: [&str; 25] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -29,6 +29,11 @@ pub(crate) const MERGE: [&str; 23] = [
     "UPDATE history SET place = $1 WHERE place = $2",
     "UPDATE rotations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
     "UPDATE mutations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
+    "INSERT INTO last_changes (place, user_group_id, part, number, rotation, boot_clock) \
+     SELECT $1, user_group_id, part, number, rotation, boot_clock FROM last_changes WHERE place = $2 \
+     ON CONFLICT (place, user_group_id, part) DO UPDATE SET number = excluded.number, rotation = excluded.rotation, \
+      boot_clock = excluded.boot_clock WHERE excluded.number > last_changes.number",
+    "DELETE FROM last_changes WHERE place <> $1 AND place = $2",
     "DELETE FROM facts WHERE place = $1 AND fact = 'sole_writer' AND NOT EXISTS \
       (SELECT 1 FROM facts other WHERE other.place = $2 AND other.fact = 'sole_writer' AND other.value = 'yes')",
     "DELETE FROM facts WHERE place <> $1 AND place = $2",

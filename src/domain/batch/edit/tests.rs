@@ -43,7 +43,6 @@ fn rules() -> EditRules {
             most: 100,
             guard: None,
             include_recent: false,
-            begun: None,
             now: Timestamp::from_second(NOW).expect("a time"),
         },
         facts: Facts {
@@ -65,6 +64,7 @@ fn candidate<'a>(group: &'a KnownGroup, change: &BulkChange) -> EditCandidate<'a
             id: group.id.clone(),
             group: Some(group),
             open: None,
+            rotated: None,
         },
         wanted: WantedRow::of(change),
         open: None,

@@ -289,8 +289,8 @@ async fn rotations(c: &mut Contract) {
     let rotate = ["rotate", "acme", "--yes", "--reveal", "--reason", "leaked"];
     c.case(&home, 0, "rotate ID", &rotate).await;
     set_script(&home, "echo full >&2; exit 3");
-    c.case(&home, 6, "rotate ID", &["rotate", "acme", "--yes"])
-        .await;
+    let again = ["rotate", "acme", "--yes", "--include-recent"];
+    c.case(&home, 6, "rotate ID", &again).await;
     c.case(&home, 0, "rotations", &["rotations"]).await;
     let again = ["rotations", "handoff", "2", "99"];
     c.case(&home, 6, "rotations handoff [ID]", &again).await;

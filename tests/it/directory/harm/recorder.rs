@@ -167,6 +167,8 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
         hands_off: false,
         key: None,
         item: None,
+        noted: None,
+        spares: std::time::Duration::ZERO,
     };
     let begun = directory
         .begin_rotation(place(directory, PROFILE), intent)
