@@ -307,8 +307,13 @@ impl Operations {
     }
 
     /// Saves the list view of this profile.
-    pub async fn keep_view(&self, view: ListView) -> Result<(), DirectoryError> {
-        self.0.directory.keep_view(&self.profile().name, view).await
+    ///
+    /// # Errors
+    /// If the filter has a secret, or the directory cannot be written.
+    pub async fn keep_view(&self, view: ListView) -> Result<(), Failure> {
+        self.no_secret_in_text("filter", &view.filter).await?;
+        let kept = self.0.directory.keep_view(&self.profile().name, view);
+        kept.await.map_err(Failure::NothingSent)
     }
 
     /// Returns what the directory knows of one group. Nothing is sent.

@@ -18,6 +18,18 @@ pub struct DesiredFields {
 }
 
 impl DesiredFields {
+    /// Whether some text of these fields has this text in it.
+    pub fn contains_text(&self, part: &str) -> bool {
+        let has = |text: &String| text.contains(part);
+        let mut rows = self.mapping.iter().flatten();
+        let properties = self.properties.as_ref();
+        self.name.as_ref().is_some_and(has)
+            || rows.any(|(key, value)| has(key) || has(value))
+            || properties.is_some_and(|object| {
+                serde_json::to_string(object).is_ok_and(|text| text.contains(part))
+            })
+    }
+
     /// All three fields as known now: the starting point of an edit. Values known only from a file are left out,
     /// because the service may have something else.
     pub fn of(group: &KnownGroup) -> Self {

@@ -23,7 +23,7 @@ use super::token::Token;
 use clean::{CUT, Removing, cleaned};
 use decode::{decoded, text_of};
 use shape::{DIGITS, suspicion};
-pub use shape::{FRAGMENT, Shape, shape, suspicious_words};
+pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
 use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
 
 /// In bytes. No token or API key is longer.

@@ -53,10 +53,16 @@ pub enum Failure {
     TooLarge(#[from] TooLarge),
     /// A known secret in a text field: it would be readable by everybody, here and at the service.
     #[error(
-        "{field}: this is a token or an API key that is known here; nothing was sent or written down. Leave it out, and \
-         rotate it where others may have seen it"
+        "{field}: this is a token or an API key that groupdesk knows; nothing was sent or saved. `groupdesk whose` (W in the \
+         console) finds the group of a token: rotate it if others may have seen it"
     )]
     HoldsSecret { field: String },
+    /// Something in a text of a person's own that looks like a token or a part of one.
+    #[error(
+        "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` (W in \
+         the console) finds its group. If it is something else, write no more than 15 of its digits"
+    )]
+    LooksSecret { field: String },
     /// An invalid note or label; these are never sent.
     #[error("{0}; nothing was saved")]
     Annotation(#[from] InvalidAnnotation),
@@ -288,6 +294,7 @@ impl Failure {
             | Self::Forbidden { .. }
             | Self::TooLarge(_)
             | Self::HoldsSecret { .. }
+            | Self::LooksSecret { .. }
             | Self::CreatedByGet { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)
@@ -342,6 +349,7 @@ impl Failure {
             | Self::Forbidden { .. }
             | Self::TooLarge(_)
             | Self::HoldsSecret { .. }
+            | Self::LooksSecret { .. }
             | Self::WrongEnvironment { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)

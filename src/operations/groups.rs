@@ -273,6 +273,7 @@ impl Operations {
     ) -> Result<Lookup, Failure> {
         self.permitted(Guarded::Create)?;
         check_size(wanted)?;
+        self.no_secret_as_id(id).await?;
         self.no_secret_in(&DesiredFields::default(), wanted).await?;
         let request = request(id, wanted);
         let all = Change::between(&DesiredFields::default(), wanted);

@@ -2,6 +2,7 @@
 //! true. Lower case is safe, upper case is stronger, and no key changes anything at the service without a review.
 
 mod actions;
+mod burst;
 pub mod footer;
 mod key;
 pub mod mouse;
@@ -12,6 +13,7 @@ mod resolved;
 mod tables;
 
 pub use actions::Action;
+pub use burst::is_burst;
 pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};

@@ -82,6 +82,14 @@ pub trait View {
     fn field(&mut self) -> Option<&mut TextField> {
         None
     }
+    /// Whether the focused field is one for secrets.
+    fn takes_secrets(&self) -> bool {
+        false
+    }
+    /// Whether something that this action takes over looks like a token.
+    fn has_secret(&mut self, _action: Action) -> bool {
+        self.field().is_some_and(|field| field.looks_secret())
+    }
     /// A key for the focused widget.
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Some(field) = self.field() {

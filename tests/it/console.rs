@@ -16,6 +16,7 @@ mod handoff;
 mod keyboard;
 mod live;
 mod lost_server;
+mod pasted_secrets;
 mod place_questions;
 mod places;
 mod recovery;

@@ -236,6 +236,7 @@ impl Exit {
             | Failure::ViewName { .. }
             | Failure::TooLarge(_)
             | Failure::HoldsSecret { .. }
+            | Failure::LooksSecret { .. }
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,

@@ -34,7 +34,7 @@ const LETTER_CHANGES: usize = 6;
 pub enum Shape {
     /// Long hex digits, or a part of them.
     Fragment,
-    /// 64 hex digits, or a signed token (JWT).
+    /// 64 hex digits or more, or a signed token (JWT).
     Token,
 }
 
@@ -72,6 +72,13 @@ pub fn shape(text: &str) -> Option<Shape> {
     let shapes = [Removing::Colours, Removing::Tags]
         .map(|removing| suspicion(&cleaned(&decoded, removing)).shape);
     first.max(shapes[0]).max(shapes[1])
+}
+
+/// Whether something in the text may be a token of any shape, or a part of one: to be looked up before it is shown.
+pub fn is_suspicious(text: &str) -> bool {
+    let decoded = decoded(text);
+    let found = suspicion(&cleaned(&decoded, Removing::Tags));
+    found.line.is_some() || found.shape.is_some()
 }
 
 /// The words of a text that are suspicious by themselves: a caller may know them as something else.
@@ -152,7 +159,9 @@ impl Suspicion {
         if self.short >= FRAGMENT {
             self.suspect(line);
         }
-        if length >= FRAGMENT {
+        if length >= DIGITS {
+            self.shape = Some(Shape::Token);
+        } else if length >= FRAGMENT {
             self.shape = self.shape.max(Some(Shape::Fragment));
         }
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     directory::DirectoryError,
     domain::{
-        annotation::{Annotation, AnnotationChange, Attribution, Label},
+        annotation::{Annotation, AnnotationChange, Attribution},
         group::UserGroupId,
     },
     operations::{Failure, Operations},
@@ -47,10 +47,11 @@ impl Operations {
             let id = id.clone();
             return Err(Failure::NotKnown { id, near: vec![] });
         }
-        let labels = change.labels.iter().flatten().chain(&change.add);
-        let texts = change.note.iter().map(String::as_str);
-        for text in texts.chain(labels.map(Label::as_str)) {
-            self.no_secret_in_note(text).await?;
+        if let Some(note) = &change.note {
+            self.no_secret_in_text("note", note).await?;
+        }
+        for label in change.labels.iter().flatten().chain(&change.add) {
+            self.no_secret_in_text("label", label.as_str()).await?;
         }
         let place = self.place_of_drafts().await.map_err(Failure::NothingSent)?;
         let changed = self
@@ -79,7 +80,8 @@ impl Operations {
             let name = name.to_owned();
             return Err(Failure::ViewName { name });
         }
-        self.no_secret_in_note(&view.filter).await?;
+        self.no_secret_in_text("name of the view", &kept).await?;
+        self.no_secret_in_text("filter", &view.filter).await?;
         let saved = self.directory().save_view(&kept, view, self.written());
         saved.await.map_err(Failure::NothingSent)?;
         Ok(kept)

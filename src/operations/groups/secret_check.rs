@@ -6,7 +6,14 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::{
-    domain::{change::DesiredFields, draft::Draft, pasted, text::visible},
+    domain::{
+        change::DesiredFields,
+        draft::Draft,
+        group::UserGroupId,
+        pasted::{self, shape, suspicious_words},
+        text::visible,
+        token::Token,
+    },
     formats::GroupRow,
     operations::{Failure, Operations},
 };
@@ -50,12 +57,9 @@ impl Operations {
         self.refuse_secrets(&all.collect::<Vec<_>>()).await
     }
 
-    /// Refuses a draft that contains a known secret. Its texts may not parse, so every word is checked.
+    /// Refuses a draft that has a known secret, or something that looks like a token or a part of one and was not there
+    /// before. Its texts may not parse.
     pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
-        let before: HashSet<_> = texts(&draft.base)
-            .into_iter()
-            .flat_map(|text| words(text.text))
-            .collect();
         let typed = &draft.typed;
         let rows = typed.mapping.iter();
         let fields = [("name", typed.name.as_str())]
@@ -64,15 +68,21 @@ impl Operations {
             .chain([("properties", typed.properties.as_str())])
             .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
             .chain(typed.group_text.as_deref().map(|text| ("group", text)));
-        let all = fields.flat_map(|(field, text)| words(text).map(move |word| (field, word)));
-        let all: Vec<_> = all
-            .filter(|(_, text)| !before.contains(text))
+        let all: Vec<_> = fields
             .map(|(field, text)| Text {
                 field: field.to_owned(),
                 text,
             })
             .collect();
-        self.refuse_secrets(&all).await
+        let before = |form: &Token| draft.base.contains_text(form.expose());
+        self.refuse_new_secrets(&all, before).await?;
+        for text in all {
+            let mut words = suspicious_words(text.text);
+            if words.any(|word| !draft.base.contains_text(word)) {
+                return Err(Failure::LooksSecret { field: text.field });
+            }
+        }
+        Ok(())
     }
 
     /// Validates a required reason and returns it as stored: trimmed, without secrets.
@@ -86,28 +96,57 @@ impl Operations {
     }
 
     pub(crate) async fn no_secret_as_reason(&self, reason: Option<&str>) -> Result<(), Failure> {
-        self.no_secret_in_words("reason", reason.unwrap_or_default())
+        self.no_secret_in_text("reason", reason.unwrap_or_default())
             .await
     }
 
-    /// Refuses a note or filter that is, or contains, a known secret.
-    pub(crate) async fn no_secret_in_note(&self, note: &str) -> Result<(), Failure> {
-        self.no_secret_in_words("note", note).await
+    /// Refuses a text of a person's own, such as a note, a filter or a name, that has a known secret, or something that
+    /// looks like a token or a part of one. An id that is known is no token, whatever it looks like.
+    pub(crate) async fn no_secret_in_text(&self, field: &str, text: &str) -> Result<(), Failure> {
+        let field = field.to_owned();
+        let whole = Text { field, text };
+        let words: Vec<_> = suspicious_words(text).collect();
+        let ids: Vec<_> = words
+            .iter()
+            .filter_map(|word| UserGroupId::parse(*word).ok())
+            .collect();
+        let is_shaped = shape(text).is_some();
+        let field = whole.field.clone();
+        self.refuse_secrets(&[whole]).await?;
+        if !is_shaped {
+            return Ok(());
+        }
+        if !words.is_empty() && ids.len() == words.len() {
+            let known = self.show_by_ids(ids).await.map_err(Failure::NothingSent)?;
+            if known.iter().all(Option::is_some) {
+                return Ok(());
+            }
+        }
+        Err(Failure::LooksSecret { field })
     }
 
-    async fn no_secret_in_words(&self, field: &str, text: &str) -> Result<(), Failure> {
-        let words = words(text).map(|text| Text {
-            field: field.to_owned(),
-            text,
-        });
-        self.refuse_secrets(&words.collect::<Vec<_>>()).await
+    /// Refuses an id of a new group that is a known secret.
+    pub(crate) async fn no_secret_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
+        let (field, text) = ("ID".to_owned(), id.as_str());
+        self.refuse_secrets(&[Text { field, text }]).await
     }
 
     async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+        self.refuse_new_secrets(texts, |_| false).await
+    }
+
+    async fn refuse_new_secrets(
+        &self,
+        texts: &[Text<'_>],
+        was_before: impl Fn(&Token) -> bool,
+    ) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let (mut fields, mut fingerprints) = (Vec::new(), Vec::new());
         for text in texts {
             for form in pasted::candidates_of(text.text, SHORTEST) {
+                if was_before(&form) {
+                    continue;
+                }
                 fingerprints.push(fingerprinter.of(&form));
                 fingerprints.push(fingerprinter.of_key(&form.expose().to_owned().into()));
                 fields.push(&text.field);
@@ -123,30 +162,20 @@ impl Operations {
     }
 }
 
-/// The parts of a text that may be a secret: the whole text, its words, what is between quotes and punctuation, and
-/// what follows a key. A secret may contain such characters itself.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split_whitespace().flat_map(|word| {
-        let parts = word.split(|c: char| "\"'`\\,:;=|&(){}[]<>".contains(c));
-        let value = word.split_once(['=', ':']).map(|(_, value)| value);
-        let parts = parts.chain(value).chain([word]);
-        parts.flat_map(|part| [part, part.trim_matches(|c: char| c.is_ascii_punctuation())])
-    });
-    parts.chain([text])
-}
-
 fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
     let field = format!("{field} of \"{}\"", visible(row.id.as_str()));
     Text { field, text }
 }
 
-/// The note, any part of which may be a secret, and the labels.
+/// The note and the labels.
 fn annotation_texts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
-    let notes = row.annotation.note.iter().flat_map(|note| words(note));
+    let notes = row
+        .annotation
+        .note
+        .iter()
+        .map(|note| ("note", note.as_str()));
     let labels = row.annotation.labels.iter().flatten();
-    let labels = labels.flat_map(|label| words(label.as_str()));
-    let notes = notes.map(|text| ("note", text));
-    let all = notes.chain(labels.map(|text| ("labels", text)));
+    let all = notes.chain(labels.map(|label| ("labels", label.as_str())));
     all.map(|(field, text)| Text {
         field: field.into(),
         text,

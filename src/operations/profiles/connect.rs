@@ -17,6 +17,7 @@ use crate::{
         profile::{KeySource, Profile},
     },
     directory::{Directory, DirectoryError},
+    domain::pasted::shape,
     operations::{Clock, Failure, Operations, open_directory},
 };
 
@@ -89,6 +90,16 @@ pub struct Connector {
     listener: Option<Listener>,
 }
 
+/// The name of a profile is shown everywhere.
+fn no_token_as_name(name: &str) -> Result<(), NotAdded> {
+    match shape(name) {
+        Some(_) => Err(NotAdded::Other(
+            "name: this looks like a token, or a part of one; nothing was written. `groupdesk whose` finds its group".into(),
+        )),
+        None => Ok(()),
+    }
+}
+
 impl Connector {
     pub fn new(overrides: Overrides, directory: Option<Directory>, clock: Clock) -> Self {
         Self {
@@ -107,6 +118,7 @@ impl Connector {
 
     /// Returns what would be written, and the profile as it will be read. Nothing is sent or written.
     pub fn plan(&self, new: &NewProfile) -> Result<(Edit, Profile), NotAdded> {
+        no_token_as_name(&new.name)?;
         Ok(edit::adding(new, &self.overrides)?)
     }
 
@@ -153,6 +165,7 @@ impl Connector {
 
     /// Returns what renaming a profile would write. Nothing is written.
     pub fn plan_rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
+        no_token_as_name(to)?;
         Ok(edit::Opened::read(&self.overrides)?.renamed(name, to)?)
     }
 

@@ -420,6 +420,7 @@ impl Operations {
         if let Some(why) = objection(name) {
             return Err(PlaceProblem::BadName { why }.into());
         }
+        self.no_secret_in_text("name", name).await?;
         let renamed = self
             .directory()
             .rename_place(place.id, name, self.now(), self.operator())

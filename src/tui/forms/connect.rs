@@ -169,7 +169,7 @@ impl ConnectForm {
         }
     }
 
-    fn field_mut(&mut self, row: ConnectRow) -> Option<&mut TextField> {
+    pub(crate) fn field_mut(&mut self, row: ConnectRow) -> Option<&mut TextField> {
         match row {
             ConnectRow::Name => Some(&mut self.name),
             ConnectRow::BaseUrl => Some(&mut self.base_url),

@@ -14,6 +14,7 @@ use crate::{
         change::{Change, DesiredFields},
         draft::{Draft, DraftFields, DraftRow},
         group::{Mapping, UserGroupId},
+        pasted::{Shape, shape, suspicious_words},
         size::check_size,
     },
     tui::{
@@ -106,7 +107,9 @@ impl GroupForm {
     ) -> Self {
         let name = base.name.clone().unwrap_or_default();
         Self {
-            name: TextField::new("name", name).with_longest(MAX_NAME_LEN),
+            name: TextField::new("name", name)
+                .for_data()
+                .with_longest(MAX_NAME_LEN),
             // A group that is being created has an empty mapping, not an unknown one.
             mapping: if creating {
                 MappingTable::new(Some(&Mapping::new()))
@@ -156,7 +159,9 @@ impl GroupForm {
         }
         Self {
             id: user_group_id,
-            name: TextField::new("name", typed.name).with_longest(MAX_NAME_LEN),
+            name: TextField::new("name", typed.name)
+                .for_data()
+                .with_longest(MAX_NAME_LEN),
             mapping: MappingTable::restored(before, rows.collect()),
             properties,
             section: Section::Name,
@@ -198,6 +203,18 @@ impl GroupForm {
             base_at: whole(self.base_at),
             changed_at: whole(now),
         }
+    }
+
+    /// Whether a typed text looks like a token that was not there before.
+    pub(crate) fn typed_a_secret(&self) -> bool {
+        let typed = self.draft(Timestamp::UNIX_EPOCH).typed;
+        let rows = typed.mapping.iter();
+        let rows = rows.flat_map(|row| [row.key.as_str(), row.value.as_str()]);
+        let all = rows.chain([typed.name.as_str(), typed.properties.as_str()]);
+        let words = all.flat_map(suspicious_words);
+        let secrets = words.filter(|word| shape(word) == Some(Shape::Token));
+        let mut new = secrets.filter(|word| !self.base.contains_text(word));
+        new.next().is_some()
     }
 
     /// Returns the fields that the form asks for. Leaves out a field that is unknown and in which nothing was typed.

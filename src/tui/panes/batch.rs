@@ -119,6 +119,7 @@ impl BatchPane {
             stage,
             reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
             typed: TextField::new("type the words", "")
+                .for_data()
                 .with_label_width(REASON.len() as u16)
                 .with_hint(confirm_typed::hint(context, Focus::BulkTyped)),
             cursor: Cursor::default(),

@@ -14,6 +14,7 @@ use crate::{
     domain::batch::BatchKind,
     operations::{Batch, Guarded},
     search::normalize::lowered,
+    tui::widgets::text_field::TextField,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -202,6 +203,10 @@ impl View for Batches {
             }
             _ => {}
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.list.field()
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

@@ -91,7 +91,7 @@ impl BulkEdit {
             cursor: Cursor::default(),
             level,
             guard,
-            typed: TextField::new("", ""),
+            typed: TextField::new("", "").for_data(),
         };
         pane.check(context);
         pane

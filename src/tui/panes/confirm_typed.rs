@@ -38,7 +38,9 @@ impl ConfirmTyped {
             words,
             what,
             reason,
-            field: TextField::new("type it", "").with_hint(hint(context, Focus::ConfirmTyped)),
+            field: TextField::new("type it", "")
+                .for_data()
+                .with_hint(hint(context, Focus::ConfirmTyped)),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     config::new_profile::NewProfile,
     domain::token::Token,
     operations::ConnectionTest,
+    tui::widgets::text_field::TextField,
     tui::{
         forms::connect::ConnectForm,
         keymap::{Action, Focus},
@@ -142,6 +143,14 @@ impl View for Connect {
             Action::Back => self.pop(context),
             _ => {}
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.form.field_mut(self.form.row)
+    }
+
+    fn takes_secrets(&self) -> bool {
+        self.form.row == crate::tui::forms::connect::ConnectRow::Key
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

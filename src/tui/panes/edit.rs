@@ -28,7 +28,10 @@ use crate::{
             navigation::{PaneRequest, Proposal},
             notices::Severity,
         },
-        widgets::{properties::PropertiesFocus, text_field::did_not_fit},
+        widgets::{
+            properties::PropertiesFocus,
+            text_field::{TextField, did_not_fit},
+        },
     },
 };
 
@@ -269,6 +272,19 @@ impl View for GroupForm {
         self.properties.settle();
         self.keep_draft(context);
         context.live.seen(&self.id);
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        match self.section {
+            Section::Name => Some(&mut self.name),
+            Section::Mapping => self.mapping.cell(),
+            Section::Properties => self.properties.cell(),
+        }
+    }
+
+    fn has_secret(&mut self, action: Action) -> bool {
+        let is_typed = self.field().is_some_and(|field| field.looks_secret());
+        is_typed || action == Action::Review && self.typed_a_secret()
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

@@ -59,6 +59,18 @@ impl FilteredList {
         }
     }
 
+    /// Whether the filter looks like a token, which is not shown or kept.
+    pub(super) fn hides_filter(&self) -> bool {
+        self.filter.as_deref().is_some_and(TextField::looks_secret)
+    }
+
+    /// Says whether the filter finds something, and therefore is no token.
+    pub(super) fn allow_filter(&mut self, finds: bool) {
+        if let Some(filter) = &mut self.filter {
+            filter.allow(finds);
+        }
+    }
+
     /// The text of the filter.
     pub(super) fn filter(&self) -> &str {
         self.filter.as_deref().map_or("", TextField::text)
@@ -119,7 +131,7 @@ impl FilteredList {
     }
 
     /// The filter, while it is being typed.
-    fn field(&mut self) -> Option<&mut TextField> {
+    pub(super) fn field(&mut self) -> Option<&mut TextField> {
         self.filter.as_deref_mut().filter(|_| self.is_filtering)
     }
 

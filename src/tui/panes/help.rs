@@ -366,6 +366,10 @@ impl View for Help {
         }
     }
 
+    fn field(&mut self) -> Option<&mut TextField> {
+        Some(&mut self.typed)
+    }
+
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
         self.typed.key(key);
         self.on_typed(context);

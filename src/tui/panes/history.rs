@@ -19,6 +19,7 @@ use crate::{
         history::{Ending, Entry, changes_text},
     },
     operations::{Changes, Numbered},
+    tui::widgets::text_field::TextField,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -138,6 +139,10 @@ impl View for History {
             }
             _ => {}
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.list.field()
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

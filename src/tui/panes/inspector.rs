@@ -14,6 +14,7 @@ use super::{View, filtered_list::FilteredList};
 use crate::{
     operations::ExchangeKind,
     search::normalize::lowered,
+    tui::widgets::text_field::TextField,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -200,6 +201,10 @@ impl View for Inspector {
             }
             _ => {}
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.list.field()
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

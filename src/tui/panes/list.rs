@@ -33,6 +33,7 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
+    tui::widgets::text_field::TextField,
     tui::{
         forms::group::GroupForm,
         keymap::{Action, Focus},
@@ -107,7 +108,11 @@ impl List {
     /// Filter, order and columns, to be stored for the next time.
     pub fn current_view(&self) -> ListView {
         ListView {
-            filter: self.rows.filter().to_owned(),
+            filter: if self.rows.hides_filter() {
+                String::new()
+            } else {
+                self.rows.filter().to_owned()
+            },
             sort: self.finder.sort.clone(),
             reverse: self.finder.reverse,
             best_first: self.finder.best_first,
@@ -283,7 +288,7 @@ impl View for List {
             loose => format!(" ({loose} loosely)"),
         };
         counts.push((count + &loose, Style::new()));
-        if !filter.is_empty() && !self.rows.is_filtering() {
+        if !filter.is_empty() && !self.rows.is_filtering() && !self.rows.hides_filter() {
             counts.push((format!("/{filter}"), theme.matched()));
         }
         if !self.marks.is_empty() {
@@ -409,6 +414,10 @@ impl View for List {
         }
     }
 
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.rows.field()
+    }
+
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         self.completion = None;
         self.rows.key(key);
@@ -505,6 +514,12 @@ impl View for List {
         if let Some(found) = self.finder.search(self.rows.filter(), context) {
             self.show(found);
         }
+        let found = self
+            .finder
+            .found()
+            .filter(|found| found.request.query == self.finder.query);
+        let finds = found.is_some_and(|found| found.shown.len() > found.loose);
+        self.rows.allow_filter(finds);
         self.save_view(context);
         // The groups were marked for a run that has started, so the marks are cleared.
         let begun = context.batch_here().map(|run| run.ticket);

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     search::normalize::lowered,
+    tui::widgets::text_field::TextField,
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -256,6 +257,10 @@ impl View for MessagesPane {
             }
             _ => {}
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.list.field()
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

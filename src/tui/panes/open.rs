@@ -55,7 +55,7 @@ const ROOM: usize = 30;
 impl Default for Open {
     fn default() -> Self {
         Self {
-            typed: TextField::new("user group id", ""),
+            typed: TextField::new("user group id", "").for_data(),
             similar: Vec::new(),
             pick: 0,
             pending: Pending::default(),
@@ -183,6 +183,14 @@ impl View for Open {
         } else if let Outcome::Failed(error) = outcome {
             context.say_error(error);
         }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        Some(if self.on_copy {
+            &mut self.copy_of.field
+        } else {
+            &mut self.typed
+        })
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

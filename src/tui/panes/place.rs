@@ -161,7 +161,10 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
         PlaceProblem::Asked { question, .. } => {
             Some(Stage::Choose(question.clone(), Cursor::default()))
         }
-        PlaceProblem::OnTrial { .. } => Some(Stage::Proof(TextField::new("group id", ""), None)),
+        PlaceProblem::OnTrial { .. } => Some(Stage::Proof(
+            TextField::new("group id", "").for_data(),
+            None,
+        )),
         PlaceProblem::Alarmed { .. } => {
             let field = TextField::new("what was found", "").with_longest(MAX_REASON_LEN);
             Some(Stage::Reason(field))

@@ -100,6 +100,7 @@ impl TokenPane {
             steps: None,
             reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
             typed: TextField::new("type the id", "")
+                .for_data()
                 .with_label_width(REASON.len() as u16)
                 .with_hint(confirm_typed::hint(context, Focus::RotateTyped)),
             id: group.id.clone(),

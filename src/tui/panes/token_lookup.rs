@@ -138,6 +138,10 @@ impl View for TokenLookupPane {
         }
     }
 
+    fn takes_secrets(&self) -> bool {
+        true
+    }
+
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if self.answered.is_none() {
             self.token.key(key);

@@ -104,7 +104,8 @@ impl Backends {
                 Box::pin(async move { Ok(search::similar_ids(index, typed).await) })
             }
             Job::KeepView(view) => Box::pin(async move {
-                listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
+                operations.keep_view(view).await?;
+                Ok(Outcome::ViewKept)
             }),
             Job::Annotate(ids, change) => {
                 Box::pin(async move { annotations::annotate(operations, ids, *change).await })

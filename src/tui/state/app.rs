@@ -7,6 +7,7 @@ mod drafts;
 pub(crate) mod handoff;
 mod key_press;
 mod outcomes;
+mod pastes;
 mod places;
 mod pointer;
 mod quitting;
@@ -54,6 +55,8 @@ pub struct App {
     discarded_keys: Option<DiscardedKeys>,
     /// Why the key that is being handled did nothing.
     refused: Option<String>,
+    /// A pasted text that may be a token of another shape, while it is looked up.
+    held_paste: Option<pastes::HeldPaste>,
     /// The job that delivered the first rows of its list most recently.
     first_rows: Option<Ticket>,
 }
@@ -83,6 +86,7 @@ impl App {
             leaving: None,
             discarded_keys: None,
             refused: None,
+            held_paste: None,
             first_rows: None,
         }
     }
@@ -126,6 +130,7 @@ impl App {
         }
         match msg {
             Msg::Key(key) => self.key(key),
+            Msg::Burst(keys) => return self.burst(&keys),
             Msg::Paste(text) => self.paste(unmarked(&text)),
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
@@ -178,7 +183,7 @@ impl App {
     }
 
     /// Pastes into the focused field of the top pane; says so if there is none.
-    fn paste(&mut self, text: &str) {
+    fn paste_now(&mut self, text: &str) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {
             self.context
@@ -191,7 +196,7 @@ impl App {
             self.refuse(format!("Not available: {why}"));
             return;
         }
-        if action == Action::Back && self.cancel_awaited_reads() {
+        if self.refuses_secret(action) || action == Action::Back && self.cancel_awaited_reads() {
             return;
         }
         let context = &mut self.context;

@@ -51,6 +51,8 @@ pub struct ProfileIndex(pub usize);
 #[derive(Debug)]
 pub enum Msg {
     Key(KeyEvent),
+    /// Keys that arrived at once, as a paste without brackets does.
+    Burst(Vec<KeyEvent>),
     /// Bracketed paste: text for the focused field, never treated as keys.
     Paste(String),
     /// Only if the configuration enables the mouse.

@@ -4,6 +4,7 @@
 //! Not crossterm's events: it keeps an unbounded amount of a paste or sequence that has no end, and with its stream
 //! thirty keys in one write cost thirty frames.
 
+mod burst;
 mod decode;
 
 use std::{
@@ -178,6 +179,7 @@ fn read_loop(
         let taken = next(&mut decoder, &mut bytes, &mut wake_reader, &mut events);
         end_read();
         taken?;
+        burst::join_bursts(&mut events);
         for event in events.drain(..) {
             if sender.blocking_send(Ok(event)).is_err() {
                 return Ok(());

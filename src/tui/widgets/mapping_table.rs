@@ -223,7 +223,7 @@ impl MappingTable {
         if row.is_dropped {
             return false;
         }
-        self.editing = Some(TextField::new("", row.cell(self.column).clone()));
+        self.editing = Some(TextField::new("", row.cell(self.column).clone()).for_data());
         true
     }
 
@@ -265,6 +265,11 @@ impl MappingTable {
         self.undo.push(step);
         self.redo.clear();
         self.refused_paste = None;
+    }
+
+    /// The cell that is being edited.
+    pub fn cell(&mut self) -> Option<&mut TextField> {
+        self.editing.as_mut()
     }
 
     fn restore(&mut self, step: Step) {

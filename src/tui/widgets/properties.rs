@@ -21,12 +21,15 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use self::typing::PropertyRows;
+use self::typing::{PropertyRows, Typing};
 use super::{
     Reaction, RowKeys,
     json_editor::{JsonEditor, JsonProblem, parse},
 };
-use crate::{domain::group::Properties, tui::theme::Theme};
+use crate::{
+    domain::group::Properties,
+    tui::{theme::Theme, widgets::text_field::TextField},
+};
 
 /// What receives the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +59,14 @@ impl PropertiesField {
             editor: JsonEditor::new(before),
             rows: None,
             typed: OnceLock::new(),
+        }
+    }
+
+    /// The cell that is being edited.
+    pub fn cell(&mut self) -> Option<&mut TextField> {
+        match self.rows.as_mut()?.typing.as_mut()? {
+            Typing::Key(field) | Typing::Value(_, field) => Some(field),
+            Typing::ValueType(_) => None,
         }
     }
 

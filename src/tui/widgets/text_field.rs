@@ -1,5 +1,6 @@
 //! A field of one line: a thin wrapper around `tui-input` that keeps the cursor between graphemes, shows hidden
-//! characters as escapes while keeping the real text, and can hold a secret. It does not know what its text means.
+//! characters as escapes while keeping the real text, and can hold a secret. It shows no text that looks like a token;
+//! it does not know what its text means otherwise.
 
 mod draw;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{Reaction, is_plain};
+use crate::domain::pasted::{Shape, shape};
 
 /// Maximum number of characters, unless changed.
 const LONGEST: usize = 4096;
@@ -42,6 +44,10 @@ pub struct TextField {
     pub hint: String,
     pub error: Option<String>,
     masked: bool,
+    /// Goes to the service, or names a group: long digits may be what it is about.
+    is_data: bool,
+    /// The text is known to be no secret.
+    allowed: bool,
     /// Line breaks stay: only of a masked text, which shows none.
     keeps_lines: bool,
     longest: usize,
@@ -58,6 +64,8 @@ impl TextField {
             hint: String::new(),
             error: None,
             masked: false,
+            is_data: false,
+            allowed: false,
             keeps_lines: false,
             longest: LONGEST,
             selected: false,
@@ -70,6 +78,29 @@ impl TextField {
         field.masked = true;
         field.replace_text("", 0);
         field
+    }
+
+    /// A field for data of a group or its id, in which long hex digits are nothing unusual.
+    #[must_use]
+    pub fn for_data(mut self) -> Self {
+        self.is_data = true;
+        self
+    }
+
+    pub fn is_data(&self) -> bool {
+        self.is_data
+    }
+
+    /// Says whether the text is known to be something else than a token.
+    pub fn allow(&mut self, allowed: bool) {
+        self.allowed = allowed;
+    }
+
+    /// Whether the text looks like a token, or in a text of a person's own like a part of one. It is not shown, and
+    /// nothing keeps it.
+    pub fn looks_secret(&self) -> bool {
+        let is_secret = |shape| shape == Shape::Token || !self.is_data;
+        !self.masked && !self.allowed && shape(self.text()).is_some_and(is_secret)
     }
 
     /// Keeps the line breaks of a pasted text. For a masked field.
@@ -299,6 +330,8 @@ impl Clone for TextField {
             hint: self.hint.clone(),
             error: self.error.clone(),
             masked: self.masked,
+            is_data: self.is_data,
+            allowed: self.allowed,
             keeps_lines: self.keeps_lines,
             longest: self.longest,
             selected: self.selected,
@@ -320,14 +353,14 @@ impl PartialEq for TextField {
 /// Reveals nothing about a secret, not even its length.
 impl fmt::Debug for TextField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shape = f.debug_struct("TextField");
-        shape.field("label", &self.label);
-        if !self.masked {
-            shape
+        let mut fields = f.debug_struct("TextField");
+        fields.field("label", &self.label);
+        if !self.masked && !self.looks_secret() {
+            fields
                 .field("text", &self.text())
                 .field("cursor", &self.cursor());
         }
-        shape.field("error", &self.error).finish_non_exhaustive()
+        fields.field("error", &self.error).finish_non_exhaustive()
     }
 }
 

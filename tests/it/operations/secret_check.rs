@@ -125,7 +125,7 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
     ] {
         let kept = scene.ana.keep_draft(draft(typed), None).await;
         let refused = kept.expect_err("refused").to_string();
-        assert!(refused.contains("known here") && !refused.contains(&token));
+        assert!(refused.contains("groupdesk knows") && !refused.contains(&token));
     }
     scene.world.scan_installations(&[token]);
     let plain = scene.ana.keep_draft(draft(typed("Acme", "{".into())), None);

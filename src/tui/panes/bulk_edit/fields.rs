@@ -65,9 +65,9 @@ impl Fields {
         };
         let mut fields = Self {
             change,
-            key: TextField::new("", key),
-            to: TextField::new("", ""),
-            only_where: TextField::new("", value),
+            key: TextField::new("", key).for_data(),
+            to: TextField::new("", "").for_data(),
+            only_where: TextField::new("", value).for_data(),
             at: 1,
         };
         fields.at = if fields.key.is_empty() { 1 } else { 2 };

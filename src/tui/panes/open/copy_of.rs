@@ -26,7 +26,7 @@ pub(super) struct CopyOf {
 impl Default for CopyOf {
     fn default() -> Self {
         Self {
-            field: TextField::new("copy of", ""),
+            field: TextField::new("copy of", "").for_data(),
             found: Vec::new(),
             pick: 0,
         }

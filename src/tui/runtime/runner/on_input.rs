@@ -24,6 +24,7 @@ impl<S: Screen> Runner<S> {
                 return None;
             }
             InputEvent::Event(event) => return message(event),
+            InputEvent::Burst(keys) => return Some(Msg::Burst(keys)),
             InputEvent::Background(red, green, blue) => {
                 let asked = self.background_asked_at.take()?;
                 let is_in_time = asked.elapsed() <= BACKGROUND_REPLY_TIME;

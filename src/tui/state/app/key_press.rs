@@ -74,6 +74,15 @@ impl App {
             .take_if(|discarded_keys| now >= discarded_keys.until);
     }
 
+    /// Discards the keys that follow at once.
+    pub(super) fn discard_after(&mut self, why: String) {
+        self.discarded_keys = Some(DiscardedKeys {
+            until: self.context.now + LOOK_PAUSE,
+            why,
+            count: 0,
+        });
+    }
+
     /// Discards a key that directly follows a refused one; returns whether it did.
     fn discard_key(&mut self) -> bool {
         let now = self.context.now;

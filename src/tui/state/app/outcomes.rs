@@ -36,6 +36,9 @@ impl App {
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
+        if self.paste_checked(ticket, &outcome) {
+            return;
+        }
         let is_here = running.profile == self.context.current;
         self.note_environment(running.profile, &outcome);
         if self.draft_done(ticket, running.profile, &outcome) {

@@ -293,5 +293,5 @@ impl PropertyRows {
 }
 
 pub(super) fn field(text: &str) -> TextField {
-    TextField::new("", text).with_longest(LONGEST)
+    TextField::new("", text).for_data().with_longest(LONGEST)
 }

@@ -13,6 +13,8 @@ use crate::tui::{
     widgets::paint::{self, Glyph},
 };
 
+/// Below a field whose text is not shown.
+const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, not kept";
 /// Below this width, the signs for "more to the left" and "more to the right" would take too much space.
 const MIN_WIDTH_FOR_EDGES: u16 = 6;
 
@@ -41,6 +43,9 @@ impl TextField {
         let cursor = self.draw_text(buffer, line, theme, focused);
         match &self.error {
             Some(error) => paint::line(buffer, below, error, theme.error(), theme),
+            None if self.looks_secret() => {
+                paint::line(buffer, below, LOOKS_SECRET, theme.warning(), theme)
+            }
             None => paint::line(buffer, below, &self.hint, theme.dim(), theme),
         };
         cursor
@@ -77,7 +82,7 @@ impl TextField {
             Style::new()
         };
         buffer.set_style(line.intersection(buffer.area), style);
-        if self.masked {
+        if self.masked || self.looks_secret() {
             return self.draw_masked(buffer, line, theme, focused);
         }
         let glyphs = paint::glyphs(self.text());
