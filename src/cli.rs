@@ -24,7 +24,7 @@ use self::{
         mutations, places, profile, refresh, rotations, serve, version, views, watch, whose,
     },
     error::CliError,
-    input::secrets,
+    input::{dashes, secrets},
     output::{
         colour, exchanges,
         form::{self, Form},
@@ -46,7 +46,11 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     if let Err(error) = secrets::refuse(std::env::args_os().skip(1)) {
         return Ok(report(&error, has_option("--json")).into());
     }
-    let matches = args::command().try_get_matches();
+    let command = args::command();
+    if let Err(error) = dashes::refuse(std::env::args_os().skip(1), &command) {
+        return Ok(report(&error, has_option("--json")).into());
+    }
+    let matches = command.try_get_matches();
     let cli = matches.and_then(|matches| {
         unexpected::record_command(&matches);
         Cli::from_arg_matches(&matches)

@@ -6,6 +6,7 @@ pub mod age;
 pub mod annotation;
 pub mod batch;
 pub mod change;
+pub mod dash;
 pub mod draft;
 pub mod facts;
 pub mod group;

@@ -409,7 +409,7 @@ fn for_programs(text: &str) -> Result<Form, &'static str> {
 }
 
 pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
-    UserGroupId::parse(text)
+    UserGroupId::typed(text)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Input from a person: values, answers to questions, and secrets, which must never be among the arguments.
 
 pub(super) mod confirm;
+pub(super) mod dashes;
 pub(super) mod editor;
 pub(super) mod fields;
+pub(super) mod known;
 pub(super) mod listing;
 pub(super) mod no_echo;
 pub(super) mod secrets;

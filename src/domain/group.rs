@@ -28,6 +28,10 @@ pub enum InvalidId {
     TooLong(usize),
     #[error("the user group id contains a NUL character; remove it")]
     Nul,
+    #[error(
+        "the user group id begins with a long dash, which word processors write for -; remove it"
+    )]
+    LongDash,
 }
 
 impl UserGroupId {
@@ -42,6 +46,17 @@ impl UserGroupId {
             Err(InvalidId::Nul)
         } else {
             Ok(Self(text))
+        }
+    }
+
+    /// An id that a person typed, or wrote into a file. A long dash before it comes from an option or from a list of points
+    /// that a word processor changed, and a group of that name could never be deleted.
+    pub fn typed(text: impl Into<String>) -> Result<Self, InvalidId> {
+        let id = Self::parse(text)?;
+        if super::dash::begins_long(id.as_str()) {
+            Err(InvalidId::LongDash)
+        } else {
+            Ok(id)
         }
     }
 

@@ -348,7 +348,7 @@ impl Header {
                 continue;
             };
             let done = match column {
-                Column::Id => UserGroupId::parse(text)
+                Column::Id => UserGroupId::typed(text)
                     .map(|parsed| id = Some(parsed))
                     .map_err(|error| error.to_string()),
                 Column::Name => {

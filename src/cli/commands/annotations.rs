@@ -8,6 +8,7 @@ use crate::{
     cli::{
         args::{Favourite, Labels, Note},
         error::CliError,
+        input::known,
         output,
         process::exit::Exit,
         session::Session,
@@ -115,6 +116,14 @@ async fn changed(
     change: Option<AnnotationChange>,
 ) -> Result<Vec<(UserGroupId, Annotation)>, CliError> {
     let operations = &session.operations;
+    if ids.len() > 1 {
+        let undone = if change.is_some() {
+            "nothing was saved"
+        } else {
+            "nothing was shown"
+        };
+        known::ensure_groups(session, &ids, undone).await?;
+    }
     if let Some(change) = change {
         return Ok(operations.annotate(ids, change).await?);
     }

@@ -50,7 +50,7 @@ fn one_id(what: &[PathBuf]) -> Result<UserGroupId, CliError> {
     let text = text.ok_or_else(|| {
         CliError::Usage("--with compares one group: name one id; nothing was compared".into())
     })?;
-    UserGroupId::parse(text).map_err(|error| CliError::Usage(error.to_string()))
+    UserGroupId::typed(text).map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// Compares the same id in two profiles.

@@ -6,6 +6,7 @@ use crate::{
     cli::{
         args::HandOff,
         error::CliError,
+        input::known,
         output::{self, json},
         process::exit::Exit,
         session::Session,
@@ -62,6 +63,9 @@ async fn chosen(
 ) -> Result<(Vec<RotationId>, Vec<RotationRow>), CliError> {
     let operations = &session.operations;
     if !which.ids.is_empty() {
+        if which.ids.len() > 1 {
+            known::rotations(session, &which.ids).await?;
+        }
         let ids = which.ids.into_iter().map(RotationId);
         return Ok((ids.collect(), Vec::new()));
     }

@@ -6,7 +6,10 @@ use crate::{
     cli::{
         args::{Abandoned, Rotations, RotationsCommand},
         error::CliError,
-        input::confirm::{self, Question},
+        input::{
+            confirm::{self, Question},
+            known,
+        },
         output::{self, human, json},
         process::exit::Exit,
         session::Session,
@@ -52,10 +55,10 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
 
 async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     session.operations.bound().await?;
-    let ids: Vec<_> = ids.iter().copied().map(RotationId).collect();
+    let rows = known::rotations(session, ids).await?;
+    let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
     let mut all = Vec::new();
-    for id in &ids {
-        let row = session.operations.rotation(*id).await?;
+    for row in rows {
         if !row.rotation.state.is_open() {
             all.push(Recovered::Settled(row));
         }

@@ -3,8 +3,14 @@
 use std::{collections::HashSet, fmt::Display, path::Path, time::Duration};
 
 use crate::{
-    cli::{args::Selection, error::CliError, input::listing::Listing, output, session::Session},
-    domain::{group::UserGroupId, text::oddities},
+    cli::{
+        args::Selection,
+        error::CliError,
+        input::{known, listing::Listing},
+        output,
+        session::Session,
+    },
+    domain::{dash::begins_long, group::UserGroupId, text::oddities},
     formats::ids_in,
     intake::{fault::Fault, ids, text},
 };
@@ -42,7 +48,10 @@ impl Selected {
             }
             let ids = match from {
                 Some(file) => read(session, file, undone).await?,
-                None => ids.clone(),
+                None => {
+                    known::ensure_groups(session, ids, undone).await?;
+                    ids.clone()
+                }
             };
             return Ok(Self {
                 ids,
@@ -73,7 +82,7 @@ async fn read(session: &Session, file: &Path, undone: &str) -> Result<Vec<UserGr
     let mut found = Vec::new();
     if let Some(ids) = of_groups {
         for (number, id) in ids {
-            let id = UserGroupId::parse(id);
+            let id = UserGroupId::typed(id);
             found.push(id.map_err(|error| wrong(&format!("line {number}: {error}")))?);
         }
     } else {
@@ -95,7 +104,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
     let lines: Vec<_> = ids::lines(list).collect();
     let is_odd = |line: &ids::Line<'_>| {
         let is_plain = line.raw == line.plain && line.parts().count() == 1;
-        !is_plain || line.is_comment() || !oddities(line.plain).is_empty()
+        !is_plain || line.is_comment() || begins_long(line.raw) || !oddities(line.plain).is_empty()
     };
     let odd = lines.iter().filter(|line| is_odd(line));
     let odd = odd.flat_map(|line| line.parts().chain([line.raw, line.plain]));
@@ -130,7 +139,7 @@ async fn listed(session: &Session, list: &str, name: &str) -> Result<Vec<UserGro
                 line.number, oddity.position, oddity.what
             ));
         }
-        let id = UserGroupId::parse(line.plain);
+        let id = UserGroupId::typed(line.plain);
         found.push(id.map_err(|error| CliError::Usage(format!("line {}: {error}", line.number)))?);
     }
     Ok(found)

@@ -13,7 +13,10 @@ use ratatui::{
 use self::copy_of::CopyOf;
 use super::{View, list::MAX_SYNCHRONOUS};
 use crate::{
-    domain::{group::UserGroupId, text::oddities},
+    domain::{
+        group::{InvalidId, UserGroupId},
+        text::oddities,
+    },
     operations::Guarded,
     tui::{
         forms::group::GroupForm,
@@ -89,6 +92,15 @@ impl Open {
         }
     }
 
+    /// A known group is opened whatever its id is.
+    fn typed_id(&self, context: &Context) -> Result<UserGroupId, InvalidId> {
+        if self.is_known(context) {
+            UserGroupId::parse(self.typed.text())
+        } else {
+            UserGroupId::typed(self.typed.text())
+        }
+    }
+
     fn is_known(&self, context: &Context) -> bool {
         let id = UserGroupId::parse(self.typed.text());
         id.is_ok_and(|id| context.groups.contains(&id))
@@ -97,7 +109,7 @@ impl Open {
     fn go(&mut self, context: &mut Context) {
         let id = match self.pick.checked_sub(1) {
             Some(at) => self.similar.get(at).cloned(),
-            None => match UserGroupId::parse(self.typed.text()) {
+            None => match self.typed_id(context) {
                 Ok(id) => Some(id),
                 Err(error) => {
                     self.typed.error = Some(error.to_string());

@@ -107,7 +107,7 @@ impl PlacePane {
             Stage::Choose(..) => self.choose(context),
             Stage::New(_) => {}
             Stage::Failed => context.navigate(Navigation::Pop),
-            Stage::Proof(field, _) => match UserGroupId::parse(field.text()) {
+            Stage::Proof(field, _) => match UserGroupId::typed(field.text()) {
                 Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
             },

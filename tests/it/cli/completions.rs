@@ -292,7 +292,7 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (&["rotate", "acmee", "--yes"], 3, "did you mean \"acme\"?"),
         (&["history", "acmee"], 3, "did you mean \"acme\"?"),
         (&["update", "acmee", "--name", "x", "--yes"], 3, "did you mean \"acme\"?"),
-        (&["rotate", "acmee", "nobody-at-all", "--yes"], 3, "! \"acmee\" is not known here; did you mean \"acme\"?"),
+        (&["rotate", "acmee", "nobody-at-all", "--yes"], 2, "\"acmee\" (did you mean \"acme\"?), \"nobody-at-all\" are not in the directory"),
         (&["rotate", "--filter", "acme tga:customer", "--yes"], 2, "tga:customer: did you mean tag:?"),
         (&["rotate", "--filter", "state:opne", "--yes"], 2, "state:opne: open, intended"),
         (&["get", "--refersh-all"], 2, "'--refresh-all'"),

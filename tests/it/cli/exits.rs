@@ -73,6 +73,8 @@ async fn success_bad_usage_and_guards() {
             &["profile", "show", "nobody"],
             &["man", &rows],
             &["help", "nothing"],
+            &["rotate", "nobody", "nobody-2", "--yes"],
+            &["rotate", "acme-eu", "—dry-run", "--yes"],
             &["demo"],
             &revoke,
         ],
@@ -88,7 +90,6 @@ async fn success_bad_usage_and_guards() {
             &["update", "acme-eu", "--name", "x"],
             &["rotate", "acme-eu"],
             &["rotate", "acme-eu", "acme-us"],
-            &["rotate", "nobody", "nobody-2", "--yes"],
             &["rotate", "--resume", "--yes"],
             &["import", &rows, "--create"],
             &["apply", &rows],
@@ -163,6 +164,7 @@ async fn partly_done_and_unknown() {
         home.json(0, &["create", id, "--yes"]).await;
     }
     let rows = home.write("rows.csv", "user_group_id,name\nother,O\nnobody,N\n");
+    let ids = home.write("ids.txt", "third\nnobody\n");
     all_end_with(
         &home,
         6,
@@ -170,7 +172,7 @@ async fn partly_done_and_unknown() {
             &["rotate", "acme", "--yes"],
             &["rotations", "handoff", "1"],
             &["rotations", "handoff", "99"],
-            &["rotate", "third", "nobody", "--yes"],
+            &["rotate", "--from", &ids, "--yes"],
             &["import", &rows, "--update", "--yes"],
         ],
     )

@@ -121,7 +121,8 @@ async fn errors_and_alarms_are_printed_even_if_quiet() {
         ran.err
     );
     home.json(0, &["create", "other", "--yes"]).await;
-    let ran = home.run(&args("rotate other nobody --yes -q")).await;
+    let ids = home.write("ids.txt", "other\nnobody\n");
+    let ran = home.run(&["rotate", "--from", &ids, "--yes", "-q"]).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(ran.err.contains("not been handed off"), "{}", ran.err);
     let wrong = home.write("wrong.csv", "user_group_id\n\"\"\n");

@@ -62,7 +62,7 @@ async fn several_groups_are_shown_in_the_order_they_were_named() {
     }
     // All or none of the groups named by a person.
     let ran = home.run(&["show", "acme-eu", "globx"]).await;
-    assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     assert!(ran.err.contains("did you mean \"globex\"?"), "{}", ran.err);
     let ran = home.run(&["show", "--filter", "nothing-of-it"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
@@ -109,13 +109,105 @@ async fn several_groups_are_read_and_their_tokens_go_to_one_file() {
     assert!(ran.err.contains("--token-out"), "{}", ran.err);
 }
 
+/// In a file they are listed and skipped.
 #[tokio::test]
-async fn nothing_is_read_if_one_of_several_ids_is_unknown() {
+async fn nothing_is_done_if_one_of_several_typed_ids_is_unknown() {
     let (home, service) = knowing_acme(vec![Fault::Close]).await;
-    let ran = home.run(&["get", "acme", "acmee"]).await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("did you mean \"acme\"?"), "{}", ran.err);
+    let import = home.write("more.csv", "user_group_id\nbeta\n");
+    assert_eq!(home.run(&["import", &import]).await.code, 0);
+    for line in [
+        "get acme acmee",
+        "get acmee acme --exists --yes",
+        "show acme acmee",
+        "rotate acme acmee --yes",
+        "rotate acme beta acmee --yes",
+        "rotate acmee acmee --yes",
+        "rotate acme acmee --dry-run",
+        "update acme acmee --map 7=1 --yes",
+        "update acme acmee --map 7=1 --dry-run",
+        "label acme acmee --add vip",
+        "label acme acmee",
+        "favourite acme acmee --add",
+    ] {
+        let ran = home.run(&args(line)).await;
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+        assert!(
+            ran.err.contains("did you mean \"acme\"?"),
+            "{line}: {}",
+            ran.err
+        );
+    }
+    for line in ["rotations settle 1 2", "rotations handoff 1 2"] {
+        let ran = home.run(&args(line)).await;
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert_has(&ran.err, "there is no rotation 1");
+    }
     assert_eq!(service.connections(), 1, "only the meeting");
+    assert_eq!(
+        home.json(0, &["label", "acme"]).await[0]["labels"],
+        json!([])
+    );
+    let list = home.write("ids.txt", "acme\nacmee\n");
+    let dry = ["rotate", "--from", &list, "--dry-run", "--json"];
+    let ran = home.run(&dry).await;
+    assert_eq!(ran.code, 6, "{}", ran.err);
+    assert_has(&ran.out, "acmee");
+}
+
+#[tokio::test]
+async fn a_word_with_a_long_dash_is_never_an_id_a_name_or_a_file() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    let list = home.write("ids.txt", "acme\n\u{2013} beta\n");
+    let rows = home.write("rows.csv", "user_group_id\nacme\n\u{2014}beta\n");
+    for dash in [
+        '\u{2010}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{fe58}', '\u{ff0d}',
+    ] {
+        for line in [
+            "rotate acme ~dry-run --yes",
+            "rotate ~dry-run acme --yes",
+            "rotate acme --reason ~dry-run --yes",
+            "update acme --name x ~~dry-run --yes",
+            "create new ~dry-run --yes",
+            "create ~dry-run --yes",
+            "get acme ~dry-run",
+            "get new --exists ~dry-run",
+            "import rows.csv --create ~dry-run --yes",
+            "apply . ~dry-run --yes",
+        ] {
+            let line = line.replace('~', &dash.to_string());
+            let ran = home.run(&args(&line)).await;
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+            assert_has(
+                &ran.err,
+                "dry-run begins with a long dash; did you mean --dry-run?",
+            );
+        }
+        for line in [
+            "create -- ~x",
+            "rotate -- acme ~x",
+            "get acme --token-out=~f",
+            "export -- ~f",
+        ] {
+            let line = line.replace('~', &dash.to_string());
+            let ran = home.run(&args(&line)).await;
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{line}: {}", ran.err);
+            assert_has(&ran.err, "begins with a long dash");
+        }
+    }
+    let failure = home.json(2, &["rotate", "acme", "—dry-run"]).await;
+    let error = failure["error"].as_str().expect("a text");
+    assert_has(error, "did you mean --dry-run?");
+    for line in [
+        ["rotate", "--from", &list, "--yes"],
+        ["import", &rows, "--create", "--yes"],
+    ] {
+        let ran = home.run(&line).await;
+        assert_eq!(ran.code, 2, "{line:?}: {}", ran.err);
+        assert_has(&ran.err, "begins with a long dash");
+    }
+    assert_eq!(service.connections(), 1, "only the meeting");
+    let text = ["note", "acme", "--", "— call first"];
+    assert_eq!(home.run(&text).await.out, "— call first\n");
 }
 
 #[tokio::test]
@@ -252,12 +344,8 @@ async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
     assert_eq!(home.json(0, &["batches", "list"]).await, json!([]));
     let none = ["update", "nobody", "no-one", "--map", "7=1", "--yes"];
     let ran = home.run(&none).await;
-    assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(
-        ran.err.contains("no group can be changed now"),
-        "{}",
-        ran.err
-    );
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&ran.err, "\"nobody\", \"no-one\" are not in the directory");
 }
 
 #[tokio::test]

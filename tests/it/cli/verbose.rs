@@ -65,7 +65,7 @@ async fn a_request_is_printed_as_a_command_without_the_key() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["rotate", "acme", "--dry-run", "--curl"][..], "its body is a token"),
-        (&["rotate", "acme", "new", "--dry-run", "--curl"], "for one group"),
+        (&["rotate", "acme", "acme", "--dry-run", "--curl"], "for one group"),
         (&["update", "--filter", "a", "--map", "1=2", "--dry-run", "--curl"], "for one group"),
         (&["create", "new", "--curl", "--yes"], "--dry-run"),
     ];

@@ -292,8 +292,10 @@ async fn rotations(c: &mut Contract) {
     let again = ["rotate", "acme", "--yes", "--include-recent"];
     c.case(&home, 6, "rotate ID", &again).await;
     c.case(&home, 0, "rotations", &["rotations"]).await;
-    let again = ["rotations", "handoff", "2", "99"];
-    c.case(&home, 6, "rotations handoff [ID]", &again).await;
+    for number in ["2", "99"] {
+        let again = ["rotations", "handoff", number];
+        c.case(&home, 6, "rotations handoff [ID]", &again).await;
+    }
     let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
     let second = config.replace("[profiles.live]", "[profiles.second]");
     home.write("config.toml", &format!("{config}{second}"));

@@ -1,0 +1,235 @@
+//! A word of the command line that begins with a long dash (`—dry-run`, as word processors and chats write it) is an option
+//! that was meant, never an id, a name or a file. Checked for all commands before anything is parsed.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command};
+
+use crate::{
+    cli::error::CliError,
+    config::nearest,
+    domain::{
+        dash::{begins_long, is_long, undashed},
+        text::visible,
+    },
+};
+
+/// Options whose value is any text. Written after `=`, it may begin with a long dash.
+const TEXTS: [&str; 12] = [
+    "--name",
+    "--reason",
+    "--filter",
+    "--expect",
+    "--only-where",
+    "--map",
+    "--unmap",
+    "--property",
+    "--remove-property",
+    "--jq",
+    "--add",
+    "--remove",
+];
+
+/// The command whose argument is any text; behind `--` it may begin with a long dash.
+const NOTE: &str = "note";
+
+/// A longer word is not repeated: it may be anything, even a secret.
+const LONGEST: usize = 24;
+
+/// Refuses the first such word, with the option that was probably meant.
+pub(crate) fn refuse(
+    words: impl Iterator<Item = OsString>,
+    root: &Command,
+) -> Result<(), CliError> {
+    let mut command = root;
+    let mut options: Vec<&Arg> = root.get_arguments().collect();
+    let mut before = String::new();
+    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            let is_wrong = |word: &String| begins_long(word) && command.get_name() != NOTE;
+            return match words.find(is_wrong) {
+                Some(word) => Err(refused(&word, &options, "")),
+                None => Ok(()),
+            };
+        }
+        if begins_long(&word) {
+            let advice = if TEXTS.contains(&before.as_str()) {
+                format!(". As a text: {before}=TEXT")
+            } else if command.get_name() == NOTE {
+                ". As a text, write it after --: groupdesk note ID -- TEXT".into()
+            } else {
+                String::new()
+            };
+            return Err(refused(&word, &options, &advice));
+        }
+        if let Some((option, value)) = value(&word)
+            && begins_long(value)
+            && !TEXTS.contains(&option)
+        {
+            return Err(CliError::Usage(format!(
+                "the value of {option} begins with a long dash, and no id, name or file does; nothing was sent"
+            )));
+        }
+        if let Some(below) = command.find_subcommand(&word) {
+            command = below;
+            options.extend(below.get_arguments());
+        }
+        before = word;
+    }
+    Ok(())
+}
+
+/// The option and the value that one word holds: `--from=FILE`, `-PNAME`.
+fn value(word: &str) -> Option<(&str, &str)> {
+    if word.starts_with("--") {
+        return word.split_once('=');
+    }
+    let options = word.strip_prefix('-')?;
+    let value = options.find(|c: char| !c.is_ascii_alphabetic())?;
+    let value = value + 1;
+    let text = word[value..].strip_prefix('=').unwrap_or(&word[value..]);
+    Some((&word[..value], text))
+}
+
+fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
+    let plain = undashed(word);
+    let (name, has_value) = match plain.split_once('=') {
+        Some((name, _)) => (name, true),
+        None => (plain.as_str(), false),
+    };
+    let is_shown = name.len() <= LONGEST && name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    let dashes: String = word.chars().take_while(|c| !c.is_alphanumeric()).collect();
+    let value = if has_value { "=…" } else { "" };
+    let shown = if is_shown {
+        let written = word.split('=').next().unwrap_or_default();
+        format!("{}{value}", visible(written))
+    } else {
+        format!("{}…", visible(&dashes))
+    };
+    let meant = if name.is_empty() {
+        Some("-".to_owned())
+    } else {
+        meant(name, options, &dashes)
+    };
+    let meant = meant.map_or_else(
+        || "; an option begins with - or --.".to_owned(),
+        |meant| format!("; did you mean {meant}?"),
+    );
+    CliError::Usage(format!(
+        "{shown} begins with a long dash{meant} Nothing was sent{advice}"
+    ))
+}
+
+/// The option with the name that is nearest, or the short one. One that takes a value may have it attached.
+fn meant(name: &str, options: &[&Arg], dashes: &str) -> Option<String> {
+    let mut letters = name.chars();
+    let is_one_dash = dashes.chars().filter(|c| is_long(*c)).count() == 1 && !dashes.contains('-');
+    if let (Some(letter), None) = (letters.next(), letters.next()) {
+        let mut shorts = options.iter().filter_map(|option| option.get_short());
+        return shorts
+            .find(|short| *short == letter && is_one_dash)
+            .map(|short| format!("-{short}"));
+    }
+    let builtin = ["help", "version"];
+    let names = options.iter().filter_map(|option| option.get_long());
+    nearest(name, names.chain(builtin)).map(|near| format!("--{near}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::command;
+
+    fn refusal(words: &[&str]) -> Option<String> {
+        let words = words.iter().map(OsString::from);
+        refuse(words, &command()).err().map(|stop| stop.to_string())
+    }
+
+    #[test]
+    fn the_option_that_was_meant_is_named_for_every_dash_and_place() {
+        let dashes = ('\u{2010}'..='\u{2015}').chain("\u{2212}\u{fe58}\u{fe63}\u{ff0d}".chars());
+        for dash in dashes {
+            for (line, meant) in [
+                ("rotate acme-eu ~dry-run --yes", "--dry-run"),
+                ("rotate acme-eu --yes ~~dry-run", "--dry-run"),
+                ("rotate acme-eu --yes ~-dry~run", "--dry-run"),
+                ("rotate acme-eu --reason ~dry-run --yes", "--dry-run"),
+                ("rotate acme-eu -- ~dry-run", "--dry-run"),
+                ("rotate acme-eu ~y", "-y"),
+                ("update a b --property a=1 ~dryrun", "--dry-run"),
+                ("~profile=live list", "--profile"),
+                ("get ~token-out=f a", "--token-out"),
+                ("serve keys create ~environment x", "--environment"),
+                ("list ~help", "--help"),
+                ("create acme --mapping ~", "-"),
+            ] {
+                let line = line.replace('~', &dash.to_string());
+                let words: Vec<_> = line.split(' ').collect();
+                let text = refusal(&words).unwrap_or_else(|| panic!("taken: {line}"));
+                assert!(
+                    text.contains(&format!("begins with a long dash; did you mean {meant}?")),
+                    "{line}: {text}"
+                );
+            }
+            for line in [
+                "get -- ~",
+                "list -P~x",
+                "-P=~x list",
+                "rotate --from=~x",
+                "note ~x a",
+            ] {
+                let line = line.replace('~', &dash.to_string());
+                let words: Vec<_> = line.split(' ').collect();
+                assert!(refusal(&words).is_some(), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_may_begin_with_a_long_dash_where_nothing_else_can_be_meant() {
+        for words in [
+            &["create", "a", "--name=— x"][..],
+            &["rotate", "a", "--reason=—"],
+            &["note", "a", "--", "— call first"],
+            &["rotate", "acme—eu", "-y", "-o", "jsonl"],
+            &["list", "-"],
+        ] {
+            assert_eq!(refusal(words), None, "{words:?}");
+        }
+        let text = refusal(&["note", "a", "— call first"]).expect("refused");
+        assert!(text.ends_with("groupdesk note ID -- TEXT"), "{text}");
+        let text = refusal(&["create", "a", "--name", "—x"]).expect("refused");
+        assert!(text.ends_with("--name=TEXT"), "{text}");
+    }
+
+    #[test]
+    fn what_may_be_a_secret_is_not_repeated() {
+        let secret = "0123456789abcdef0123456789abcdef";
+        for word in [
+            format!("—{secret}"),
+            format!("—token={secret}"),
+            format!("—x {secret}"),
+        ] {
+            let text = refusal(&["whose", &word]).expect("refused");
+            assert!(!text.contains("0123"), "{text}");
+        }
+    }
+
+    /// A new option is refused until it is known to take any text.
+    #[test]
+    fn each_option_that_may_take_a_long_dash_exists() {
+        fn longs(command: &Command, found: &mut Vec<String>) {
+            let options = command.get_arguments();
+            found.extend(options.filter_map(|option| Some(format!("--{}", option.get_long()?))));
+            for below in command.get_subcommands() {
+                longs(below, found);
+            }
+        }
+        let mut found = Vec::new();
+        longs(&command(), &mut found);
+        for option in TEXTS {
+            assert!(found.iter().any(|known| known == option), "{option}");
+        }
+    }
+}

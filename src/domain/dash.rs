@@ -1,0 +1,81 @@
+//! Dashes that word processors, chats and macOS write in place of `-` and `--`.
+
+use super::text::is_hidden;
+
+/// Every dash but that of the keyboard (Unicode `Pd`, the minus signs and the hyphen bullet).
+pub fn is_long(c: char) -> bool {
+    matches!(
+        u32::from(c),
+        0x058A
+            | 0x05BE
+            | 0x1400
+            | 0x1806
+            | 0x2010..=0x2015
+            | 0x2043
+            | 0x207B
+            | 0x208B
+            | 0x2212
+            | 0x2E17
+            | 0x2E1A
+            | 0x2E3A..=0x2E3B
+            | 0x2E40
+            | 0x2E5D
+            | 0x301C
+            | 0x3030
+            | 0x30A0
+            | 0xFE31..=0xFE32
+            | 0xFE58
+            | 0xFE63
+            | 0xFF0D
+            | 0x10D6E
+            | 0x10EAD
+    )
+}
+
+/// Whether the first visible sign is such a dash, or any dash behind signs that nobody sees: either was meant as `-`.
+pub fn begins_long(text: &str) -> bool {
+    let mut is_first = true;
+    for c in text.chars() {
+        if is_long(c) {
+            return true;
+        }
+        if c == '-' {
+            return !is_first;
+        }
+        if !(c.is_whitespace() || is_hidden(c)) {
+            return false;
+        }
+        is_first = false;
+    }
+    false
+}
+
+/// What was meant: the text without what stands before its first dash, and with the keyboard's dash for every other one. Those
+/// at the beginning are left out.
+pub fn undashed(text: &str) -> String {
+    let is_before = |c: char| c == '-' || is_long(c) || c.is_whitespace() || is_hidden(c);
+    let word = text.trim_start_matches(is_before);
+    word.chars()
+        .map(|c| if is_long(c) { '-' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_that_no_keyboard_types_is_seen_at_the_beginning() {
+        let dashes = ('\u{2010}'..='\u{2015}').chain("\u{2212}\u{fe58}\u{fe63}\u{ff0d}".chars());
+        for dash in dashes {
+            assert!(begins_long(&format!("{dash}dry{dash}run")), "{dash}");
+            assert!(begins_long(&format!(" \u{200b}{dash}")), "{dash}");
+            assert_eq!(undashed(&format!("{dash}-dry{dash}run")), "dry-run");
+            assert!(!begins_long(&format!("acme{dash}eu")), "{dash}");
+        }
+        assert!(begins_long("\u{a0}--yes"));
+        for fine in ["", "-", "--yes", "-y", "acme", " acme", "·"] {
+            assert!(!begins_long(fine), "{fine}");
+        }
+    }
+}
