@@ -37,6 +37,6 @@ pub use key_error::KeyError;
 pub use keybindings::KeyOverride;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
-pub use settings::{Overrides, Settings, default_directory, directory_of, file_of};
+pub use settings::{Overrides, Settings, default_directory, directory_of, file_of, new_directory};
 pub use toml_reader::Position;
 pub use ui::{Background, Colour, Role, UiSettings};

@@ -2,6 +2,7 @@
 
 use std::{
     io::IsTerminal,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,7 +16,10 @@ use super::{
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
-    config::{Environment, Overrides, Settings, nearest, profile::Profile},
+    config::{
+        DirectoryAt, Environment, Overrides, Settings, nearest, new_directory, profile::Profile,
+    },
+    directory::{Directory, DirectoryError},
     domain::{group::UserGroupId, known::KnownGroup, text::visible},
     operations::{ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory},
 };
@@ -90,8 +94,8 @@ impl Session {
         let settings = Settings::load(&overrides)?;
         let names_profile = overrides.profile.is_some();
         let profile = settings.profile(None)?.clone();
-        let environment = overrides.env;
-        let directory = open_directory(&settings.directory, &environment)?;
+        let environment = overrides.env.clone();
+        let directory = open_named(&settings.directory, &overrides)?;
         let operations = Operations::new(
             profile,
             environment.clone(),
@@ -236,6 +240,26 @@ fn say_who_is_waited_for(held: &ClaimHolder) {
     if std::io::stderr().is_terminal() {
         output::say(&format!("waiting: {held}"));
     }
+}
+
+/// Opens the configured directory. Says so if it is a new file in a place that somebody named: it may be mistyped.
+pub(super) fn open_named(
+    at: &DirectoryAt,
+    overrides: &Overrides,
+) -> Result<Directory, DirectoryError> {
+    let new = new_directory(overrides, at);
+    let directory = open_directory(at, &overrides.env)?;
+    if let Some(file) = new {
+        output::say(&new_directory_text(&file));
+    }
+    Ok(directory)
+}
+
+pub(super) fn new_directory_text(file: &Path) -> String {
+    format!(
+        "! {} is a new, empty directory; there was no file",
+        file.display()
+    )
 }
 
 /// The flags and the environment variables of this process.

@@ -270,7 +270,7 @@ fn quoted(name: &str) -> String {
 
 /// The path of the configuration file, whether or not it exists.
 pub fn config_file(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
-    let (file, _) = file_of(overrides);
+    let (file, _) = file_of(overrides)?;
     let file = file.ok_or(ConfigError::NoHome("the configuration", "GROUPDESK_CONFIG"))?;
     Ok(std::path::absolute(&file).unwrap_or(file))
 }

@@ -16,6 +16,17 @@ pub struct Problem {
     pub what: String,
 }
 
+/// Why `~` at the beginning of a path cannot be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoHomeFolder {
+    #[error("begins with \"~\", but the home folder is not known; write the whole path")]
+    Unknown,
+    #[error(
+        "begins with \"~\" and a name; only ~/ is replaced, by your own home folder: write the whole path"
+    )]
+    OfOther,
+}
+
 /// Why there is no usable configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -52,10 +63,20 @@ pub enum ConfigError {
     )]
     NoDefault { known: Vec<String> },
     #[error(
-        "the folder {} is not there, and --directory names a directory in it; nothing was made: make the folder, or name another file",
+        "{by} is in the folder {}, which does not exist; nothing was created. Create the folder, or use another file",
         shown(&folder.to_string_lossy())
     )]
-    NoFolder { folder: PathBuf },
+    NoFolder { by: &'static str, folder: PathBuf },
+    /// The value may contain a password.
+    #[error(
+        "{by} is neither a file nor the address of a PostgreSQL database; nothing was created. For a database write \
+         postgres://USER@HOST/DATABASE, for a file with such a name ./NAME"
+    )]
+    NoPlace { by: &'static str },
+    #[error("{by} is not a file; nothing was created. For a file with such a name write ./NAME")]
+    NoFile { by: &'static str },
+    #[error("{by} {why}; nothing was created")]
+    NoHomeFolder { by: &'static str, why: NoHomeFolder },
     #[error("there is no home folder to put {0} in; set HOME or {1}")]
     NoHome(&'static str, &'static str),
 }

@@ -113,11 +113,7 @@ fn file_source(
     }
     paths::resolve(file, around.folder, around.env)
         .map(KeySource::File)
-        .ok_or_else(|| {
-            format!(
-                "{key}.file begins with \"~\", but the home folder is not known; write the whole path"
-            )
-        })
+        .map_err(|why| format!("{key}.file {why}"))
 }
 
 /// Reads a setting that names a PEM file of certificate authorities.
@@ -130,9 +126,9 @@ pub(super) fn ca_file(
     let Spanned { at, value } = section.text(key, "~/our-authority.pem", problems)?;
     let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
     let wrong = match file {
-        Some(Some(file)) => return Some(file),
-        Some(None) => "begins with \"~\", but the home folder is not known; write the whole path",
-        None => "must be the name of a file, for example \"~/our-authority.pem\"",
+        Some(Ok(file)) => return Some(file),
+        Some(Err(why)) => why.to_string(),
+        None => "must be the name of a file, for example \"~/our-authority.pem\"".into(),
     };
     problems.add(at, format!("{key} {wrong}"));
     None
@@ -145,7 +141,8 @@ pub(super) fn command_source(mut argv: Vec<String>, around: PathContext) -> Opti
         return None;
     }
     if program.contains('/') {
-        *program = paths::resolve(program, around.folder, around.env)?
+        *program = paths::resolve(program, around.folder, around.env)
+            .ok()?
             .into_os_string()
             .into_string()
             .ok()?;

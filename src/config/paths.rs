@@ -2,9 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{environment::Environment, error::ConfigError};
+use super::{
+    environment::Environment,
+    error::{ConfigError, NoHomeFolder},
+};
 
 const FOLDER: &str = "groupdesk";
+const HOME: &str = "HOME";
 
 /// `groupdesk/config.toml` in the XDG configuration folder; `None` if there is no home folder.
 pub fn config_file(env: &Environment) -> Option<PathBuf> {
@@ -24,15 +28,53 @@ pub fn service_database(env: &Environment) -> Result<PathBuf, ConfigError> {
     ))
 }
 
-/// Expands a leading `~/` and resolves relative paths against `folder`.
-pub(super) fn resolve(text: &str, folder: &Path, env: &Environment) -> Option<PathBuf> {
-    match text.strip_prefix('~') {
-        Some("") => home(env),
-        Some(rest) => home(env)
-            .zip(rest.strip_prefix('/'))
-            .map(|(home, rest)| home.join(rest)),
-        None => Some(folder.join(text)),
-    }
+/// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
+/// here: a shell replaces it neither after `=` nor in a variable.
+pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, NoHomeFolder> {
+    let Some(text) = path.to_str().filter(|text| text.starts_with('~')) else {
+        return Ok(path.to_owned());
+    };
+    let rest = match text.strip_prefix("~/") {
+        Some(rest) => rest.trim_start_matches('/'),
+        None if text == "~" => "",
+        None => return Err(NoHomeFolder::OfOther),
+    };
+    let home = home.filter(|home| home.is_absolute());
+    let home = home.ok_or(NoHomeFolder::Unknown)?;
+    Ok(if rest.is_empty() {
+        home
+    } else {
+        home.join(rest)
+    })
+}
+
+/// [`from_home`], relative to `folder`.
+pub(super) fn resolve(
+    text: &str,
+    folder: &Path,
+    env: &Environment,
+) -> Result<PathBuf, NoHomeFolder> {
+    from_home(Path::new(text), home(env)).map(|path| folder.join(path))
+}
+
+/// The path that a variable names.
+pub(super) fn of_variable(
+    env: &Environment,
+    name: &'static str,
+) -> Result<Option<PathBuf>, ConfigError> {
+    let path = env
+        .get(name)
+        .map(|path| from_home(Path::new(path), home(env)));
+    path.transpose()
+        .map_err(|why| ConfigError::variable(name, why.to_string()))
+}
+
+/// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
+/// `host=db1 dbname=desk`, `ben@db1/desk`. A file of such a name is written with its folder: `./a:b`.
+pub fn is_no_file(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    let is_address = text.contains("://") || text.starts_with("//") || text.contains("?host=");
+    is_address || text == "-" || first.contains([':', '=', '@', '\\'])
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
@@ -44,14 +86,18 @@ fn base(env: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> 
     absolute(env, variable).or_else(|| home(env).map(|home| home.join(below_home)))
 }
 
-fn home(env: &Environment) -> Option<PathBuf> {
-    absolute(env, "HOME")
+pub(super) fn home(env: &Environment) -> Option<PathBuf> {
+    absolute(env, HOME)
 }
 
 fn absolute(env: &Environment, variable: &str) -> Option<PathBuf> {
-    env.get(variable)
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
+    let path = env.get(variable).map(PathBuf::from)?;
+    let path = if variable == HOME {
+        path
+    } else {
+        from_home(&path, home(env)).ok()?
+    };
+    path.is_absolute().then_some(path)
 }
 
 #[cfg(test)]
@@ -93,9 +139,61 @@ mod tests {
     fn a_tilde_is_the_home_and_the_rest_is_relative_to_the_file() {
         let env: Environment = [("HOME", "/home/ana")].into_iter().collect();
         let resolved = |text| resolve(text, Path::new("/etc/desk"), &env);
-        assert_eq!(resolved("~/k"), Some("/home/ana/k".into()));
-        assert_eq!(resolved("k"), Some("/etc/desk/k".into()));
-        assert_eq!(resolved("/k"), Some("/k".into()));
-        assert_eq!(resolved("~li/k"), None);
+        assert_eq!(resolved("~"), Ok("/home/ana".into()));
+        assert_eq!(resolved("~/k"), Ok("/home/ana/k".into()));
+        assert_eq!(resolved("~//k"), Ok("/home/ana/k".into()));
+        assert_eq!(resolved("k"), Ok("/etc/desk/k".into()));
+        assert_eq!(resolved("/k/~"), Ok("/k/~".into()));
+        assert_eq!(resolved("./~/k"), Ok("/etc/desk/./~/k".into()));
+        assert_eq!(resolved("~li/k"), Err(NoHomeFolder::OfOther));
+        let nowhere = from_home(Path::new("~/k"), None);
+        assert_eq!(nowhere, Err(NoHomeFolder::Unknown));
+        let env: Environment = [("HOME", "/home/ana"), ("XDG_DATA_HOME", "~/data")]
+            .into_iter()
+            .collect();
+        assert_eq!(
+            directory(&env).expect("a home"),
+            Path::new("/home/ana/data/groupdesk/directory.db")
+        );
+    }
+
+    #[test]
+    fn what_looks_like_an_address_is_no_file() {
+        for text in [
+            "host=db1 dbname=desk user=ben",
+            " dbname=desk",
+            "service=desk",
+            "postgresql:///desk",
+            "postgres:/db1/desk",
+            "Postgres://db1/desk",
+            "postgresql:desk",
+            "pg://db1/desk",
+            "http://db1/desk",
+            "sqlite:///desk.db",
+            "file:desk.db",
+            "s3://bucket/desk.db",
+            "db1:5432/desk",
+            "[::1]:5432/desk",
+            "ben@db1/desk",
+            "desk?host=/run/postgresql",
+            "/desk?host=/run/postgresql",
+            "//db1/desk",
+            "C:\\desk.db",
+            ":memory:",
+            "-",
+            "\"postgres://db1/desk\"",
+        ] {
+            assert!(is_no_file(text), "{text}");
+        }
+        for text in [
+            "desk.db",
+            "/data/a=b.db",
+            "./a:b",
+            "../x@y",
+            "~/desk.db",
+            "a/b:c",
+        ] {
+            assert!(!is_no_file(text), "{text}");
+        }
     }
 }

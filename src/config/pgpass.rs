@@ -23,9 +23,9 @@ pub struct Endpoint {
 
 /// The path of the file, if there is one.
 pub fn file(env: &Environment) -> Option<PathBuf> {
-    let named = env.get("PGPASSFILE").map(PathBuf::from);
+    let named = paths::of_variable(env, "PGPASSFILE").ok().flatten();
     named
-        .or_else(|| paths::resolve("~/.pgpass", Path::new("/"), env))
+        .or_else(|| paths::resolve("~/.pgpass", Path::new("/"), env).ok())
         .filter(|file| file.is_file())
 }
 

@@ -9,12 +9,14 @@ use super::{
     file,
     keybindings::KeyOverride,
     name::{nearest, objection},
-    paths,
+    paths::{self, is_no_file},
     profile::{KeySource, Profile},
     schema::ConfigFile,
     ui::UiSettings,
     variables,
 };
+
+const FLAG: &str = "--directory";
 
 /// The flags and the environment. Both override the file, and flags override the environment.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +57,7 @@ impl Settings {
     /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
     pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
         let env = &overrides.env;
-        let (file, named_by) = file_of(overrides);
+        let (file, named_by) = file_of(overrides)?;
         let written = match &file {
             Some(file) => file::read(file, named_by, env)?.unwrap_or_default(),
             None => ConfigFile::default(),
@@ -125,45 +127,78 @@ impl Settings {
 }
 
 /// The configuration file, and the flag or variable that named it.
-pub fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>) {
-    let env = &overrides.env;
-    let named = first([
-        ("--config", overrides.config.clone()),
-        ("GROUPDESK_CONFIG", path_of(env, "GROUPDESK_CONFIG")),
-    ]);
+pub fn file_of(
+    overrides: &Overrides,
+) -> Result<(Option<PathBuf>, Option<&'static str>), ConfigError> {
+    let named = named(
+        overrides,
+        overrides.config.as_deref(),
+        "--config",
+        "GROUPDESK_CONFIG",
+    )?;
     match named {
-        Some((by, file)) => (Some(file), Some(by)),
-        None => (paths::config_file(env), None),
+        Some((by, file)) if is_no_file(&file.to_string_lossy()) => Err(ConfigError::NoFile { by }),
+        Some((by, file)) => Ok((Some(file), Some(by))),
+        None => Ok((paths::config_file(&overrides.env), None)),
     }
 }
 
 /// Where the directory is: the first of the flag, the variable, the configuration file, and the default file.
 pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
-    let (config, named_by) = file_of(overrides);
-    let written = config.map(|config| file::read(&config, named_by, &overrides.env));
-    match written.transpose() {
+    let written = file_of(overrides).and_then(|(config, named_by)| {
+        let written = config.map(|config| file::read(&config, named_by, &overrides.env));
+        written.transpose()
+    });
+    match written {
         Ok(written) => resolved(overrides, written.flatten().and_then(|file| file.directory)),
         // If the directory file is named explicitly, the configuration file is not needed.
-        Err(wrong)
-            if named(overrides).is_none_or(|named| named.to_str().is_some_and(is_address)) =>
-        {
-            Err(wrong)
-        }
-        Err(_) => resolved(overrides, None),
+        Err(wrong) => match resolved(overrides, None)? {
+            at @ DirectoryAt::File(_) if named_directory(overrides)?.is_some() => Ok(at),
+            DirectoryAt::File(_) | DirectoryAt::Team(_) => Err(wrong),
+        },
     }
 }
 
-fn named(overrides: &Overrides) -> Option<PathBuf> {
-    let flag = overrides.directory.clone();
-    flag.or_else(|| overrides.env.get("GROUPDESK_DIRECTORY").map(PathBuf::from))
+/// The file that opening this directory would create, although a flag or a variable names it: it may be mistyped.
+pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<PathBuf> {
+    let is_named = matches!(named_directory(overrides), Ok(Some(_)));
+    match at {
+        DirectoryAt::File(file) if is_named && !file.exists() => Some(file.clone()),
+        DirectoryAt::File(_) | DirectoryAt::Team(_) => None,
+    }
 }
 
-/// The folder of a file named on the command line is not created, because it is more likely mistyped.
+fn named_directory(overrides: &Overrides) -> Result<Option<(&'static str, PathBuf)>, ConfigError> {
+    let flag = overrides.directory.as_deref();
+    named(overrides, flag, FLAG, "GROUPDESK_DIRECTORY")
+}
+
+/// The path that a flag, or else a variable, gives.
+fn named(
+    overrides: &Overrides,
+    flag: Option<&Path>,
+    option: &'static str,
+    variable: &'static str,
+) -> Result<Option<(&'static str, PathBuf)>, ConfigError> {
+    let env = &overrides.env;
+    let (by, path) = match (flag, env.get(variable)) {
+        (Some(path), _) => (option, path),
+        (None, Some(path)) => (variable, Path::new(path)),
+        (None, None) => return Ok(None),
+    };
+    match paths::from_home(path, paths::home(env)) {
+        Ok(path) => Ok(Some((by, path))),
+        Err(why) => Err(ConfigError::NoHomeFolder { by, why }),
+    }
+}
+
+/// Neither a look-alike of an address nor the folder of a file that is named for one command is created: both are more
+/// likely mistyped. A variable belongs to an installation; its absolute path may be new.
 fn resolved(
     overrides: &Overrides,
     written: Option<TeamSettings>,
 ) -> Result<DirectoryAt, ConfigError> {
-    let Some(file) = named(overrides) else {
+    let Some((by, file)) = named_directory(overrides)? else {
         return match written {
             Some(team) => Ok(DirectoryAt::Team(team)),
             None => default_directory(&overrides.env),
@@ -172,10 +207,14 @@ fn resolved(
     if let Some(url) = file.to_str().filter(|text| is_address(text)) {
         return Ok(DirectoryAt::Team(TeamSettings::at(url, written.as_ref())));
     }
+    if is_no_file(&file.to_string_lossy()) {
+        return Err(ConfigError::NoPlace { by });
+    }
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     match folder {
-        Some(folder) if overrides.directory.is_some() && !folder.exists() => {
+        Some(folder) if !folder.exists() && (by == FLAG || file.is_relative()) => {
             Err(ConfigError::NoFolder {
+                by,
                 folder: folder.to_owned(),
             })
         }
@@ -192,10 +231,6 @@ fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&
     places
         .into_iter()
         .find_map(|(by, value)| value.map(|value| (by, value)))
-}
-
-fn path_of(env: &Environment, variable: &str) -> Option<PathBuf> {
-    env.get(variable).map(PathBuf::from)
 }
 
 fn names(profiles: &[Profile]) -> Vec<String> {

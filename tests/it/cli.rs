@@ -33,6 +33,7 @@ mod limits;
 mod listing;
 mod looks;
 mod memory;
+mod named_paths;
 mod pipes;
 mod places;
 mod profile;

@@ -82,7 +82,7 @@ pub(crate) enum Command {
     Remove {
         /// The profile
         name: String,
-        /// Do it; without this it is refused
+        /// Do not ask
         #[arg(long, short = 'y')]
         yes: bool,
         /// Show the lines that would go; change nothing
@@ -129,7 +129,7 @@ pub(crate) struct Add {
     /// Write it without testing the connection
     #[arg(long)]
     pub(crate) no_check: bool,
-    /// Write it whatever the test finds
+    /// Do not ask; where the test fails, nothing is written
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
     /// Test it and show the lines; write nothing

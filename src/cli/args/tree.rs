@@ -3,12 +3,16 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write;
+use std::{any::TypeId, ffi::OsStr, fmt::Write, path::PathBuf};
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{
+    Arg, Command, CommandFactory,
+    builder::{PathBufValueParser, TypedValueParser},
+    error::ErrorKind,
+};
 
 use super::Cli;
-use crate::{cli::output::human::terminal_width, domain::text::wrap};
+use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
 
 /// Options of every command that only the console and the demo have a use for.
 const LOOKS: [&str; 2] = ["ascii", "plain"];
@@ -100,11 +104,49 @@ pub(crate) fn command() -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions of every command:\n{{options}}{{after-help}}",
         grouped(&root, columns)
     );
-    root.help_template(template)
+    let root = root
+        .help_template(template)
         .mut_subcommands(|below| match below.get_name() {
             "demo" => below,
             "doctor" => below.args(hidden(&LOOKS[1..])),
             name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
             _ => below.args(hidden(&LOOKS)),
+        });
+    with_home(root)
+}
+
+/// Gives each option and argument that is a path its parser; also those that are added later.
+fn with_home(command: Command) -> Command {
+    let is_path = |arg: &Arg| arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    command
+        .mut_args(|arg| {
+            if is_path(&arg) {
+                arg.value_parser(HomePath)
+            } else {
+                arg
+            }
         })
+        .mut_subcommands(with_home)
+}
+
+/// A path; `~` at its beginning is the home folder, also where no shell replaces it.
+#[derive(Clone)]
+struct HomePath;
+
+impl TypedValueParser for HomePath {
+    type Value = PathBuf;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<PathBuf, clap::Error> {
+        let path = PathBufValueParser::new().parse_ref(command, arg, value)?;
+        paths::from_home(&path, std::env::home_dir()).map_err(|why| {
+            let arg = arg.map_or_else(String::new, ToString::to_string);
+            let text = format!("the path of {arg} {why}; nothing was sent\n");
+            clap::Error::raw(ErrorKind::ValueValidation, text).with_cmd(command)
+        })
+    }
 }

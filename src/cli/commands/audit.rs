@@ -13,13 +13,13 @@ use crate::{
     config::directory_of,
     directory::{AuditFilter, Audited},
     domain::text::visible,
-    operations::{Clock, open_directory},
+    operations::Clock,
 };
 
 pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError> {
     let overrides = session::overrides(global);
     let at = directory_of(&overrides)?;
-    let opening = tokio::task::spawn_blocking(move || open_directory(&at, &overrides.env));
+    let opening = tokio::task::spawn_blocking(move || session::open_named(&at, &overrides));
     let directory = opening
         .await
         .map_err(CliError::unexpected("it broke off"))??;

@@ -28,7 +28,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
     let overrides = overrides(global);
     match command {
         Command::Path => {
-            let (_, named_by) = file_of(&overrides);
+            let (_, named_by) = file_of(&overrides)?;
             let file = config_file(&overrides)?;
             let name = file.display().to_string();
             let value = || json!({"file": name, "exists": file.exists(), "named_by": named_by});

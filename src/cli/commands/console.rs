@@ -11,7 +11,7 @@ use crate::{
         process::{exit::Exit, panic_report},
         session,
     },
-    config::{ConfigError, Environment, Settings, UiSettings},
+    config::{ConfigError, Environment, Settings, UiSettings, new_directory},
     operations::{Clock, Connector, Operations, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
@@ -42,10 +42,13 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
             .unwrap_or(0)
     };
     let mut opened = None;
+    let mut greeting = Vec::new();
     let operations = if settings.profiles.is_empty() {
         Vec::new()
     } else {
+        let new = new_directory(&overrides, &settings.directory);
         let directory = open_directory(&settings.directory, &overrides.env)?;
+        greeting.extend(new.map(|file| session::new_directory_text(&file)));
         opened = Some(directory.clone());
         let of = |profile| {
             Operations::new(
@@ -71,7 +74,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         environment: overrides.env.clone(),
         connector: Some(Connector::new(overrides, opened, Clock::System)),
         keys,
-        greeting: Vec::new(),
+        greeting,
         is_ephemeral: false,
     };
     match open(start, &mut signals).await? {

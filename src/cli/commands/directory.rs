@@ -1,7 +1,7 @@
 //! `directory`: the file with everything known here, or the database in which a team keeps it. A copy of the file moves
 //! everything to another machine: groups, history, journals, and the fingerprint key, which an export does not contain.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -13,10 +13,10 @@ use crate::{
         process::exit::Exit,
         session,
     },
-    config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address},
+    config::{ConfigError, DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
     directory::{self, DirectoryError, TeamLocation},
     domain::text::{counted, visible},
-    operations::{open_directory, team_location},
+    operations::team_location,
 };
 
 pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
@@ -32,6 +32,10 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                     )));
                 }
             };
+            if paths::is_no_file(&file.to_string_lossy()) {
+                let by = "the copy";
+                return Err(ConfigError::NoFile { by }.into());
+            }
             let to = file.clone();
             blocking("the copy broke off", move || directory::copy_to(&from, &to)).await?;
             let file = file.display().to_string();
@@ -132,7 +136,8 @@ async fn copy(
     is_moved: bool,
 ) -> Result<Exit, CliError> {
     let (file, at, copied) = if is_address(&from) {
-        let to = to.filter(|to| !is_address(to)).map(PathBuf::from);
+        let to = to.filter(|to| !is_address(to));
+        let to = to.as_deref().map(file_at).transpose()?;
         let to = to.ok_or_else(|| {
             CliError::Usage(
                 "from the database of a team a directory is copied into a new file; name one, and copy that into another \
@@ -147,7 +152,7 @@ async fn copy(
         });
         (file, at, copying.await?)
     } else {
-        let from = PathBuf::from(from);
+        let from = file_at(&from)?;
         if !from.is_file() {
             return Err(CliError::Usage(format!(
                 "{} is not there, or no file; a directory is copied from a file into the database of a team, or the other way \
@@ -188,8 +193,8 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         DirectoryAt::File(file) => {
             let file = file.display().to_string();
             let directory = blocking("it broke off", {
-                let (at, env) = (at.clone(), overrides.env.clone());
-                move || open_directory(&at, &env)
+                let (at, overrides) = (at.clone(), overrides.clone());
+                move || session::open_named(&at, &overrides)
             });
             let directory = directory.await?;
             let open = directory.rotations(directory::RotationFilter {
@@ -278,6 +283,16 @@ fn team_settings(overrides: &Overrides, url: Option<&str>) -> Result<TeamSetting
 fn team(overrides: &Overrides, url: Option<&str>) -> Result<TeamLocation, CliError> {
     let settings = team_settings(overrides, url)?;
     Ok(team_location(&settings, &overrides.env)?)
+}
+
+/// A file that stands where the address of a database could.
+fn file_at(text: &str) -> Result<PathBuf, CliError> {
+    if paths::is_no_file(text) {
+        let by = "an argument";
+        return Err(ConfigError::NoPlace { by }.into());
+    }
+    let file = paths::from_home(Path::new(text), std::env::home_dir());
+    file.map_err(|why| CliError::Usage(format!("a path {why}; nothing was copied")))
 }
 
 async fn blocking<T: Send + 'static>(

@@ -27,6 +27,15 @@ impl Storage {
                 ));
             }
             let database = arguments.database.clone();
+            if let Some(named) = &database
+                && paths::is_no_file(&named.to_string_lossy())
+            {
+                return Err(CliError::Usage(
+                    "--database is not a file; nothing was created. For a PostgreSQL database write --storage \
+                     postgres://USER@HOST/DATABASE, for a file with such a name ./NAME"
+                        .into(),
+                ));
+            }
             let database = database.map_or_else(|| paths::service_database(env), Ok)?;
             return Ok(Self::File(database));
         };

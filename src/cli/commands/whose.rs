@@ -17,7 +17,7 @@ use crate::{
     },
     config::Settings,
     domain::pasted::Pasted,
-    operations::{Clock, TokenLookup, open_directory},
+    operations::{Clock, TokenLookup},
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -34,7 +34,7 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     }
     let overrides = session::overrides(global);
     let settings = Settings::load(&overrides)?;
-    let directory = open_directory(&settings.directory, &overrides.env)?;
+    let directory = session::open_named(&settings.directory, &overrides)?;
     let pasted = ask(global.no_input).await?;
     let (answered, unclear) = match TokenLookup::of(&directory, &pasted).await? {
         TokenLookup::Answered { tokens, unclear } => (tokens, unclear),

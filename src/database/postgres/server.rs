@@ -95,6 +95,10 @@ pub(crate) enum AddressFault {
 impl Server {
     /// `schema` is a plain name.
     pub(crate) fn parse(url: &str, schema: &str) -> Result<Self, AddressFault> {
+        // A connection string of the form host=db1 password=x would be shown as it is.
+        if !(url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+            return Err(AddressFault::NotAnAddress);
+        }
         let (address, mode) = without_mode(url);
         let mut config: Config = address.parse().map_err(|_| AddressFault::NotAnAddress)?;
         if config.get_password().is_some() {

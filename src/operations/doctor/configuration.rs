@@ -16,7 +16,8 @@ const WITHOUT_CONSOLE: &str = "the console does not start; the commands work";
 
 /// Returns the settings and the profile that would be used, if there are any.
 pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Settings, Profile)> {
-    let (file, named_by) = file_of(&request.overrides);
+    // What is wrong with its name is reported with the settings.
+    let (file, named_by) = file_of(&request.overrides).unwrap_or_default();
     let there = file.as_ref().filter(|file| file.exists());
     if let Some(file) = there {
         check_permissions(file, report);
@@ -86,7 +87,10 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
             report.problem(AREA, error.to_string(), "Set it for this shell.");
         }
-        ConfigError::NoFolder { .. } => {
+        ConfigError::NoFolder { .. }
+        | ConfigError::NoPlace { .. }
+        | ConfigError::NoFile { .. }
+        | ConfigError::NoHomeFolder { .. } => {
             report.problem(
                 AREA,
                 error.to_string(),

@@ -64,7 +64,8 @@ pub(super) async fn check(
         Err(error) => {
             let advice = match error {
                 ConfigError::NoFolder { .. } => "groupdesk does nothing until this is fixed.",
-                _ => "Set it for this shell.",
+                ConfigError::NoHome(..) => "Set it for this shell.",
+                _ => "Correct it; groupdesk does nothing until then.",
             };
             report.problem(AREA, error.to_string(), advice);
             return None;

@@ -1,7 +1,7 @@
 //! The name of a new file to write, typed below a page: asked for, written once, and kept with the error until writing
 //! succeeds.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ratatui::{
     buffer::Buffer,
@@ -9,7 +9,10 @@ use ratatui::{
     widgets::{Clear, Widget},
 };
 
-use crate::tui::{state::message::Ticket, theme::Theme, widgets::text_field::TextField};
+use crate::{
+    config::paths,
+    tui::{state::message::Ticket, theme::Theme, widgets::text_field::TextField},
+};
 
 /// Rows of the field: the name, and the error below it.
 const ROWS: u16 = 2;
@@ -45,9 +48,11 @@ impl NewFile {
     }
 
     /// The path to write to; `None` while the name is not asked for, or the file is being written already.
-    pub(super) fn path(&self) -> Option<PathBuf> {
-        let name = self.name.as_ref().filter(|_| self.writing.is_none())?;
-        Some(with_home(name.text().trim()))
+    pub(super) fn path(&mut self) -> Option<PathBuf> {
+        let name = self.name.as_mut().filter(|_| self.writing.is_none())?;
+        let path = paths::from_home(Path::new(name.text().trim()), std::env::home_dir());
+        path.map_err(|why| name.error = Some(format!("The path {why}")))
+            .ok()
     }
 
     pub(super) fn begun(&mut self, ticket: Ticket) {
@@ -106,13 +111,5 @@ impl NewFile {
     /// The lowest row from which the whole field fits.
     pub(super) fn lowest(area: Rect) -> u16 {
         area.height.saturating_sub(ROWS)
-    }
-}
-
-/// Replaces a leading `~/` by the home folder.
-pub(super) fn with_home(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
     }
 }

@@ -8,7 +8,7 @@ use super::{
     program::Home,
     prompts::{answer_with_line, unasked},
 };
-use crate::support::{assertions::assert_has, bare::args, faults::Fault};
+use crate::support::{assertions::assert_has, faults::Fault};
 
 #[tokio::test]
 async fn a_quiet_success_prints_only_the_result() {

@@ -111,10 +111,10 @@ async fn the_folder_of_a_mistyped_directory_is_not_created() {
         let said = format!("{}{}", ran.out, ran.err);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            said.contains("nope/deeper is not there"),
+            said.contains("nope/deeper, which does not exist"),
             "{named:?}: {said}"
         );
-        assert!(said.contains("nothing was made"), "{named:?}: {said}");
+        assert!(said.contains("nothing was created"), "{named:?}: {said}");
         assert!(!home.path("nope").exists(), "{named:?}");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");

@@ -1,7 +1,10 @@
 //! Options override variables, and variables override the file; the profile that needs no file.
 
 use groupdesk::{
-    config::{ConfigError, DirectoryAt, Environment, KeySource, Overrides, Settings, paths},
+    config::{
+        ConfigError, DirectoryAt, Environment, KeySource, Overrides, Settings, directory_of,
+        new_directory, paths,
+    },
     domain::group::EnvironmentTag,
 };
 
@@ -87,9 +90,69 @@ fn flags_and_variables_override_paths_too() {
     };
     let refused = Settings::load(&nowhere).expect_err("no such folder");
     assert!(
-        refused.to_string().contains("nothing was made"),
+        refused.to_string().contains("nothing was created"),
         "{refused}"
     );
+}
+
+/// The folder of a named file is not created either, whoever names it.
+#[test]
+fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
+    for text in [
+        format!("host=db1 dbname=desk password={CANARY}"),
+        format!("postgresql:desk?password={CANARY}"),
+        format!("Postgres://ana:{CANARY}@db1/desk"),
+        format!("sqlite:///{CANARY}.db"),
+        format!("s3://{CANARY}/desk.db"),
+        format!("{CANARY}@db1/desk"),
+        "db1:5432/desk".into(),
+    ] {
+        let flag = Overrides {
+            directory: Some(text.clone().into()),
+            ..Home::with_file(TWO).overrides()
+        };
+        let variable = Home::with_file(TWO).set("GROUPDESK_DIRECTORY", &text);
+        for (by, overrides) in [
+            ("--directory", flag),
+            ("GROUPDESK_DIRECTORY", variable.overrides()),
+        ] {
+            let refused = Settings::load(&overrides).expect_err(&text).to_string();
+            assert_has(&refused, &format!("{by} is neither a file nor the address"));
+            assert_has(&refused, "postgres://USER@HOST/DATABASE");
+            assert_lacks(&refused, CANARY);
+            let refused = directory_of(&overrides).expect_err(&text).to_string();
+            assert_has(&refused, "nothing was created");
+        }
+    }
+    let home = Home::with_file(TWO).set("GROUPDESK_DIRECTORY", "db1/desk");
+    let refused = home.load().expect_err("no folder").to_string();
+    assert_has(
+        &refused,
+        "GROUPDESK_DIRECTORY is in the folder db1, which does not exist",
+    );
+    let home = Home::with_file(TWO).set("GROUPDESK_CONFIG", "https://db1/config.toml");
+    let refused = home.load().expect_err("no file").to_string();
+    assert_has(&refused, "GROUPDESK_CONFIG is not a file");
+}
+
+#[test]
+fn a_tilde_in_a_variable_is_the_home() {
+    let home = Home::with_file(TWO);
+    let one = home.write("one.toml", &profile_and(""));
+    let home = home
+        .set("GROUPDESK_CONFIG", "~/.config/groupdesk/one.toml")
+        .set("GROUPDESK_DIRECTORY", "~/desk.db");
+    let settings = home.load().expect("good");
+    assert_eq!(settings.file, Some(one));
+    let expected = home.folder.path().join("desk.db");
+    assert_eq!(settings.directory, DirectoryAt::File(expected.clone()));
+    assert_eq!(
+        new_directory(&home.overrides(), &settings.directory),
+        Some(expected)
+    );
+    let other = home.set("GROUPDESK_DIRECTORY", "~ben/desk.db");
+    let refused = other.load().expect_err("of another person").to_string();
+    assert_has(&refused, "GROUPDESK_DIRECTORY begins with \"~\" and a name");
 }
 
 const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca = \"team-ca.pem\"\n\

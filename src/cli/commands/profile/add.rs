@@ -44,8 +44,9 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
         (edit, _) = connector.plan(&new).map_err(stop_of)?;
     }
     let exit = probe.as_ref().map_or(Exit::Done, exit);
+    // `--yes` answers questions; a test that failed is none.
     let wanted = !arguments.dry_run
-        && (exit == Exit::Done || arguments.yes || all_the_same(context).await?);
+        && (exit == Exit::Done || !arguments.yes && all_the_same(context).await?);
     if wanted {
         let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
         which_place(context, &added, &arguments).await?;
@@ -53,7 +54,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
-        output::alarm("the profile was not written; --yes or --no-check writes it anyway");
+        output::alarm("the profile was not written; to write it without the test: --no-check");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
     Ok(if wanted { Exit::Done } else { exit })
@@ -161,8 +162,7 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliErro
         return Ok(Some(KeySource::Env(name.clone())));
     }
     if let Some(file) = &said.file {
-        // The shell has already expanded the home folder; a relative path is relative to the current folder, not to the
-        // configuration file.
+        // A relative path is relative to the current folder, not to the configuration file.
         let file = std::path::absolute(file)
             .map_err(|error| CliError::Usage(format!("--api-key-file: {error}")))?;
         return Ok(Some(KeySource::File(file)));

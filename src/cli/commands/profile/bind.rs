@@ -13,15 +13,16 @@ use crate::{
         input::confirm::{self, Question},
         output,
         process::exit::Exit,
+        session,
     },
     config::{Settings, profile::Profile},
     directory::Directory,
-    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem, open_directory},
+    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
 
 pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
     let settings = context.settings()?;
-    let directory = open_directory(&settings.directory, &context.overrides.env)?;
+    let directory = session::open_named(&settings.directory, &context.overrides)?;
     let profiles = chosen(&settings, &arguments)?;
     let mut bound = Vec::new();
     let mut failed = None;

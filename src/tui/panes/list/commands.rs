@@ -2,13 +2,11 @@
 
 use super::{List, finder::Finder};
 use crate::{
+    config::paths,
     domain::{annotation::AnnotationChange, group::UserGroupId},
     operations::{format_of, path_and_columns},
     search::{ListView, Query, SearchRequest, run_search},
-    tui::{
-        panes::new_file::with_home,
-        state::{command::Command, context::Context, message::Job, notices::Severity},
-    },
+    tui::state::{command::Command, context::Context, message::Job, notices::Severity},
 };
 
 /// The filter as it was typed, and which completion is shown.
@@ -59,7 +57,13 @@ impl List {
                 self.on = self.id();
             }
             Command::Export(path) => {
-                let path = with_home(&path.to_string_lossy());
+                let path = match paths::from_home(&path, std::env::home_dir()) {
+                    Ok(path) => path,
+                    Err(why) => {
+                        context.say(Severity::Warning, format!("Not exported: the path {why}"));
+                        return;
+                    }
+                };
                 let (path, columns) = match path_and_columns(&path) {
                     Ok(read) => read,
                     Err(why) => {

@@ -1,0 +1,152 @@
+//! Files and folders that a person names: `~` is the home wherever it stands, a look-alike of an address is no file, a new
+//! directory is said, and a failed test writes no profile.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use super::{
+    guards::{knowing_acme, methods},
+    program::{Home, files},
+};
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    bare::args,
+    faults::{Fault, Faults},
+};
+
+#[tokio::test]
+async fn a_place_that_is_no_file_never_becomes_a_directory() {
+    let home = Home::new();
+    for text in [
+        "host=db1 dbname=desk user=ben",
+        "postgresql:desk",
+        "postgres:/db1/desk",
+        "pg://db1/desk",
+        "http://db1/desk",
+        "sqlite://desk.db",
+        "s3://bucket/desk.db",
+        "ben@db1",
+    ] {
+        for command in [
+            &["list"][..],
+            &["audit"],
+            &["directory", "status"],
+            &["doctor"],
+            &["whose"],
+        ] {
+            let with_flag = [command, &["--directory", text]].concat();
+            let ran = home.run(&with_flag).await;
+            assert_eq!(ran.code, 2, "{with_flag:?}: {}{}", ran.out, ran.err);
+            let told = format!("{}{}", ran.out, ran.err);
+            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_has(&told, "postgres://USER@HOST/DATABASE");
+        }
+        #[rustfmt::skip] // A table: one case per line.
+        let table = [
+            vec!["serve", "--database", text],
+            vec!["serve", "--storage", text],
+            vec!["serve", "keys", "list", "--database", text],
+            vec!["directory", "backup", text],
+            vec!["directory", "copy", "postgres://ana@db1/desk", text],
+            vec!["directory", "init", text],
+            vec!["--config", text, "profile", "add", "x", "--base-url", "https://a.example", "--api-key-env", "K", "--no-check"],
+        ];
+        for command in table {
+            let ran = home.run(&command).await;
+            assert_eq!(ran.code, 2, "{command:?}: {}{}", ran.out, ran.err);
+        }
+    }
+    assert_eq!(files(home.folder.path()), Vec::<std::path::PathBuf>::new());
+    let entries = fs::read_dir(home.folder.path()).expect("readable").count();
+    assert_eq!(entries, 0, "nothing was created");
+}
+
+#[tokio::test]
+async fn a_new_directory_in_a_named_place_is_said_once() {
+    let (mut home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let place = home.path("other.db").display().to_string();
+    let ran = home.run(&["list", "--directory", &place]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_has(&ran.err, "other.db is a new, empty directory");
+    let ran = home.run(&["list", "--directory", &place]).await;
+    assert_lacks(&ran.err, "new, empty");
+    assert_lacks(&home.run(&["list"]).await.err, "new, empty");
+    home.set("GROUPDESK_DIRECTORY", "~/third.db");
+    assert_has(
+        &home.run(&["list"]).await.err,
+        "third.db is a new, empty directory",
+    );
+    assert!(home.path("third.db").exists());
+}
+
+#[tokio::test]
+async fn a_tilde_at_the_beginning_of_a_path_is_the_home() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
+    home.write("ids.txt", "acme\n");
+    home.write("rows.csv", "user_group_id\nacme\n");
+    home.write("mapping.json", "{}");
+    for line in [
+        "show --from=~/ids.txt",
+        "show --from ~/ids.txt",
+        "import ~/rows.csv",
+        "diff ~/rows.csv",
+        "create new --mapping=~/mapping.json --dry-run",
+        "export --output=~/out.jsonl",
+        "directory backup ~/copy.db",
+        "list --directory=~/copy.db",
+        "list --config=~/config.toml",
+        "man ~",
+    ] {
+        let ran = home.run(&args(line)).await;
+        let is_fine = ran.code == 0 || line.starts_with("diff") && ran.code == 10;
+        assert!(is_fine, "{line}: {} {}", ran.code, ran.err);
+    }
+    for file in ["out.jsonl", "copy.db"] {
+        assert!(home.path(file).exists(), "{file}");
+    }
+    assert!(!home.path("~").exists());
+    let ran = home.run(&["show", "--from=~ben/ids.txt"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&ran.err, "only ~/ is replaced");
+    assert_eq!(methods(&service), ["GET"], "only the meeting");
+}
+
+/// The path is stored as the file that it is.
+#[tokio::test]
+async fn a_profile_is_written_only_if_its_test_succeeds() {
+    let home = Home::new();
+    let key = home.write("live.key", "0123456789abcdef0123456789abcdef");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("private");
+    let config = home.path(".config/groupdesk/config.toml");
+    let service = Faults::always(Fault::Close).await;
+    let url = service.base_url();
+    let tls = url.replace("http://", "https://");
+    for (url, source, code) in [
+        ("http://127.0.0.1:1", "--api-key-file=~/live.key", 5),
+        (&tls, "--api-key-file=~/live.key", 5),
+        (&url, "--api-key-file=~/missing.key", 4),
+        (&url, "--api-key-env=NOT_SET", 4),
+    ] {
+        let add = ["profile", "add", "eu", "--base-url", url, source, "--yes"];
+        let ran = home.run(&add).await;
+        assert_eq!(ran.code, code, "{add:?}: {}", ran.err);
+        assert_has(
+            &ran.err,
+            "the profile was not written; to write it without the test: --no-check",
+        );
+        assert!(!config.exists(), "{add:?}");
+    }
+    let source = "--api-key-file=~/live.key";
+    let add = [
+        "profile",
+        "add",
+        "eu",
+        "--base-url",
+        &tls,
+        source,
+        "--no-check",
+    ];
+    let ran = home.run(&add).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let written = fs::read_to_string(&config).expect("written");
+    assert_has(&written, &format!("file = \"{key}\""));
+}
