@@ -12,6 +12,7 @@ pub mod facts;
 pub mod group;
 pub mod handoff;
 pub mod history;
+pub mod kept_text;
 pub mod known;
 pub mod merge;
 mod merge_places;

@@ -9,16 +9,18 @@ use crate::{
         args::{Edit as EditArgs, Global, TokenArgs},
         error::CliError,
         input::{
-            editor::{edited, kept},
+            editor::{edited, say_kept},
             fields::Edits,
         },
-        output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, interruptible},
     },
     domain::{change::DesiredFields, group::UserGroupId, update::Edit},
     operations::{Done, UnknownIdPolicy},
 };
+
+/// Its name tells the editor the type.
+const FILE: &str = "group.json";
 
 pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -37,14 +39,17 @@ pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, Cl
     };
     let read = signals.unless_signalled(first(&session, &id, &how)).await?;
     let base = DesiredFields::of(&read.group);
-    let text = document(&id, &base);
+    let given = document(&id, &base);
     let environment = session.environment();
-    let text = edited(environment, "group.json", &text, &mut signals).await?;
+    let text = edited(environment, FILE, &given, &mut signals, |_| true).await?;
+    let is_dry_run = how.mutation.dry_run;
     let in_flight = session.in_flight.clone();
     let sending = Box::pin(sent(&session, &id, base, &text, read, how));
     let ended = interruptible(&in_flight, &mut signals, sending).await;
-    if ended.is_err() {
-        keep(&id, &text);
+    let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
+    if !is_used && text.trim() != given.trim() {
+        let next = format!("groupdesk update {id} --apply");
+        say_kept(FILE, &text, Some(&next));
     }
     ended
 }
@@ -90,19 +95,4 @@ fn document(id: &UserGroupId, base: &DesiredFields) -> String {
         document["properties"] = json!(properties);
     }
     format!("{document:#}")
-}
-
-/// Keeps a text that was not sent, unless an answer of the service was pasted into it.
-fn keep(id: &UserGroupId, text: &str) {
-    if text.contains("\"token\"") {
-        output::alarm("! the text holds a \"token\" and is kept nowhere");
-        return;
-    }
-    match kept("group.json", text) {
-        Ok(path) => output::alarm(&format!(
-            "! your text is in {0}: groupdesk update {id} --apply {0}",
-            path.display()
-        )),
-        Err(error) => output::alarm(&format!("! your text was not kept: {error}")),
-    }
 }

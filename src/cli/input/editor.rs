@@ -1,9 +1,6 @@
 //! Opens a text in the person's own editor and returns the edited text.
 
-use std::{
-    io::{self, IsTerminal, Write as _},
-    path::PathBuf,
-};
+use std::io::{self, IsTerminal};
 
 use serde_json::json;
 
@@ -17,13 +14,16 @@ use crate::{
     config::{
         Environment,
         edit::{Edit, EditError},
+        scrub::looks_like_a_key,
     },
     domain::batch::StopCause,
     tui::{
-        runtime::external_editor::{EditRequest, Editor},
+        runtime::external_editor::{EditRequest, Editor, keep},
         terminal::Signal,
     },
 };
+
+const CONFIG: &str = "config.toml";
 
 /// Opens a text in the editor and returns it once the editor has ended. Meanwhile Ctrl-C belongs to the editor.
 pub(crate) async fn edited(
@@ -31,6 +31,7 @@ pub(crate) async fn edited(
     file: &'static str,
     text: &str,
     signals: &mut Signals,
+    may_keep: impl Fn(&[u8]) -> bool,
 ) -> Result<String, CliError> {
     let usage = |why: String| CliError::Usage(why);
     let variables = environment.for_commands().into_iter();
@@ -54,29 +55,30 @@ pub(crate) async fn edited(
             StopCause::Signal | StopCause::Quit | StopCause::TakenOver => Signal::Terminate,
         })
         .await;
-    let read = match editor.refusal(&run.status) {
-        Some(refusal) => Err(refusal),
-        None => sheet.read(),
-    };
-    sheet.remove().map_err(usage)?;
+    let read = sheet.finish(editor.refusal(&run.status), &may_keep);
     if run.end.is_some() {
+        match read {
+            Ok(edited) if edited.trim_end() != text.trim_end() && may_keep(edited.as_bytes()) => {
+                say_kept(file, &edited, None);
+            }
+            Ok(_) => {}
+            Err(why) => output::alarm(&format!("! {why}")),
+        }
         return Err(CliError::Interrupted { in_flight: false });
     }
     read.map_err(usage)
 }
 
-/// Saves a text that could not be used to a file of its own that only its owner can read.
-pub(crate) fn kept(name: &str, text: &str) -> io::Result<PathBuf> {
-    let mut file = tempfile::Builder::new()
-        .prefix("groupdesk-")
-        .suffix(&format!("-{name}"))
-        .tempfile()?;
-    file.write_all(text.as_bytes())?;
-    Ok(file.keep().map_err(|error| error.error)?.1)
+/// Keeps a text that is not used in a file that only its owner can read, and says where; and what to do with the file.
+pub(crate) fn say_kept(name: &str, text: &str, next: Option<&str>) {
+    let (said, path) = keep(&std::env::temp_dir(), name, text.as_bytes());
+    let next = path.zip(next).map_or_else(String::new, |(path, next)| {
+        format!(": {next} {}", path.display())
+    });
+    output::alarm(&format!("! {said}{next}"));
 }
 
-/// Lets a person edit a text until it is valid, and writes it. An invalid text is not written anywhere, because it
-/// could contain a key.
+/// Lets a person edit a text until it is valid, and writes it. A text that is not used is kept, unless it may contain a key.
 pub(crate) async fn changed(
     (environment, no_input): (&Environment, bool),
     before: &str,
@@ -85,8 +87,27 @@ pub(crate) async fn changed(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let mut text = before.to_owned();
+    // People paste keys into settings by mistake.
+    let may_keep = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        !looks_like_a_key(&text) || looks_like_a_key(before)
+    };
+    let keep_settings = |text: &str| {
+        if text.trim_end() == before.trim_end() {
+        } else if may_keep(text.as_bytes()) {
+            say_kept(CONFIG, text, None);
+        } else {
+            output::alarm("! your text seems to hold a key and is kept nowhere");
+        }
+    };
     let edit = loop {
-        text = edited(environment, "config.toml", &text, &mut signals).await?;
+        text = match edited(environment, CONFIG, &text, &mut signals, may_keep).await {
+            Ok(text) => text,
+            Err(error) => {
+                keep_settings(&text);
+                return Err(error);
+            }
+        };
         if text.trim_end() == before.trim_end() {
             break None;
         }
@@ -96,17 +117,15 @@ pub(crate) async fn changed(
         };
         let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
         if no_input || !has_person {
+            keep_settings(&text);
             return Err(wrong);
         }
         output::alarm(&format!("x {wrong}"));
-        confirm(false, "Edit it again?", Question::YesOrNo).await?;
+        let again = confirm(false, "Edit it again?", Question::YesOrNo).await;
+        again.inspect_err(|_| keep_settings(&text))?;
     };
     if let Some(edit) = &edit {
-        edit.make()
-            .inspect_err(|_| match kept("config.toml", &text) {
-                Ok(path) => output::alarm(&format!("! your text is in {}", path.display())),
-                Err(error) => output::alarm(&format!("! your text was not kept: {error}")),
-            })?;
+        edit.make().inspect_err(|_| keep_settings(&text))?;
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());
     let value = json!({ "written": edit.is_some(), "file": file });

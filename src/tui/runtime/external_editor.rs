@@ -5,7 +5,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    io,
+    io::{self, Write as _},
     os::unix::{
         fs::{MetadataExt, PermissionsExt},
         process::ExitStatusExt,
@@ -22,8 +22,8 @@ use tokio::{
 };
 
 use crate::{
-    domain::text::visible,
-    intake::text,
+    domain::{kept_text::without_tokens, text::visible},
+    intake,
     platform::private_files::write_new_private,
     tui::terminal::{Signal, stop_here},
 };
@@ -34,6 +34,10 @@ const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Exit code of a shell that did not find the program.
 const NOT_FOUND: i32 = 127;
+/// Maximum length of an edited text in bytes; twice what a service is likely to accept.
+const LONGEST: usize = 2 * 1024 * 1024;
+/// How many of the files beside the text are kept.
+const MOST_KEPT: usize = 4;
 
 /// A text for the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +53,7 @@ pub struct Editor {
     line: OsString,
     variables: Vec<(OsString, OsString)>,
     folder: PathBuf,
+    keeps: PathBuf,
 }
 
 /// A text in a 0600 file in a 0700 folder of its own; both are removed with it.
@@ -56,6 +61,9 @@ pub struct Editor {
 pub struct EditFile {
     folder: tempfile::TempDir,
     file: PathBuf,
+    given: Vec<u8>,
+    /// Where a text is kept that is not used. Not the folder of the session, which ends with it.
+    keeps: PathBuf,
 }
 
 /// How a run ended.
@@ -82,11 +90,13 @@ impl Editor {
         };
         let runtime = get("XDG_RUNTIME_DIR").map(PathBuf::from);
         let other = get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        let keeps = other.clone();
         let folder = runtime.filter(|folder| is_private(folder)).unwrap_or(other);
         Ok(Self {
             line,
             variables,
             folder,
+            keeps,
         })
     }
 
@@ -97,8 +107,14 @@ impl Editor {
             .permissions(std::fs::Permissions::from_mode(0o700))
             .tempdir_in(&self.folder)?;
         let file = folder.path().join(outside.file);
-        write_new_private(&file, format!("{}\n", outside.text).as_bytes())?;
-        Ok(EditFile { folder, file })
+        let given = format!("{}\n", outside.text).into_bytes();
+        write_new_private(&file, &given)?;
+        Ok(EditFile {
+            folder,
+            file,
+            given,
+            keeps: self.keeps.clone(),
+        })
     }
 
     /// Runs the editor in this terminal until it exits. Passes on a signal that asks for the end.
@@ -182,20 +198,111 @@ impl Editor {
 }
 
 impl EditFile {
-    /// Reads the text; the editor may have replaced the file.
-    pub fn read(&self) -> Result<String, String> {
-        let bytes = std::fs::read(&self.file)
-            .map_err(|error| format!("the editor left no file: {error}; not applied"))?;
-        text::maybe_empty(&bytes).map_err(|fault| {
-            format!("the editor left a file that is not UTF-8: {fault}; not applied")
-        })
+    /// The text that the editor left, or why it is not used. However the editor ended, what was typed is not lost: what is
+    /// not returned is kept in files of its own, also what the editor wrote beside its file, and the reason names them.
+    /// All other files are removed. `may_keep` refuses a text that may hold a secret.
+    pub fn finish(
+        self,
+        refusal: Option<String>,
+        may_keep: impl Fn(&[u8]) -> bool,
+    ) -> Result<String, String> {
+        let bytes = self.bytes();
+        let (why, text) = match (refusal, bytes) {
+            (Some(why), bytes) => (why, bytes.ok()),
+            (None, Err(error)) => (
+                format!("the editor left no file: {error}; not applied"),
+                None,
+            ),
+            (None, Ok(bytes)) if bytes.len() > LONGEST => (
+                "the text has more than 2 MiB: not applied".into(),
+                Some(bytes),
+            ),
+            (None, Ok(bytes)) => match intake::text::maybe_empty(&bytes) {
+                Ok(text) if !text.trim().is_empty() || self.beside(b"").is_empty() => {
+                    return self.remove().map(|()| text);
+                }
+                Ok(_) => ("the editor left an empty file: not applied".into(), None),
+                Err(fault) => (
+                    format!("the editor left a file that is not UTF-8: {fault}; not applied"),
+                    Some(bytes),
+                ),
+            },
+        };
+        let text = text.filter(|text| *text != self.given && !text.trim_ascii().is_empty());
+        let mut texts = self.beside(text.as_deref().unwrap_or_default());
+        if let Some(text) = text {
+            let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+            texts.insert(0, (name.into_owned(), text));
+        }
+        let mut said = why;
+        for (name, text) in texts {
+            said.push_str("; ");
+            if may_keep(&text) {
+                said.push_str(&keep(&self.keeps, &name, &text).0);
+            } else {
+                said.push_str("your text seems to hold a key and is kept nowhere");
+            }
+        }
+        match self.remove() {
+            Ok(()) => Err(said),
+            Err(left) => Err(format!("{said}. {left}")),
+        }
+    }
+
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        // A FIFO would block.
+        if !std::fs::metadata(&self.file)?.is_file() {
+            return Err(io::Error::other("it is no longer a regular file"));
+        }
+        std::fs::read(&self.file)
+    }
+
+    /// What the editor left beside its file: copies, files for recovery.
+    fn beside(&self, text: &[u8]) -> Vec<(String, Vec<u8>)> {
+        let entries = std::fs::read_dir(self.folder.path());
+        let entries = entries.into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+        let others = files.filter(|entry| entry.path() != self.file);
+        let texts = others.filter_map(|entry| {
+            let bytes = std::fs::read(entry.path()).ok()?;
+            let is_new = !bytes.is_empty() && bytes != self.given && bytes != text;
+            is_new.then(|| (entry.file_name().to_string_lossy().into_owned(), bytes))
+        });
+        texts.take(MOST_KEPT).collect()
     }
 
     /// Removes the file and whatever the editor created beside it.
-    pub fn remove(self) -> Result<(), String> {
+    fn remove(self) -> Result<(), String> {
         let place = self.folder.path().display().to_string();
-        let removed = self.folder.close();
-        removed.map_err(|error| format!("{place} was not removed: {error}; remove it"))
+        match self.folder.close() {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("{place} was not removed: {error}; remove it"))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Keeps a text that is not used in a new file that only its owner can read, without the tokens in it. Returns the end of a
+/// sentence that names the file, and its path.
+pub fn keep(folder: &Path, name: &str, text: &[u8]) -> (String, Option<PathBuf>) {
+    let (text, had_token) = without_tokens(text);
+    let written = || {
+        let mut file = tempfile::Builder::new()
+            .prefix("groupdesk-")
+            .suffix(&format!("-{name}"))
+            .tempfile_in(folder)?;
+        file.write_all(&text)?;
+        let (_, path) = file.keep().map_err(|error| error.error)?;
+        Ok::<_, io::Error>(path)
+    };
+    match written() {
+        Ok(path) => {
+            let token = if had_token { ", without the token" } else { "" };
+            let said = format!("your text is in {}{token}", path.display());
+            (said, Some(path))
+        }
+        Err(error) => (format!("your text was not kept: {error}"), None),
     }
 }
 
@@ -313,10 +420,9 @@ mod tests {
             .run(&file, async || std::future::pending().await)
             .await;
         assert_eq!(editor.refusal(&run.status), None);
-        assert_eq!(file.read().as_deref(), Ok("Acme\nkept\n"));
+        assert_eq!(file.finish(None, |_| true).as_deref(), Ok("Acme\nkept\n"));
         let modes = std::fs::read_to_string(&log).expect("a log");
         assert_eq!(modes, "600\n700\n");
-        file.remove().expect("removed");
         assert_eq!(std::fs::read_dir(&tmp).expect("readable").count(), 0);
     }
 
@@ -333,5 +439,69 @@ mod tests {
         assert_eq!(run.end, Some(Signal::Terminate));
         let refusal = editor.refusal(&run.status).expect("killed");
         assert!(refusal.contains("not applied"), "{refusal}");
+    }
+
+    /// All ways in which an editor can end.
+    #[tokio::test]
+    async fn what_was_typed_is_kept_however_the_editor_ends() {
+        let token = "6a21d2b4".repeat(8);
+        let with_token =
+            format!("printf '{{\"token\": \"abc\", \"a\": \"{token}\"}}' >\"$1\"; exit 1");
+        let hidden = format!("{{\"token\": \"xxx\", \"a\": \"{}\"}}", "x".repeat(64));
+        #[rustfmt::skip] // A table: one case per line.
+        let table: [(&str, &str, &[&[u8]]); 14] = [
+            ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
+            ("printf typed >\"$1\"; kill -9 $$", "SIGKILL", &[b"typed"]),
+            ("printf typed >\"$1\"; kill -HUP $$", "SIGHUP", &[b"typed"]),
+            ("printf typed >\"$1\"; exit 1", "exit status: 1", &[b"typed"]),
+            ("printf typed >\"$1\"; exit 127", "was not found", &[b"typed"]),
+            ("printf typed >\"$1~\"; rm \"$1\"", "left no file", &[b"typed"]),
+            ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
+            ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
+            ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
+            ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "SIGKILL", &[b"typed"]),
+            ("head -c 3000000 /dev/zero | tr '\\0' a >\"$1\"", "more than 2 MiB", &[&[b'a'; 3_000_000]]),
+            (&with_token, "without the token", &[hidden.as_bytes()]),
+            ("exit 1", "exit status: 1", &[]),
+            ("rm -r \"$(dirname \"$1\")\"", "left no file", &[]),
+        ];
+        for (script, why, kept) in table {
+            let place = tempfile::tempdir().expect("a folder");
+            let tmp = place.path().join("tmp");
+            std::fs::create_dir(&tmp).expect("a folder");
+            let editor = Editor::find(variables(&[
+                (
+                    "EDITOR",
+                    &format!("sh -c '{}'", script.replace('\'', "'\\''")).replace("$1", "$0"),
+                ),
+                ("PATH", "/usr/bin:/bin"),
+                ("TMPDIR", &tmp.to_string_lossy()),
+            ]));
+            let editor = editor.expect("an editor");
+            let outside = EditRequest {
+                file: "text",
+                text: "given".into(),
+            };
+            let file = editor.write(&outside).expect("written");
+            let run = editor.run(&file, async || std::future::pending().await);
+            let refusal = editor.refusal(&run.await.status);
+            let said = file.finish(refusal, |_| true).expect_err(script);
+            assert!(said.contains(why), "{script}: {said}");
+            let left: Vec<_> = std::fs::read_dir(&tmp).expect("readable").collect();
+            let left = left
+                .into_iter()
+                .map(|entry| entry.expect("an entry").path());
+            let left: Vec<_> = left.collect();
+            assert_eq!(left.len(), kept.len(), "{script}: {left:?}");
+            for (path, kept) in left.iter().zip(kept) {
+                assert!(
+                    said.contains(&path.display().to_string()),
+                    "{script}: {said}"
+                );
+                assert!(std::fs::read(path).expect("readable") == **kept, "{script}");
+                let mode = std::fs::metadata(path).expect("there").permissions().mode();
+                assert_eq!(mode & 0o777, 0o600, "{script}");
+            }
+        }
     }
 }

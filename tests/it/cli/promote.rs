@@ -211,7 +211,7 @@ async fn a_group_is_changed_in_the_editor() {
     );
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("kept nowhere"), "{}", ran.err);
+    assert!(ran.err.contains("without the token"), "{}", ran.err);
     for file in super::program::files(home.folder.path()) {
         if file.ends_with("editor") {
             continue;
@@ -220,9 +220,34 @@ async fn a_group_is_changed_in_the_editor() {
         let found = bytes.windows(12).any(|piece| piece == b"canary-token");
         assert!(!found, "{}", file.display());
     }
+    // However the editor ends, and with whatever end of the command, the text is kept.
+    for (script, more) in [
+        ("echo typed > \"$1\"; exit 3", "--yes"),
+        ("echo typed > \"$1\"; kill -9 $$", "--yes"),
+        ("printf 'typed\\377' > \"$1\"", "--yes"),
+        ("echo typed > \"$1~\"; rm \"$1\"", "--yes"),
+        ("sed -i s/Acme/typed/ \"$1\"", "--dry-run"),
+        ("sed -i s/Acme/typed/ \"$1\"", "--read-only"),
+    ] {
+        editor(&mut home, script);
+        let ran = home.run(&["edit", "acme", more]).await;
+        if more == "--read-only" {
+            assert_eq!(ran.code, 3, "nothing was typed: {}", ran.err);
+            continue;
+        }
+        let (_, kept) = ran.err.split_once("your text is in ").expect(script);
+        let kept = kept.split([':', '\n']).next().expect("a path");
+        let text = std::fs::read(kept).expect("kept");
+        assert!(text.windows(5).any(|piece| piece == b"typed"), "{script}");
+    }
     editor(&mut home, "exit 3");
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(
+        !ran.err.contains("your text is in"),
+        "nothing was typed: {}",
+        ran.err
+    );
     home.set("EDITOR", "");
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert!(

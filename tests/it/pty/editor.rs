@@ -93,6 +93,16 @@ impl Home {
         fs::read_to_string(self.folder.join(name)).expect("noted")
     }
 
+    /// The files with texts that were not used.
+    fn kept(&self) -> Vec<PathBuf> {
+        let mut kept = entries(&self.place.below("tmp"));
+        kept.retain(|path| {
+            let text = fs::read(path).unwrap_or_default();
+            text.starts_with(b"typed")
+        });
+        kept
+    }
+
     #[track_caller]
     fn assert_gone(&self) {
         let left = entries(&self.place.below("run"));
@@ -182,18 +192,23 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
     let mut session = home.form();
     for (next, said) in [
         (
-            "echo lost >\"$file\"; exit 3",
+            "echo typed >\"$file\"; exit 3",
             "the editor ended with exit status: 3",
         ),
-        ("echo lost >\"$file\"; kill -9 $$", "SIGKILL"),
+        ("echo typed >\"$file\"; kill -9 $$", "SIGKILL"),
         ("rm \"$file\"", "the editor left no file"),
-        ("printf '\\377' >\"$file\"", "not UTF-8"),
+        ("printf 'typed\\377' >\"$file\"", "not UTF-8"),
     ] {
         home.next(next);
         let screen = session.type_until("\x05", said, PATIENCE);
         assert!(screen.contains("nothing changed"), "{screen}");
         home.assert_gone();
     }
+    assert_eq!(
+        home.kept().len(),
+        3,
+        "what was typed is in files of its own"
+    );
     for (editor, said) in [
         (
             Some("no-such-editor"),

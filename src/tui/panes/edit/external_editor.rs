@@ -7,6 +7,7 @@ use super::{GroupForm, Section};
 use crate::{
     domain::{
         group::{Mapping, Properties, UserGroupId},
+        kept_text::without_tokens,
         known::KnownGroup,
     },
     tui::{
@@ -25,9 +26,6 @@ use crate::{
         },
     },
 };
-
-/// Maximum length of an edited text in bytes; twice what a service is likely to accept.
-const LONGEST: usize = 2 * 1024 * 1024;
 
 /// The document of a whole group; absent fields are `None`.
 #[derive(Debug, Default, PartialEq)]
@@ -95,12 +93,7 @@ impl GroupForm {
             return;
         };
         let text = match edited {
-            Ok(text) if text.len() <= LONGEST => text,
-            Ok(_) => {
-                let text = "Too long for the service; not applied";
-                context.say(Severity::Warning, text);
-                return;
-            }
+            Ok(text) => text,
             Err(why) => {
                 context.say(Severity::Warning, why);
                 return;
@@ -143,17 +136,19 @@ impl GroupForm {
     fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
         self.mapping_text = None;
         if text.trim().is_empty() {
-            return Some("an empty text: the mapping stays as it was; {} removes all rows".into());
+            return Some("an empty text: the mapping stays as it was".into());
         }
         match read_mapping(text) {
             Ok(mapping) => {
                 self.mapping.replace(mapping);
                 None
             }
-            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
-                self.mapping_text = Some(text.to_owned());
-                Some(format!("mapping: {problem}; kept: {key} opens it again"))
+                let (text, token) = kept(text);
+                self.mapping_text = Some(text);
+                Some(format!(
+                    "mapping: {problem}; kept{token}: {key} opens it again"
+                ))
             }
         }
     }
@@ -176,10 +171,10 @@ impl GroupForm {
                 self.take_document(document);
                 None
             }
-            Err(_) if holds_a_token(text) => Some(NO_TOKEN.into()),
             Err(problem) => {
-                self.group_text = Some(text.to_owned());
-                Some(format!("{problem}; kept: {key} opens it again"))
+                let (text, token) = kept(text);
+                self.group_text = Some(text);
+                Some(format!("{problem}; kept{token}: {key} opens it again"))
             }
         }
     }
@@ -250,11 +245,11 @@ impl GroupForm {
     }
 }
 
-const NO_TOKEN: &str = "the text holds a \"token\" and is kept nowhere; not applied: leave it out";
-
 /// Text that cannot be parsed is kept as a draft, on disk; a pasted answer of the service would contain a token.
-fn holds_a_token(text: &str) -> bool {
-    text.contains("\"token\"")
+fn kept(text: &str) -> (String, &'static str) {
+    let (kept, had_token) = without_tokens(text.as_bytes());
+    let token = if had_token { " without the token" } else { "" };
+    (String::from_utf8_lossy(&kept).into_owned(), token)
 }
 
 fn pretty(properties: Properties) -> String {

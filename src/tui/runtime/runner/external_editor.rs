@@ -4,7 +4,7 @@
 use super::{Runner, Screen, next_signal};
 use crate::tui::{
     runtime::external_editor::{EditFile, EditRequest, Editor},
-    state::{message::Msg, notices::Severity},
+    state::message::Msg,
     terminal::{Signal, Signals},
 };
 
@@ -23,13 +23,7 @@ impl<S: Screen> Runner<S> {
                 let run = editor.run(&file, async || next_signal(signals).await).await;
                 end = run.end;
                 let back = self.screen.take_back();
-                let text = match editor.refusal(&run.status) {
-                    Some(why) => Err(why),
-                    None => file.read(),
-                };
-                if let Err(left) = file.remove() {
-                    self.app.context.say(Severity::Error, left);
-                }
+                let text = file.finish(editor.refusal(&run.status), |_| true);
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
                     Ok(None) => {}
