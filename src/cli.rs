@@ -16,6 +16,8 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use futures_util::future::LocalBoxFuture;
 
+use crate::platform::own_session;
+
 use self::{
     args::{BatchesCommand, Cli, Command, Global},
     commands::{
@@ -39,6 +41,9 @@ use self::{
 /// # Errors
 /// Fails when the program itself, or something it needs from the system, failed.
 pub fn main() -> color_eyre::Result<ExitCode> {
+    if let Some(not_started) = own_session::enter() {
+        return Ok(not_started);
+    }
     hardening::protect();
     if complete::complete_if_requested() {
         return Ok(Exit::Done.into());

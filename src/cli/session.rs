@@ -269,6 +269,6 @@ pub(super) fn overrides(global: &Global) -> Overrides {
         profile: global.profile.clone(),
         directory: global.directory.clone(),
         read_only: global.read_only,
-        env: Environment::of_process(),
+        env: Environment::of_process().with_terminal(),
     }
 }

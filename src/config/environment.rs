@@ -22,12 +22,26 @@ pub struct Environment {
     /// Names of variables that hold keys. All copies share the set, so that the variable of a profile added later is
     /// hidden from the commands of every other profile too.
     keys: Arc<Mutex<BTreeSet<String>>>,
+    may_ask: bool,
 }
 
 impl Environment {
     /// The variables of this process.
     pub fn of_process() -> Self {
         std::env::vars_os().collect()
+    }
+
+    /// The same; a command that fetches a key may ask on the terminal, which nothing else uses.
+    #[must_use]
+    pub fn with_terminal(self) -> Self {
+        Self {
+            may_ask: true,
+            ..self
+        }
+    }
+
+    pub(super) fn may_ask(&self) -> bool {
+        self.may_ask
     }
 
     /// Returns a variable. An empty one counts as not set.
@@ -96,6 +110,7 @@ impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment 
         Self {
             variables: Arc::new(variables),
             keys: Arc::default(),
+            may_ask: false,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Runs the command that prints an API key: no shell, no input, a time limit, and no process left behind.
+//! Runs the command that prints an API key: no shell, no input but what it asks on the terminal of a command line, a time limit,
+//! and no process left behind.
 
 use std::time::Duration;
 
@@ -9,7 +10,13 @@ use super::{
     key_error::{LARGEST, Missing},
     scrub::shown,
 };
-use crate::platform::child::{Child, ChildError};
+use crate::platform::{
+    child::{Child, ChildError},
+    own_session::Terminal,
+};
+
+/// How long a person may take to answer a command that asks on the terminal.
+const TYPING: Duration = Duration::from_mins(2);
 
 /// Shorter words are not keys, and replacing them would make the error message unreadable.
 const SHORTEST_SCRUBBED: usize = 4;
@@ -22,11 +29,18 @@ pub(super) async fn run(
 ) -> Result<Zeroizing<Vec<u8>>, Missing> {
     let mut output = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
     let mut complaints = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
+    let may_ask = env.may_ask();
+    let terminal = Terminal::of_process();
+    let limit = match terminal {
+        Terminal::Foreground if may_ask => limit.max(TYPING),
+        _ => limit,
+    };
     let command = Child {
         argv,
         variables: env.for_commands(),
         input: b"",
         limit,
+        may_ask,
         output: Some(|bytes: &[u8]| keep(&mut output, bytes)),
         errors: |bytes: &[u8]| keep(&mut complaints, bytes),
     };
@@ -39,6 +53,7 @@ pub(super) async fn run(
         return Err(Missing::Failed {
             ending: status.to_string(),
             last_words: last_words(&complaints, &output),
+            is_kept_from_terminal: !may_ask && terminal != Terminal::None,
         });
     }
     if output.len() > LARGEST {

@@ -7,6 +7,9 @@ use super::keyring::KeyringError;
 /// In bytes. Far more than any key; a file this long must be the wrong one.
 pub(super) const LARGEST: usize = 64 * 1024;
 
+const NO_TERMINAL: &str =
+    "; it cannot ask here: unlock what it needs before, or use a command that opens a window";
+
 /// Why there is no API key. Names the source, never what was found there.
 #[derive(Debug, thiserror::Error)]
 #[error("no API key from {from}: {why}")]
@@ -48,8 +51,13 @@ pub(super) enum Missing {
     NotStarted(io::Error),
     #[error("it did not end within {} ms and was stopped; run it by hand to see what it waits for", .0.as_millis())]
     TimedOut(Duration),
-    #[error("it ended with {ending}{last_words}")]
-    Failed { ending: String, last_words: String },
+    #[error("it ended with {ending}{last_words}{}", if *is_kept_from_terminal { NO_TERMINAL } else { "" })]
+    Failed {
+        ending: String,
+        last_words: String,
+        /// There is a terminal, and the command could not ask there.
+        is_kept_from_terminal: bool,
+    },
     #[error("it is empty; put the key on its first line")]
     Empty,
     #[error(

@@ -1,4 +1,5 @@
-//! Runs a command: no shell, a process group of its own, a time limit, and no process left behind.
+//! Runs a command: no shell, a session of its own unless it may ask on the terminal, a time limit, and no process left
+//! behind.
 
 use std::{
     ffi::OsStr,
@@ -15,6 +16,8 @@ use tokio::{
     time::timeout,
 };
 use zeroize::Zeroizing;
+
+use super::own_session::{Terminal, find, launched};
 
 /// How long to wait for output after the command has ended: a process that it left running may hold the pipe open.
 const GRACE: Duration = Duration::from_millis(500);
@@ -39,6 +42,9 @@ pub struct Child<'a, O, E> {
     /// Its standard input. A command that does not read it may still succeed.
     pub input: &'a [u8],
     pub limit: Duration,
+    /// It may ask on the terminal, if this process has it. Then it belongs to the same process group, so that what is typed
+    /// reaches it; otherwise it has a session of its own, without a terminal.
+    pub may_ask: bool,
     /// Receives standard output; `None` if nobody reads it.
     pub output: Option<O>,
     pub errors: E,
@@ -51,7 +57,7 @@ impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
     ///
     /// Fails if there is no exit status.
     pub async fn run(self) -> Result<ExitStatus, ChildError> {
-        let (program, arguments) = self.argv.split_first().ok_or(ChildError::Empty)?;
+        let (mut command, has_group) = self.command()?;
         let pipe_if = |wanted| {
             if wanted {
                 Stdio::piped()
@@ -59,18 +65,16 @@ impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
                 Stdio::null()
             }
         };
-        let mut child = Command::new(program)
-            .args(arguments)
+        let mut child = command
             .env_clear()
             .envs(self.variables)
             .stdin(pipe_if(!self.input.is_empty()))
             .stdout(pipe_if(self.output.is_some()))
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true)
             .spawn()
             .map_err(ChildError::NotStarted)?;
-        let group = ProcessGroup::of(&child);
+        let group = ProcessGroup(has_group.then(|| pid_of(&child)).flatten());
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let mut writing = pin!(write(stdin, self.input));
@@ -102,9 +106,34 @@ impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
         if let Ok(status) = ended {
             return status.map_err(ChildError::NotStarted);
         }
+        if !has_group {
+            let _ = child.start_kill();
+        }
         // It was killed just now; this only reaps the process.
         let _ = timeout(GRACE, child.wait()).await;
         Err(ChildError::TimedOut)
+    }
+}
+
+impl<O, E> Child<'_, O, E> {
+    /// The command to start, and whether it will lead a process group.
+    fn command(&self) -> Result<(Command, bool), ChildError> {
+        let (program, arguments) = self.argv.split_first().ok_or(ChildError::Empty)?;
+        if self.may_ask && Terminal::of_process() == Terminal::Foreground {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            return Ok((command, false));
+        }
+        let Some((launcher, arguments)) = launched(self.argv) else {
+            let mut command = Command::new(program);
+            command.args(arguments).process_group(0);
+            return Ok((command, true));
+        };
+        let path = self.variables.iter().find(|(name, _)| *name == "PATH");
+        find(program, path.map(|(_, path)| *path)).map_err(ChildError::NotStarted)?;
+        let mut command = Command::new(launcher);
+        command.args(arguments);
+        Ok((command, true))
     }
 }
 
@@ -130,12 +159,11 @@ async fn read(from: Option<(impl AsyncRead + Unpin, impl FnMut(&[u8]))>) {
 #[derive(Debug)]
 struct ProcessGroup(Option<Pid>);
 
-impl ProcessGroup {
-    /// The group of a child that was started with `process_group(0)` and has not been waited for.
-    fn of(child: &process::Child) -> Self {
-        Self(child.id().and_then(|id| Pid::from_raw(id.cast_signed())))
-    }
+fn pid_of(child: &process::Child) -> Option<Pid> {
+    child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+}
 
+impl ProcessGroup {
     /// Keeps the group alive: the command has ended by itself, and what it started on purpose may go on.
     fn leave(mut self) {
         self.0 = None;

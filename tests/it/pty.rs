@@ -14,6 +14,7 @@ mod hanging;
 mod harness;
 mod idle;
 mod in_flight;
+mod key_command;
 mod keyboard;
 mod leaks;
 mod looks;

@@ -11,7 +11,7 @@ use crate::{
         process::{exit::Exit, panic_report},
         session,
     },
-    config::{ConfigError, Environment, Settings, UiSettings, new_directory},
+    config::{ConfigError, Environment, Overrides, Settings, UiSettings, new_directory},
     operations::{Clock, Connector, Operations, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
@@ -24,7 +24,11 @@ use crate::{
 pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     a_terminal()?;
     let mut signals = signals()?;
-    let overrides = session::overrides(global);
+    let overrides = Overrides {
+        // The console itself has the terminal.
+        env: Environment::of_process(),
+        ..session::overrides(global)
+    };
     let settings = Settings::load(&overrides)?;
     let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
         // Keys can only be configured in the file.

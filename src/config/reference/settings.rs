@@ -89,7 +89,7 @@ pub const SETTINGS: [Setting; 69] = [
     setting("profiles.NAME", "guard", "list of tables", Value("[]"), "where to be more careful than usual; see below"),
     setting("profiles.NAME.api_key", "env", "text", ONE_OF, "the name of an environment variable"),
     setting("profiles.NAME.api_key", "file", "text", ONE_OF, "a file that others cannot read (0600); relative to the configuration file, ~/ is the home"),
-    setting("profiles.NAME.api_key", "command", "list of texts", ONE_OF, "a program and its arguments, run without a shell for at most 10 s; its first line is the key"),
+    setting("profiles.NAME.api_key", "command", "list of texts", ONE_OF, "a program and its arguments, run without a shell for at most 10 s; its first line is the key. On the command line it may ask on the terminal, for at most 2 minutes; in the console it cannot ask"),
     setting("profiles.NAME.api_key", "keyring", "text", ONE_OF, "an entry of the kernel's keyring; groupdesk profile key NAME puts it there"),
     setting("profiles.NAME.handoff", "command", "list of texts", Required, "a program and its arguments, run without a shell; gets one JSON object on standard input"),
     setting("profiles.NAME.handoff", "timeout", "duration", Value("\"30s\""), "the command is killed after this long"),

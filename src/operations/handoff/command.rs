@@ -113,6 +113,8 @@ async fn attempt(
         variables,
         input: message,
         limit: handoff.timeout,
+        // Several may run at the same time, and the console has the terminal.
+        may_ask: false,
         output: None::<fn(&[u8])>,
         errors: |bytes: &[u8]| tail.take(bytes),
     };

@@ -1,0 +1,64 @@
+//! A command that prints a key and asks on the terminal: on the command line it gets it, in the console and in the
+//! background it is told at once that it cannot ask.
+
+use std::time::{Duration, Instant};
+
+use super::{PATIENCE, place::TempHome};
+use crate::support::{pty::Program, world::World};
+
+/// Below the limit of a command that cannot ask.
+const AT_ONCE: Duration = Duration::from_secs(8);
+
+const ASKS: &str =
+    r#"printf 'Pass''phrase: ' >/dev/tty || exit 3; read -r line </dev/tty; echo "$line""#;
+
+/// A profile whose key is what somebody types.
+fn configured(world: &World) -> TempHome {
+    let place = TempHome::new();
+    let config = format!(
+        "[profiles.eu]\nbase_url = \"{}\"\nenvironment = \"Testing\"\nproduction = false\n\
+         api_key = {{ command = [\"sh\", \"-c\", '''{ASKS}'''] }}\n",
+        world.base_url()
+    );
+    std::fs::write(place.below("config/eu.toml"), config).expect("written");
+    place
+}
+
+fn here(place: &TempHome, program: Program) -> Program {
+    let config = place.below("config/eu.toml");
+    program.env("GROUPDESK_CONFIG", config.to_string_lossy())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_the_command_line_it_gets_the_terminal() {
+    let world = World::new().await;
+    let key = world.new_key("testing", Some("Testing"));
+    let place = configured(&world);
+    let program = place.groupdesk(&["profile", "check", "eu"]);
+    let mut session = here(&place, program).start();
+    session.wait_for("Passphrase: ", PATIENCE);
+    session.send(format!("{key}\n"));
+    assert!(
+        session.exit_status(PATIENCE).success(),
+        "{}",
+        session.screen()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_the_console_and_in_the_background_it_cannot_ask_and_is_told_at_once() {
+    let world = World::new().await;
+    let place = configured(&world);
+    let begun = Instant::now();
+    let program = place.shell("groupdesk profile check eu & wait $!; echo ended with $?");
+    let mut session = here(&place, program).size(24, 300).start();
+    let screen = session.wait_for("ended with 4", PATIENCE);
+    assert!(screen.contains("it cannot ask here"), "{screen}");
+    assert!(!screen.contains("Passphrase"), "{screen}");
+    let mut console = here(&place, place.groupdesk(&["--profile", "eu"]))
+        .size(30, 120)
+        .start();
+    let screen = console.wait_for("no API key from", PATIENCE);
+    assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    assert!(!screen.contains("Passphrase"), "{screen}");
+}
