@@ -29,12 +29,9 @@ pub(super) async fn run(
 ) -> Result<Zeroizing<Vec<u8>>, Missing> {
     let mut output = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
     let mut complaints = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
-    let may_ask = env.may_ask();
     let terminal = Terminal::of_process();
-    let limit = match terminal {
-        Terminal::Foreground if may_ask => limit.max(TYPING),
-        _ => limit,
-    };
+    let may_ask = env.may_ask() && terminal == Terminal::Foreground;
+    let limit = if may_ask { limit.max(TYPING) } else { limit };
     let command = Child {
         argv,
         variables: env.for_commands(),

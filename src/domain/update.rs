@@ -240,6 +240,21 @@ impl Plan {
         }
     }
 
+    /// The objections that a person can decide about who sees the values and their age; none if there are others, too.
+    pub fn in_doubt(&self) -> Vec<UnsafeUpdate> {
+        let can_decide = |objection: &UnsafeUpdate| {
+            matches!(
+                objection,
+                UnsafeUpdate::PartialChange { .. } | UnsafeUpdate::NotStated { .. }
+            )
+        };
+        if self.concurrent_changes.is_empty() && self.objections.iter().all(can_decide) {
+            self.objections.clone()
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Objects to replacing these fields, although the operator had agreed.
     pub fn reject_uncertain(&mut self, uncertain: &[Field]) {
         for field in self

@@ -116,7 +116,7 @@ pub enum Failure {
         what: Vec<String>,
     },
     /// The values that would be sent along are not known well enough, and nobody vouched for them.
-    #[error("{0}; nothing was sent")]
+    #[error("{0}")]
     NotKnownEnough(Box<UnknownFields>),
     /// There is no earlier copy to compare with.
     #[error(

@@ -6,6 +6,7 @@
 //! with 0.
 
 mod run;
+mod tasks;
 mod team;
 
 use std::{

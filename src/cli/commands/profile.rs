@@ -16,7 +16,10 @@ use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
         error::CliError,
-        input::editor::changed,
+        input::{
+            confirm::{self, Question},
+            editor::changed,
+        },
         output::{self, exchanges},
         process::{exit::Exit, signals::Signals},
         session::overrides,
@@ -62,7 +65,7 @@ impl Setup {
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
             Command::Edit { name } => self.edit(name).await,
-            Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run),
+            Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run).await,
             Command::Facts(arguments) => facts::run(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
         }
@@ -93,13 +96,19 @@ impl Setup {
         Ok(Exit::from_probe(&probe))
     }
 
-    fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
+    async fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
         let edit = edit::removing(name, &self.overrides)?;
         if !yes && !dry_run {
-            return Err(CliError::Guarded(format!(
-                "profile {name} would be taken out of {}; say --yes to do it, --dry-run to see the lines. Nothing was changed",
-                edit.file.display()
-            )));
+            let file = edit.file.display();
+            if !confirm::has_person(self.no_input) {
+                return Err(CliError::Guarded(format!(
+                    "profile {name} would be removed from {file}; nothing was changed. To remove it: groupdesk profile remove {name} \
+                     --yes"
+                )));
+            }
+            output::context(edit.lines.trim_end());
+            let what = format!("Remove profile {name} from {file}?");
+            confirm::confirm(false, &what, Question::YesOrNo).await?;
         }
         if !dry_run {
             edit.make()?;

@@ -53,10 +53,14 @@ impl Confirmation {
     }
 }
 
+/// Whether there is a person who may be asked.
+pub(crate) fn has_person(no_input: bool) -> bool {
+    !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Fails right away if a question could not be asked, so that nothing at all is sent.
 pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliError> {
-    let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
-    if yes || has_person && !session.no_input {
+    if yes || has_person(session.no_input) {
         return Ok(());
     }
     let why = if session.no_input {

@@ -15,7 +15,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         text::visible,
-        update::Plan,
+        update::{Plan, UnsafeUpdate},
     },
     operations::{Done, changes_json, request},
 };
@@ -88,6 +88,68 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
         );
     }
     text
+}
+
+/// What is not known well enough and is asked about, with the values that would be sent and their age, as in the console.
+pub(crate) fn doubts(doubtful: &[UnsafeUpdate], plan: &Plan, now: Timestamp) -> String {
+    let mut text = String::new();
+    for doubt in doubtful {
+        let field = doubt.field();
+        let name = field.as_str();
+        match doubt {
+            UnsafeUpdate::PartialChange { at, uncertain, .. } => {
+                let known = at.map_or_else(
+                    || "it is replaced by what you gave, because no value is known".to_owned(),
+                    |at| {
+                        let age = ago(at, now);
+                        format!(
+                            "it is replaced by the value last known, {age}, with your change in it"
+                        )
+                    },
+                );
+                let why = if *uncertain {
+                    "an earlier change may have taken effect"
+                } else {
+                    "others may have changed it"
+                };
+                line(
+                    &mut text,
+                    &format!("! {name}: it cannot be read, and {why}; {known}:"),
+                );
+                for row in rows(field, plan) {
+                    line(&mut text, &format!("    {row}"));
+                }
+            }
+            UnsafeUpdate::NotStated { at, .. } => {
+                let age = at.map_or_else(String::new, |at| format!(", {}", ago(at, now)));
+                line(
+                    &mut text,
+                    &format!(
+                        "! {name}: unknown whether the service keeps it when it is omitted; sent again as last known{age}"
+                    ),
+                );
+            }
+            UnsafeUpdate::WouldClear { .. } | UnsafeUpdate::Uncertain { .. } => {}
+        }
+    }
+    text
+}
+
+/// The field as it is sent, one row per line.
+fn rows(field: Field, plan: &Plan) -> Vec<String> {
+    match field {
+        Field::Name => Vec::new(),
+        Field::Mapping => {
+            let rows = plan.send.mapping.iter().flatten();
+            rows.map(|(schema, source)| format!("{} = {}", visible(schema), visible(source)))
+                .collect()
+        }
+        Field::Properties => {
+            let rows = plan.send.properties.iter().flatten();
+            rows.map(|(key, value)| format!("{}: {}", visible(key), visible(&value.to_string())))
+                .collect()
+        }
+    }
 }
 
 fn line(text: &mut String, line: &str) {

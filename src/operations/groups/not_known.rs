@@ -1,7 +1,7 @@
 //! Explains why an update is not sent although nobody changed the group: its values are not known well enough. Each
 //! text names what would make the refusal unnecessary.
 
-use std::{fmt, mem};
+use std::fmt;
 
 use jiff::Timestamp;
 
@@ -16,37 +16,15 @@ pub struct UnknownFields {
     pub open: Vec<Timestamp>,
 }
 
+/// One sentence about the first objection, and one command. On a terminal the command line asks instead, as the console does.
 impl fmt::Display for UnknownFields {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut is_first = true;
-        for objection in self.objections.iter().filter(|one| !is_not_told(one)) {
-            if !mem::take(&mut is_first) {
-                f.write_str("; ")?;
-            }
-            self.say(*objection, f)?;
-        }
-        let not_told = self.objections.iter().filter(|one| is_not_told(one));
-        let not_told: Vec<_> = not_told.map(|one| one.field().as_str()).collect();
-        if not_told.is_empty() {
+        let is_stated = |one: &&UnsafeUpdate| !matches!(one, UnsafeUpdate::NotStated { .. });
+        let first = self.objections.iter().find(is_stated);
+        let Some(objection) = first.or(self.objections.first()) else {
             return Ok(());
-        }
-        write!(
-            f,
-            "{}nobody has said what the service does with fields that an update leaves out ({}): say it once with `groupdesk \
-             profile facts NAME --absent-fields keep|clear|unknown` (unknown: what was last known is sent along)",
-            if is_first { "" } else { "; " },
-            not_told.join(", ")
-        )
-    }
-}
-
-fn is_not_told(objection: &UnsafeUpdate) -> bool {
-    matches!(objection, UnsafeUpdate::NotStated { .. })
-}
-
-impl UnknownFields {
-    fn say(&self, objection: UnsafeUpdate, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = objection.field().as_str();
+        };
+        let (id, field) = (&self.id, objection.field().as_str());
         let open = self.open.first();
         let open = open.map_or_else(
             || "an earlier change".to_owned(),
@@ -57,37 +35,34 @@ impl UnknownFields {
                 uncertain: true, ..
             } => write!(
                 f,
-                "{open} may have arrived, so the {field} of \"{}\" are not known: give them whole (--replace-{field} \
-                 sends the last known ones with this change in them), or close it with a reason: `groupdesk history --open`",
-                self.id
+                "{open} of \"{id}\" may have taken effect, so its {field} may differ from the last known one; nothing was \
+                 sent. To look at that change: groupdesk history --open"
             ),
             UnsafeUpdate::PartialChange { at: Some(at), .. } => write!(
                 f,
-                "the {field} of \"{}\" cannot be read, and others may have changed them since {}: --replace-{field} sends \
-                 the last known ones with this change in them, `groupdesk profile facts NAME --sole-writer yes` says that \
-                 nobody else writes",
-                self.id,
+                "the service does not return the {field} of \"{id}\", and others may have changed it since {}; nothing was \
+                 sent. To send the last known {field} with this change: add --replace-{field}",
                 at.strftime("%Y-%m-%d %H:%M UTC")
             ),
             UnsafeUpdate::PartialChange { at: None, .. } => write!(
                 f,
-                "the {field} of \"{}\" are not known here, and single changes would replace all of them: give the whole with \
-                 --{field} FILE, or --replace-{field}",
-                self.id
+                "the {field} of \"{id}\" is unknown, and a single change would replace all of it; nothing was sent. To send \
+                 all of it: add --{field} FILE"
             ),
-            // Reported once for all fields.
-            UnsafeUpdate::NotStated { .. } => Ok(()),
+            UnsafeUpdate::NotStated { .. } => write!(
+                f,
+                "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits it; nothing was sent. To \
+                 send last known values again: groupdesk profile facts NAME --absent-fields unknown"
+            ),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,
-                "the service clears {field} that an update leaves out, and those of \"{}\" are not known here: give them with \
-                 --{field}",
-                self.id
+                "the service clears the {field} that an update omits, and that of \"{id}\" is unknown; nothing was sent. To send \
+                 it: add --{field}"
             ),
             UnsafeUpdate::Uncertain { .. } => write!(
                 f,
-                "{open} may have arrived, so the {field} of \"{}\" are not known, and would be sent along: give them, too, or \
-                 close it with a reason: `groupdesk history --open`",
-                self.id
+                "{open} of \"{id}\" may have taken effect, and its {field} would be sent again; nothing was sent. To look at \
+                 that change: groupdesk history --open"
             ),
         }
     }

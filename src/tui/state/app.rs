@@ -59,6 +59,8 @@ pub struct App {
     held_paste: Option<pastes::HeldPaste>,
     /// The job that delivered the first rows of its list most recently.
     first_rows: Option<Ticket>,
+    /// Why a text from the editor was not used, and where it is kept; the console ends, so no message shows it.
+    pub kept_text: Option<String>,
 }
 
 impl App {
@@ -88,6 +90,7 @@ impl App {
             refused: None,
             held_paste: None,
             first_rows: None,
+            kept_text: None,
         }
     }
 

@@ -17,13 +17,16 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::support::{clock, pty::Program};
+use crate::support::{
+    clock,
+    pty::{Program, Session},
+};
 
-const DEADLINE: Duration = Duration::from_mins(1);
+pub(super) const DEADLINE: Duration = Duration::from_mins(1);
 /// Where the services of the pages listen.
 const ADDRESS: &str = "127.0.0.1:8474";
 /// Line 2 of the console once the only group of such a service is listed.
-const LISTED: &str = "1 group";
+pub(super) const LISTED: &str = "1 group";
 
 /// Put before a block: it ends with the first failing line, and what it started ends with it.
 const BEFORE: &str = r#"set -euo pipefail
@@ -196,4 +199,33 @@ pub(super) fn in_a_terminal(block: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{ended}\n{}", session.screen()))
+}
+
+/// Runs a block and then these commands, in one home and on one terminal.
+pub(super) fn in_a_home(block: &str, commands: &str) -> (TempDir, Session) {
+    let home = home();
+    let text = format!("{}{commands}", script(block));
+    let variables = variables(home.path());
+    let session = on_a_terminal(home.path(), &text, variables);
+    (home, session)
+}
+
+/// The same in a demo.
+pub(super) async fn in_the_demo(commands: &str) -> (TempDir, Child, Session) {
+    let home = home();
+    let (demo, exported) = demo(home.path()).await;
+    let mut variables = variables(home.path());
+    variables.extend(exported);
+    let runtime = home.path().display().to_string();
+    variables.push(("XDG_RUNTIME_DIR".into(), runtime));
+    let session = on_a_terminal(home.path(), &format!("{BEFORE}{commands}"), variables);
+    (home, demo, session)
+}
+
+fn on_a_terminal(home: &Path, script: &str, variables: Vec<(String, String)>) -> Session {
+    let program = Program::new("/bin/bash", &["-c", script]).cwd(home);
+    let program = variables
+        .iter()
+        .fold(program, |program, (name, value)| program.env(name, value));
+    program.size(60, 120).start()
 }

@@ -223,6 +223,23 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
     }
 }
 
+/// The console ends, so the path is printed after it.
+#[test]
+fn on_sigterm_what_was_typed_in_the_editor_is_kept() {
+    let home = Home::new();
+    let mut session = home.form();
+    home.next("echo typed >\"$file\"; echo the editor waits; exec sleep 1000");
+    session.type_until("\x05", "the editor waits", PATIENCE);
+    session.signal(Signal::TERM);
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+    let kept = home.kept();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let joined: String = session.screen().split_whitespace().collect();
+    let path = kept[0].display().to_string();
+    assert!(joined.contains(&path), "{path}: {joined}");
+    home.assert_gone();
+}
+
 #[test]
 fn on_sigterm_the_console_ends_its_editor_and_leaves_no_file() {
     let home = Home::new();

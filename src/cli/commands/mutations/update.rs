@@ -22,7 +22,7 @@ use crate::{
         group::UserGroupId,
         history::Ending,
         known::KnownGroup,
-        update::Edit,
+        update::{Edit, UnsafeUpdate},
     },
     operations::{Done, Failure, Guarded, UnknownIdPolicy, Warning, sendable},
 };
@@ -138,13 +138,31 @@ pub(crate) async fn send(
         output::say("nothing is different; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
     }
+    let mut edit = edit.clone();
+    let mut plan = read.plan(&edit);
+    // Who is asked sees what is not known well enough, and decides; without a question it needs an option or a fact.
+    let doubtful = if !mutation.yes && confirm::has_person(session.no_input) {
+        plan.in_doubt()
+    } else {
+        Vec::new()
+    };
+    let doubts = review::doubts(&doubtful, &plan, session.operations.now());
+    if !doubtful.is_empty() {
+        edit.replace.extend_from_slice(&plan.replaced);
+        edit.sends_unchanged = doubtful
+            .iter()
+            .any(|doubt| matches!(doubt, UnsafeUpdate::NotStated { .. }));
+        plan = read.plan(&edit);
+    }
     // Report an update that cannot be sent before the person is asked to confirm it.
-    let plan = read.plan(edit);
     sendable(id, &plan, &read)?;
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
     if !beside.is_empty() {
         output::context(&beside);
+    }
+    if !doubts.is_empty() {
+        output::context(&doubts);
     }
     if mutation.dry_run {
         review::dry_run(
@@ -160,13 +178,19 @@ pub(crate) async fn send(
         human::say_warnings(&read);
         output::context(&review::lines(&change, false));
     }
-    let asking = Confirmation::about(session, Guarded::Update, id, Level::Key);
+    let is_production = session.operations.profile().production;
+    let usual = if is_production && !doubts.is_empty() {
+        Level::Typed
+    } else {
+        Level::Key
+    };
+    let asking = Confirmation::about(session, Guarded::Update, id, usual);
     let question = format!("Update \"{id}\"?");
     confirm::confirm(mutation.yes, &question, asking.question(id)).await?;
     let updated = session
         .in_flight
         .during(Box::pin(
-            session.operations.update_edit(id, edit, assurance),
+            session.operations.update_edit(id, &edit, assurance),
         ))
         .await;
     let mut done = updated?;

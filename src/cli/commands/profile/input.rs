@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Read};
 use secrecy::SecretString;
 use zeroize::Zeroizing;
 
+pub(super) use crate::cli::input::confirm::has_person;
 use crate::{
     cli::{error::CliError, input::no_echo::NoEcho, output},
     config::given_key,
@@ -13,11 +14,6 @@ use crate::{
 
 /// In bytes. Longer than any key; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
-
-/// Whether there is a person to ask.
-pub(super) fn has_person(no_input: bool) -> bool {
-    !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
-}
 
 /// Reads one line; empty if nothing was typed.
 pub(super) async fn line(question: &str) -> Result<String, CliError> {

@@ -33,6 +33,9 @@ impl<S: Screen> Runner<S> {
                 text
             }
         };
+        if end.is_some() {
+            self.app.kept_text = edited.clone().err();
+        }
         self.take(Msg::Edited(ticket, edited));
         end
     }

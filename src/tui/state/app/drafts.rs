@@ -184,13 +184,15 @@ impl App {
         }
     }
 
-    /// A sentence about the drafts that are kept when the console ends.
+    /// What is kept when the console ends: drafts, and a text that the editor left.
     pub fn unsent(&self) -> Option<String> {
-        match self.context.drafts.len() - self.unsaved() {
+        let drafts = match self.context.drafts.len() - self.unsaved() {
             0 => None,
-            1 => Some("1 unsent draft is kept".into()),
+            1 => Some("1 unsent draft is kept".to_owned()),
             more => Some(format!("{more} unsent drafts are kept")),
-        }
+        };
+        let lines: Vec<_> = self.kept_text.clone().into_iter().chain(drafts).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
