@@ -1,5 +1,7 @@
 //! What may be kept of a text that somebody typed in an editor and that was not used: all of it but tokens.
 
+use super::pasted::{Shape, shape, suspicious_words};
+
 /// A token of the service as `serve` makes it has this many hexadecimal digits; other runs of the same length go, too.
 const DIGITS: usize = 64;
 
@@ -8,8 +10,8 @@ const FILLER: u8 = b'x';
 
 const NAME: &[u8] = b"\"token\"";
 
-/// The bytes without tokens: without the value of each `"token"` of a pasted answer of the service, and without runs of 64
-/// hexadecimal digits. Also whether anything was taken out.
+/// The bytes without tokens: without the value of each `"token"` of a pasted answer of the service, and without what has
+/// the shape of a token. Also whether anything was taken out.
 pub fn without_tokens(bytes: &[u8]) -> (Vec<u8>, bool) {
     let mut kept = bytes.to_vec();
     let mut is_changed = false;
@@ -33,6 +35,16 @@ pub fn without_tokens(bytes: &[u8]) -> (Vec<u8>, bool) {
             fill(&mut kept, at..at + digits);
         }
         at += digits.max(1);
+    }
+    // Tokens of other shapes, and those in escapes.
+    let mut start = 0;
+    for chunk in bytes.utf8_chunks() {
+        let text = chunk.valid();
+        for word in suspicious_words(text).filter(|word| shape(word) == Some(Shape::Token)) {
+            let begin = start + (word.as_ptr().addr() - text.as_ptr().addr());
+            fill(&mut kept, begin..begin + word.len());
+        }
+        start += text.len() + chunk.invalid().len();
     }
     (kept, is_changed)
 }
@@ -60,6 +72,7 @@ mod tests {
     #[test]
     fn tokens_are_taken_out_and_all_else_is_kept() {
         let hex = "6a21d2b4".repeat(8);
+        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
         for (text, kept) in [
             (
                 r#"{"name": "Acme"}"#.to_owned(),
@@ -73,6 +86,10 @@ mod tests {
             (r#""token" : null, 1"#.into(), r#""token" : xxxx, 1"#.into()),
             (format!("a {hex} b"), format!("a {} b", "x".repeat(64))),
             ("\"token\"".into(), "\"token\"".into()),
+            (
+                format!("é {jwt} b"),
+                format!("é {} b", "x".repeat(jwt.len())),
+            ),
         ] {
             let (found, is_changed) = without_tokens(text.as_bytes());
             assert_eq!(String::from_utf8_lossy(&found), kept);
