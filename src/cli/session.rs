@@ -82,20 +82,20 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn open(global: &Global, in_flight: InFlight) -> Result<Self, CliError> {
-        Self::of(overrides(global), global.json, global.no_input, in_flight)
+        Self::of(&overrides(global), global.json, global.no_input, in_flight)
     }
 
     pub(super) fn of(
-        overrides: Overrides,
+        overrides: &Overrides,
         json: bool,
         no_input: bool,
         in_flight: InFlight,
     ) -> Result<Self, CliError> {
-        let settings = Settings::load(&overrides)?;
+        let settings = Settings::load(overrides)?;
         let names_profile = overrides.profile.is_some();
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env.clone();
-        let directory = open_named(&settings.directory, &overrides)?;
+        let directory = open_named(&settings.directory, overrides)?;
         let operations = Operations::new(
             profile,
             environment.clone(),

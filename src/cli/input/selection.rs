@@ -46,12 +46,11 @@ impl Selected {
                     "--sort, --reverse and --limit choose among the groups that --filter finds; {undone}"
                 )));
             }
-            let ids = match from {
-                Some(file) => read(session, file, undone).await?,
-                None => {
-                    known::ensure_groups(session, ids, undone).await?;
-                    ids.clone()
-                }
+            let ids = if let Some(file) = from {
+                read(session, file, undone).await?
+            } else {
+                known::ensure_groups(session, ids, undone).await?;
+                ids.clone()
             };
             return Ok(Self {
                 ids,

@@ -444,7 +444,7 @@ mod tests {
     /// All ways in which an editor can end.
     #[tokio::test]
     async fn what_was_typed_is_kept_however_the_editor_ends() {
-        let token = "6a21d2b4".repeat(8);
+        let (token, much) = ("6a21d2b4".repeat(8), vec![0; 3_000_000]);
         let with_token =
             format!("printf '{{\"token\": \"abc\", \"a\": \"{token}\"}}' >\"$1\"; exit 1");
         let hidden = format!("{{\"token\": \"xxx\", \"a\": \"{}\"}}", "x".repeat(64));
@@ -460,7 +460,7 @@ mod tests {
             ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
             ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
             ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit status: 137", &[b"typed"]),
-            ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&[0; 3_000_000]]),
+            ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&much]),
             (&with_token, "without the token", &[hidden.as_bytes()]),
             ("exit 1", "exit status: 1", &[]),
             ("rm -r \"$(dirname \"$1\")\"", "left no file", &[]),

@@ -206,7 +206,7 @@ pub(super) fn in_a_home(block: &str, commands: &str) -> (TempDir, Session) {
     let home = home();
     let text = format!("{}{commands}", script(block));
     let variables = variables(home.path());
-    let session = on_a_terminal(home.path(), &text, variables);
+    let session = on_a_terminal(home.path(), &text, &variables);
     (home, session)
 }
 
@@ -218,11 +218,11 @@ pub(super) async fn in_the_demo(commands: &str) -> (TempDir, Child, Session) {
     variables.extend(exported);
     let runtime = home.path().display().to_string();
     variables.push(("XDG_RUNTIME_DIR".into(), runtime));
-    let session = on_a_terminal(home.path(), &format!("{BEFORE}{commands}"), variables);
+    let session = on_a_terminal(home.path(), &format!("{BEFORE}{commands}"), &variables);
     (home, demo, session)
 }
 
-fn on_a_terminal(home: &Path, script: &str, variables: Vec<(String, String)>) -> Session {
+fn on_a_terminal(home: &Path, script: &str, variables: &[(String, String)]) -> Session {
     let program = Program::new("/bin/bash", &["-c", script]).cwd(home);
     let program = variables
         .iter()

@@ -81,15 +81,12 @@ fn answer(screen: &str) -> Option<String> {
         return Some("y".into());
     }
     let asked = joined.strip_suffix(" to go on:")?;
-    match asked.strip_suffix('"') {
-        Some(words) => words
-            .rsplit_once("Type \"")
-            .map(|(_, words)| words.to_owned()),
-        None => {
-            let id = asked.strip_suffix(')')?.rsplit_once("Type the id (")?.1;
-            Some(id.to_owned())
-        }
+    if let Some(words) = asked.strip_suffix('"') {
+        let words = words.rsplit_once("Type \"")?.1;
+        return Some(words.to_owned());
     }
+    let id = asked.strip_suffix(')')?.rsplit_once("Type the id (")?.1;
+    Some(id.to_owned())
 }
 
 /// Answers what is asked until all commands have ended, each as it should.

@@ -46,7 +46,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
     let mut overrides = context.overrides.clone();
     overrides.profile = arguments.name.clone().or(overrides.profile);
     let session = Session::of(
-        overrides,
+        &overrides,
         context.json,
         context.no_input,
         InFlight::default(),
