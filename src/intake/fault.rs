@@ -63,7 +63,8 @@ impl std::fmt::Display for Encoding {
 /// The letter that this byte is in the usual encoding of Western Windows.
 fn western(unit: u16) -> Option<char> {
     match unit {
-        0xA1..=0xFF => char::from_u32(u32::from(unit)),
+        // 0xAD is an invisible hyphen.
+        0xA1..=0xAC | 0xAE..=0xFF => char::from_u32(u32::from(unit)),
         0x80 => Some('€'),
         0x91 => Some('‘'),
         0x92 => Some('’'),

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use proptest::prelude::*;
+
 #[path = "../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, reason = "also a library of its own, for fuzzing")]
 mod targets;
@@ -65,4 +67,59 @@ fn intakes() {
 #[test]
 fn tables() {
     replay("table", 5, targets::table::run);
+}
+
+/// Pieces of what people and programs write, in any order; `PROPTEST_CASES` widens it.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: [&[u8]; 34] = [
+        b"user_group_id",
+        b"name",
+        b"mapping",
+        b"map:40",
+        b"prop:tier",
+        b"acme",
+        b"00123",
+        b",",
+        b";",
+        b"\t",
+        b"|",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b"\"",
+        b"\"\"",
+        b" ",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b":",
+        b"\"user_group_id\":",
+        b"\"a\"",
+        b"sep=;",
+        b"# x",
+        b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b"\xeb",
+        b"\0",
+        b"-----BEGIN CERTIFICATE-----",
+        b"\xc3\xab",
+        b"PK\x03\x04",
+        b"1.2E+11",
+    ];
+    let piece = prop_oneof![
+        9 => proptest::sample::select(PIECES.to_vec()).prop_map(<[u8]>::to_vec),
+        1 => prop::collection::vec(any::<u8>(), 1..4),
+    ];
+    let pieces = prop::collection::vec(piece, 0..40);
+    (any::<u8>(), pieces).prop_map(|(first, pieces)| [vec![first], pieces.concat()].concat())
+}
+
+proptest! {
+    #[test]
+    fn whatever_arrives_is_read_or_refused(data in pieces()) {
+        targets::import::run(&data);
+        targets::intake::run(&data);
+        targets::table::run(&data);
+    }
 }

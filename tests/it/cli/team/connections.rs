@@ -292,3 +292,57 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         assert!(code == 2 && text.contains(words), "{words}: {code} {text}");
     }
 }
+
+/// The directory and the service share one table of sentences.
+#[tokio::test]
+async fn what_a_server_refuses_is_said_with_what_to_do() {
+    let Some(scene) = scene(false) else {
+        return;
+    };
+    let ana = scene.ana("localhost", BOTH);
+    let (code, text) = output_without_password(&ana, &["directory", "init"]).await;
+    assert_eq!(code, 0, "{text}");
+    let password = ana.write("password", PASSWORD);
+    let mode = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(&password, mode).expect("set");
+    let ca = ana.write("ca.pem", &scene.authority.pem());
+    for (change, database, words) in [
+        (
+            "LOGIN",
+            "nowhere",
+            "does not exist on that server (SQLSTATE 3D000)",
+        ),
+        ("NOLOGIN", "postgres", "the role may not log in (NOLOGIN)"),
+        (
+            "LOGIN VALID UNTIL '2001-01-01'",
+            "postgres",
+            "refuses the password of this user (SQLSTATE 28P01)",
+        ),
+    ] {
+        let change = format!("ALTER ROLE ana {change}");
+        scene.server.execute("public", &change);
+        let url = format!("postgres://ana@localhost:{}/{database}", scene.port);
+        let directory = format!("[directory]\nurl = \"{url}\"\n{BOTH}\n");
+        let mut home = machine("http://127.0.0.1:9", "key", &directory);
+        scene.equip(&mut home);
+        let list = ["list"];
+        let keys = [
+            "serve",
+            "keys",
+            "list",
+            "--storage",
+            &url,
+            "--storage-ca",
+            &ca,
+            "--storage-password-file",
+            &password,
+        ];
+        for (arguments, expected) in [(&list[..], 8), (&keys, 2)] {
+            let (code, text) = output_without_password(&home, arguments).await;
+            assert!(
+                code == expected && text.contains(words) && text.contains("ana@localhost"),
+                "{change}: {code} {text}"
+            );
+        }
+    }
+}
