@@ -121,6 +121,11 @@ impl Counts {
             + self.abandoned
     }
 
+    /// Those that are as wanted: rotated or updated.
+    pub fn succeeded(&self) -> usize {
+        self.confirmed + self.rotated
+    }
+
     /// Adds the counts to the JSON of a report; from `confirmed` to `not_started` they add up to `planned`.
     pub fn add_to(&self, report: &mut Value) {
         for (name, count) in [

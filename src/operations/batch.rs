@@ -101,17 +101,35 @@ impl Operations {
         wanted: &[UserGroupId],
         include_recent: bool,
     ) -> Result<Plan, DirectoryError> {
-        let rules = Rules {
-            environment: self.profile().environment.clone(),
-            most: self.profile().max_bulk,
-            guard: guard::max_groups(&self.profile().guards)
-                .map(|(most, reason)| (most, reason.to_owned())),
-            include_recent,
-            now: self.now(),
-        };
+        let rules = self.rules(include_recent);
         let noted = self.last_number().await?;
         let plan = self.plan_with_rules(wanted, &rules, None).await?;
         Ok(Plan { noted, ..plan })
+    }
+
+    /// As [`Operations::plan_batch`], for groups that this batch did not rotate. Their last rotation was checked, or
+    /// included, when that batch was planned: only a later one counts.
+    pub async fn plan_retry(
+        &self,
+        wanted: &[UserGroupId],
+        batch: BatchId,
+    ) -> Result<Plan, DirectoryError> {
+        let before = self.batch(batch).await?.noted;
+        let rules = self.rules(true);
+        let noted = self.last_number().await?;
+        let plan = self.plan_with_rules(wanted, &rules, Some(before)).await?;
+        Ok(Plan { noted, ..plan })
+    }
+
+    fn rules(&self, include_recent: bool) -> Rules {
+        let guard = guard::max_groups(&self.profile().guards);
+        Rules {
+            environment: self.profile().environment.clone(),
+            most: self.profile().max_bulk,
+            guard: guard.map(|(most, reason)| (most, reason.to_owned())),
+            include_recent,
+            now: self.now(),
+        }
     }
 
     async fn plan_with_rules(

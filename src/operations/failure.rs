@@ -239,17 +239,31 @@ pub enum Failure {
     /// A read with an unusable answer; nothing was changed by it.
     #[error("{0}")]
     Unreadable(String),
+    /// The read before a change got no usable answer, so the change was not sent.
+    #[error(
+        "\"{id}\" NOT {changed}: the read before it failed: {}; no change was sent",
+        of_read(failure)
+    )]
+    ReadBefore {
+        id: UserGroupId,
+        /// What would have become of the group: "rotated" or "updated".
+        changed: &'static str,
+        failure: Box<Failure>,
+    },
     /// A mutation that may or may not have taken effect.
-    #[error("UNKNOWN whether the {operation} took effect: it was sent, but {why}. {next}")]
+    #[error(
+        "UNKNOWN whether the {operation} of \"{id}\" took effect: it was sent, but {why}. {next}"
+    )]
     Unknown {
+        id: UserGroupId,
         operation: &'static str,
         /// What happened; what to do is only in `next`.
         why: String,
         next: &'static str,
     },
     /// The token is still the old one; it is safe to try again.
-    #[error("the token was not rotated and is still the old one: {why}. It is safe to try again")]
-    NotApplied { why: String },
+    #[error("\"{id}\" NOT rotated, its token is still the old one: {why}. It is safe to try again")]
+    NotApplied { id: UserGroupId, why: String },
     #[error("CONFLICT: {}. Do not rotate again before a person has looked", .why.trim_end_matches('.'))]
     Conflict {
         why: String,
@@ -279,7 +293,28 @@ pub enum Failure {
 const BODILESS: &str =
     "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
+/// What happened to the read, without its advice: to read again is safe, the change after it may not be.
+fn of_read(failure: &Failure) -> String {
+    match failure {
+        Failure::Unreachable(error) => error.what(),
+        other => other.to_string(),
+    }
+}
+
 impl Failure {
+    /// A failed read before a change, as the outcome of that change; other failures unchanged.
+    pub(super) fn before(self, id: &UserGroupId, changed: &'static str) -> Self {
+        match self {
+            // Where no connection was made, the failure says itself that nothing was sent.
+            Self::Unreachable(CallError::Lost { .. }) | Self::Unreadable(_) => Self::ReadBefore {
+                id: id.clone(),
+                changed,
+                failure: Box::new(self),
+            },
+            other => other,
+        }
+    }
+
     /// Whether the answer came from another environment than the profile expects (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {
@@ -322,6 +357,7 @@ impl Failure {
             | Self::Busy { .. }
             | Self::Unreachable(_)
             | Self::Unreadable(_)
+            | Self::ReadBefore { .. }
             | Self::Unknown { .. }
             | Self::NotApplied { .. }
             | Self::NoHandOff(_)
@@ -339,6 +375,7 @@ impl Failure {
                 Some(Ending::Refused)
             }
             Self::Unreachable(_) => Some(Ending::Unreachable),
+            Self::ReadBefore { failure, .. } => failure.ending(),
             // It was sent; what came of it is not in the directory.
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),

@@ -285,7 +285,7 @@ impl Operations {
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
-                let failure = no.into_mutation_failure("create", TRY_AGAIN_CREATE);
+                let failure = no.into_mutation_failure(id, "create", TRY_AGAIN_CREATE);
                 return Err(self
                     .note_failure(Operation::Create, id, failure, claim)
                     .await);

@@ -99,6 +99,7 @@ pub(crate) async fn retry(
                 all_named: true,
             },
             include_recent: false,
+            retries: Some(batch.id),
             mutation: arguments.mutation,
             reason: arguments.reason,
             token_out,

@@ -44,7 +44,7 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
                 what(batch),
                 human::ago(batch.started_at, now),
                 visible(&batch.by).into_owned(),
-                format!("{} of {}", counts.done(), counts.planned()),
+                format!("{} of {}", counts.succeeded(), counts.planned()),
                 visible(batch.reason.as_deref().unwrap_or_default()).into_owned(),
             ]
         });
@@ -126,7 +126,10 @@ fn state(batch: &Batch) -> String {
             }
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
-        Some(_) => "finished".into(),
+        Some(_) => match counts.planned() - counts.succeeded() {
+            0 => "finished".into(),
+            left => format!("ended: {left} not done"),
+        },
     }
 }
 

@@ -240,6 +240,7 @@ impl Exit {
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
+            Failure::ReadBefore { failure, .. } => Self::from_failure(failure),
         }
     }
 }

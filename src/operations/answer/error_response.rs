@@ -8,6 +8,7 @@ use crate::{
         client::Reply,
         failure::CallError,
     },
+    domain::group::UserGroupId,
     operations::Failure,
 };
 
@@ -77,10 +78,12 @@ impl ErrorResponse {
 
     pub(crate) fn into_mutation_failure(
         self,
+        id: &UserGroupId,
         operation: &'static str,
         next: &'static str,
     ) -> Failure {
         let unknown = |why| Failure::Unknown {
+            id: id.clone(),
             operation,
             why,
             next,

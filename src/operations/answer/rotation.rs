@@ -14,6 +14,7 @@ use crate::{
     directory::{DirectoryError, GroupSnapshot, Recorded, RotationId},
     domain::{
         facts::Facts,
+        group::UserGroupId,
         history::Ending,
         known::{KnownGroup, Observation, Returned, Sent},
         rotation::{Event, RotateOutcome, State},
@@ -70,15 +71,20 @@ impl Operations {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::NotApplied, &why, None);
                 let why = bare(&result);
-                ended.await.map_err(|error| not_written(&why, &error))?;
-                Err(Failure::NotApplied { why })
+                ended
+                    .await
+                    .map_err(|error| not_written(under_way.id, &why, &error))?;
+                let id = under_way.id.clone();
+                Err(Failure::NotApplied { id, why })
             }
             (RotateOutcome::WrongGroup, result) => {
                 let wrong_environment = wrong_tag.is_some();
                 let alarm = wrong_tag.as_ref().map(Warning::bare);
                 let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
                 let ended = self.end(&mut under_way, event, Ending::Conflict, &why, alarm);
-                ended.await.map_err(|error| not_written(&why, &error))?;
+                ended
+                    .await
+                    .map_err(|error| not_written(under_way.id, &why, &error))?;
                 Err(Failure::Conflict {
                     why,
                     wrong_environment,
@@ -88,7 +94,9 @@ impl Operations {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
                 let why = bare(&result);
-                ended.await.map_err(|error| not_written(&why, &error))?;
+                ended
+                    .await
+                    .map_err(|error| not_written(under_way.id, &why, &error))?;
                 self.decide_by_get(under_way, why, result).await
             }
         }
@@ -122,7 +130,7 @@ impl Operations {
         let recorded = self.note_rotated(&mut under_way, event, &returned).await;
         let (recorded, news) = recorded.map_err(|error| {
             let why = "the service rotated it and answered with a new token, which is not shown";
-            not_written(why, &error)
+            not_written(under_way.id, why, &error)
         })?;
         self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;
@@ -203,10 +211,10 @@ impl Operations {
         result: Result<Reply, CallError>,
     ) -> Result<Done, Failure> {
         let Ok(read) = self.look_up(under_way.id, UnknownIdPolicy::Exists).await else {
-            return Err(unknown(why));
+            return Err(unknown(under_way.id, why));
         };
         let Ok(Some(row)) = self.directory().rotation(under_way.row).await else {
-            return Err(unknown(why));
+            return Err(unknown(under_way.id, why));
         };
         match row.rotation.state {
             State::Recovered => {
@@ -226,13 +234,16 @@ impl Operations {
                     status,
                     ..
                 }) => refused(status, stated, words, None),
-                _ => Failure::NotApplied { why },
+                _ => Failure::NotApplied {
+                    id: under_way.id.clone(),
+                    why,
+                },
             }),
             State::Conflict => Err(Failure::Conflict {
                 why: format!("{why}; then {}", row.note.unwrap_or_default()),
                 wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
             }),
-            _ => Err(unknown(why)),
+            _ => Err(unknown(under_way.id, why)),
         }
     }
 
@@ -327,14 +338,18 @@ fn bare(result: &Result<Reply, CallError>) -> String {
     }
 }
 
-fn unknown(why: String) -> Failure {
+fn unknown(id: &UserGroupId, why: String) -> Failure {
     Failure::Unknown {
+        id: id.clone(),
         operation: "rotation",
         why,
         next: NEXT,
     }
 }
 
-fn not_written(why: &str, error: &DirectoryError) -> Failure {
-    unknown(format!("{why}; it could not be written down here: {error}"))
+fn not_written(id: &UserGroupId, why: &str, error: &DirectoryError) -> Failure {
+    unknown(
+        id,
+        format!("{why}; it could not be written down here: {error}"),
+    )
 }

@@ -113,10 +113,12 @@ impl Operations {
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);
         let mut claim = self.claim(id, Operation::Update, changes, gate).await?;
-        let mut before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
+        let unread = |failure: Failure| failure.before(id, "updated");
+        let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
+        let mut before = read.map_err(unread)?;
         not_created(id, &before)?;
         if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {
-            return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
+            return Err(unread(Failure::Unreadable(stale.to_string())));
         }
         if before.warnings.iter().any(Warning::is_alarm) {
             return Ok(before);
@@ -124,7 +126,8 @@ impl Operations {
         // A place that had never been read before has just revealed that it returns properties.
         let readable = before.facts.properties_are_readable();
         if readable && !before.read.contains(&Field::Properties) {
-            before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
+            let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
+            before = read.map_err(unread)?;
         }
         before.open.retain(|other| other.id != claim.id());
         let mut plan = before.plan(edit);
@@ -159,7 +162,7 @@ impl Operations {
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
-                let failure = no.into_mutation_failure("update", TRY_AGAIN_UPDATE);
+                let failure = no.into_mutation_failure(id, "update", TRY_AGAIN_UPDATE);
                 return Err(self
                     .note_failure(Operation::Update, id, failure, claim)
                     .await);

@@ -56,7 +56,7 @@ impl Operations {
         let (facts, put_back) = match proven {
             Ok(proven) => proven,
             Err(no) => {
-                let failure = no.into_mutation_failure("probe", NEXT);
+                let failure = no.into_mutation_failure(id, "probe", NEXT);
                 return Err(self
                     .note_failure(Operation::Update, id, failure, claim)
                     .await);

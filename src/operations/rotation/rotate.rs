@@ -171,11 +171,10 @@ impl Operations {
         assurance: UnknownIdPolicy,
     ) -> Result<Preflight, Failure> {
         let read = match before {
-            Some(before) => {
-                Box::pin(self.look_up_with_snapshot(before, id, assurance, None)).await?
-            }
-            None => Box::pin(self.look_up_in_detail(id, assurance)).await?,
+            Some(before) => Box::pin(self.look_up_with_snapshot(before, id, assurance, None)).await,
+            None => Box::pin(self.look_up_in_detail(id, assurance)).await,
         };
+        let read = read.map_err(|failure| failure.before(id, "rotated"))?;
         let read = read.done;
         if read.ending == Ending::CreatedByGet {
             return Err(Failure::CreatedByGet { id: id.clone() });
@@ -183,7 +182,8 @@ impl Operations {
         self.check_environment(&read.group, assurance)?;
         let token = read
             .token
-            .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))?;
+            .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))
+            .map_err(|failure| failure.before(id, "rotated"))?;
         let current = self.directory().fingerprinter().of(&token);
         let settled: Vec<_> = read.warnings.iter().filter_map(Warning::settled).collect();
         // If an earlier rotation just turned out to have succeeded, it is what was wanted; another one has to be asked

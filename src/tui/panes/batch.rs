@@ -67,6 +67,8 @@ pub struct BatchPane {
     /// Also include groups that were rotated within 24 h; when resuming, groups that were last sent more than
     /// 30 days ago.
     include_recent: bool,
+    /// The batch whose groups are tried again.
+    retries: Option<BatchId>,
     stage: Stage,
     reason: TextField,
     /// `rotate N in PROFILE` (level 4).
@@ -93,16 +95,17 @@ pub struct BatchPane {
 impl BatchPane {
     /// Checks these groups; sends nothing.
     pub fn check(ids: Vec<UserGroupId>, context: &mut Context) -> Self {
-        Self::checking(ids, false, context)
+        Self::checking(ids, None, context)
     }
 
-    fn checking(ids: Vec<UserGroupId>, include_recent: bool, context: &mut Context) -> Self {
+    fn checking(ids: Vec<UserGroupId>, retries: Option<BatchId>, context: &mut Context) -> Self {
         let ticket = context.start(Job::PlanBulk {
             ids: ids.clone(),
-            include_recent,
+            include_recent: false,
+            retries,
         });
         Self {
-            include_recent,
+            retries,
             ..Self::at(Stage::Planning(ticket), ids, context)
         }
     }
@@ -116,6 +119,7 @@ impl BatchPane {
         Self {
             ids,
             include_recent: false,
+            retries: None,
             stage,
             reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
             typed: TextField::new("type the words", "")

@@ -257,13 +257,13 @@ impl Backends {
             Job::PlanBulk {
                 ids,
                 include_recent,
+                retries,
             } => Box::pin(async move {
-                listed(
-                    operations
-                        .plan_batch(&ids, include_recent)
-                        .await
-                        .map(Outcome::Planned),
-                )
+                let plan = match retries {
+                    Some(batch) => operations.plan_retry(&ids, batch).await,
+                    None => operations.plan_batch(&ids, include_recent).await,
+                };
+                listed(plan.map(Outcome::Planned))
             }),
             Job::Bulk { plan, reason } => {
                 Box::pin(async move { batch::run(operations, &plan, reason, context).await })

@@ -2,7 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{context::Context, drafts::DraftOrigin, live::Busy};
+use super::{
+    context::Context,
+    drafts::{DraftOrigin, UnsentDraft},
+    live::Busy,
+};
 use crate::{
     domain::{active_change::ActiveChange, batch::ItemStatus, group::UserGroupId, text::visible},
     tui::state::batch::BatchRun,
@@ -117,6 +121,18 @@ impl Context {
             DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => by,
         };
         Some((by, unsent.draft.changed_at))
+    }
+
+    /// The other person whose draft this is, whichever console it was typed in.
+    pub fn other_author<'a>(&self, unsent: &'a UnsentDraft) -> Option<&'a str> {
+        let person = |by: &'a str| by.split('@').next().unwrap_or(by);
+        let own = self.operator.split('@').next();
+        match &unsent.from {
+            DraftOrigin::Here => None,
+            DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => {
+                (Some(person(by)) != own).then_some(by)
+            }
+        }
     }
 
     /// Whether somebody else is changing a group, or has drafted something for one.

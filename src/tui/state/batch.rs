@@ -464,6 +464,9 @@ impl BatchRun {
                 }
             }
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
+            (Some(_), _) if self.counts.succeeded() < self.counts.planned() => {
+                "ended, not all done"
+            }
             (Some(_), _) => "finished",
             (None, _) if self.error.is_some() => "stopped",
             (None, RunCommand::Stop(_)) => "stopping",

@@ -89,6 +89,8 @@ const MAX_COPY_BYTES: usize = 56_000;
 pub struct Context {
     /// The draft to open once the profile that was switched to has been read; the next key cancels this.
     pub draft_to_open: Option<(ProfileIndex, UserGroupId)>,
+    /// The person asked for a draft by name, so another person's is loaded as well.
+    pub loads_drafts_of_others: bool,
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     pub operator: String,
@@ -203,6 +205,7 @@ impl Context {
             place_problems: BTreeMap::new(),
             bulk: None,
             draft_to_open: None,
+            loads_drafts_of_others: false,
             attention: BTreeMap::new(),
             next_ticket: 1,
             navigations: Vec::new(),

@@ -190,6 +190,8 @@ pub enum Job {
         ids: Vec<UserGroupId>,
         /// Also include groups that were rotated within the last 24 h.
         include_recent: bool,
+        /// The batch whose groups are tried again.
+        retries: Option<BatchId>,
     },
     /// Rotates every group that is ready. The typed confirmation was checked.
     Bulk {

@@ -173,10 +173,14 @@ fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
 }
 
 #[test]
-fn a_draft_of_another_person_says_so() {
+fn a_draft_of_another_person_is_named_and_never_loaded_into_the_form() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
-    scene.says("unsent draft of li@desk7 (5m ago); nothing was sent");
+    scene.says(
+        "li@desk7 is editing this group as well (5m ago); this form shows only what you type",
+    );
+    assert!(!scene.screen().contains("acme-eu2"), "{}", scene.screen());
+    assert!(!scene.screen().contains("1 change"), "{}", scene.screen());
 }
 
 #[test]

@@ -14,7 +14,10 @@ pub(super) fn is_loser(failure: &Failure) -> bool {
     matches!(
         failure,
         // It saw the same token as the winner, or the new one, or the old one after the new one was known.
-        Failure::RotationTaken { .. } | Failure::TokenChanged { .. } | Failure::Unreadable(_)
+        Failure::RotationTaken { .. }
+            | Failure::TokenChanged { .. }
+            | Failure::Unreadable(_)
+            | Failure::ReadBefore { .. }
     )
 }
 

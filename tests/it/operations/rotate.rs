@@ -3,6 +3,7 @@
 use groupdesk::{
     directory::EventKind,
     domain::{
+        change::DesiredFields,
         history::{Ending, Operation},
         rotation::{Event, RotateOutcome, State},
     },
@@ -10,10 +11,10 @@ use groupdesk::{
 };
 use serde_json::json;
 
-use super::{ACME, Scene, exposed, has, history, look_up, rotate, rotate_up_to_answer};
+use super::{ACME, Scene, exposed, has, history, look_up, rotate, rotate_up_to_answer, update};
 use crate::support::{
     faults::{Fault, Faults},
-    proxy::ProxyFault,
+    proxy::{ProxyFault, Then},
     world::{LI, Side, id},
 };
 
@@ -244,7 +245,7 @@ async fn a_first_read_without_an_answer_leaves_no_intent() {
     let installation = scene.installation().through(server.base_url());
     let failure = rotate(&installation.operations()).await;
     assert!(
-        matches!(failure, Err(Failure::Unreachable(_))),
+        matches!(failure, Err(Failure::ReadBefore { .. })),
         "{failure:?}"
     );
     assert_eq!(server.requests().len(), 1);
@@ -323,4 +324,57 @@ async fn a_group_that_vanished_after_its_rotation_is_a_conflict() {
     );
     assert_eq!(scene.states().await, [State::Conflict]);
     scene.check().await;
+}
+
+#[tokio::test]
+async fn a_read_before_a_change_that_fails_names_the_group_and_that_it_was_not_changed() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    let failure = rotate(&scene.ana).await.expect_err("not read");
+    let text = failure.to_string();
+    assert!(
+        text.starts_with("\"acme-eu\" NOT rotated: the read before it failed"),
+        "{text}"
+    );
+    assert!(!text.contains("run it again"), "{text}");
+    assert_eq!(failure.ending(), Some(Ending::Unreachable));
+    assert_eq!(scene.proxy.count("POST"), 0);
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    let wanted = DesiredFields {
+        name: Some("Other".into()),
+        ..DesiredFields::default()
+    };
+    let failure = update(&scene.ana, &DesiredFields::default(), &wanted).await;
+    let text = failure.expect_err("not read").to_string();
+    assert!(
+        text.starts_with("\"acme-eu\" NOT updated: the read before it failed"),
+        "{text}"
+    );
+    assert_eq!(scene.proxy.count("PUT"), 0);
+}
+
+/// Two people who rotate the same token want one new token, not two.
+#[tokio::test]
+async fn who_comes_second_is_told_who_rotated_and_is_not_asked_to_rotate_again() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let known = scene.ana.show(&id(ACME)).await.expect("readable");
+    let seen = known
+        .and_then(|known| known.fingerprint)
+        .map(|known| known.value);
+    rotate(&scene.installation().by("ben@desk").operations())
+        .await
+        .expect("rotated");
+    let acme = id(ACME);
+    let second = scene
+        .ana
+        .rotate_seen(&acme, seen, None, UnknownIdPolicy::KnownOnly);
+    let text = second.await.expect_err("it is another token").to_string();
+    assert!(
+        text.starts_with("\"acme-eu\" NOT rotated: ben@desk rotated its token at "),
+        "{text}"
+    );
+    assert!(!text.contains("again"), "{text}");
+    assert_eq!(scene.proxy.count("POST"), 1);
 }

@@ -36,6 +36,8 @@ use crate::{
 pub(super) struct RotateRequest {
     pub(super) selected: Selected,
     pub(super) include_recent: bool,
+    /// The batch whose groups are tried again: what it included stays included.
+    pub(super) retries: Option<BatchId>,
     pub(super) mutation: Mutation,
     pub(super) reason: Option<String>,
     pub(super) token_out: Option<PathBuf>,
@@ -78,9 +80,11 @@ pub(super) async fn rotate(
     }
     let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
+    let mut retries = None;
     let selected = if let Some(batch) = arguments.bulk.retry_failed {
         let batch = operations.batch(BatchId(batch)).await?;
         rotates(&batch)?;
+        retries = Some(batch.id);
         Selected {
             ids: operations.not_applied_groups(batch.id).await?,
             all_named: true,
@@ -105,6 +109,7 @@ pub(super) async fn rotate(
     let request = RotateRequest {
         selected,
         include_recent: arguments.bulk.include_recent,
+        retries,
         mutation: arguments.mutation,
         reason: arguments.reason,
         token_out: arguments.token.token_out,
@@ -123,6 +128,7 @@ pub(super) async fn begin(
     let RotateRequest {
         selected: Selected { ids, all_named },
         include_recent,
+        retries,
         mutation,
         reason,
         token_out,
@@ -130,7 +136,10 @@ pub(super) async fn begin(
         scheduled,
     } = request;
     let planned = async || {
-        let plan = session.operations.plan_batch(&ids, include_recent).await?;
+        let plan = match retries {
+            Some(batch) => session.operations.plan_retry(&ids, batch).await?,
+            None => session.operations.plan_batch(&ids, include_recent).await?,
+        };
         let plan = plan.first(scheduled.unwrap_or(usize::MAX), &ids);
         Ok::<_, CliError>(Plan { at, noted, ..plan })
     };

@@ -122,6 +122,7 @@ impl BatchPane {
         let ticket = context.start(Job::PlanBulk {
             ids: self.ids.clone(),
             include_recent: self.include_recent,
+            retries: self.retries,
         });
         self.stage = Stage::Planning(ticket);
     }
@@ -132,7 +133,7 @@ impl BatchPane {
         match (&run.kind, run.batch) {
             (BatchKind::Rotate, _) => {
                 let ids = run.to_retry();
-                *self = Self::checking(ids, self.include_recent, context);
+                *self = Self::checking(ids, run.batch, context);
             }
             (BatchKind::Edit(_), Some(batch)) => {
                 let again = PaneRequest::BulkEdit(EditSource::Again(batch));

@@ -130,7 +130,7 @@ fn what(batch: &Batch) -> String {
 }
 
 fn done(batch: &Batch) -> String {
-    format!("{} of {}", batch.counts.done(), batch.counts.planned())
+    format!("{} of {}", batch.counts.succeeded(), batch.counts.planned())
 }
 
 fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {

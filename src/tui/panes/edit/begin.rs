@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::GroupForm;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
-    tui::state::context::Context,
+    tui::state::{context::Context, drafts::UnsentDraft},
 };
 
 impl GroupForm {
@@ -50,7 +50,18 @@ impl GroupForm {
     ) -> Self {
         // Another console may have stored a newer one.
         context.read_drafts();
-        if let Some(unsent) = context.drafts.get(&(context.current, id.clone())).cloned() {
+        let unsent = context.drafts.get(&(context.current, id.clone())).cloned();
+        let is_loaded = |unsent: &UnsentDraft| {
+            context.loads_drafts_of_others || context.other_author(unsent).is_none()
+        };
+        let (unsent, other) = match unsent {
+            Some(unsent) if is_loaded(&unsent) => (Some(unsent), None),
+            other => (None, other),
+        };
+        if let Some(other) = other {
+            Self::say_edited_by_other(&other, context);
+        }
+        if let Some(unsent) = unsent {
             Self::say_opened(&unsent, context);
             let form = unsent.form;
             let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));

@@ -37,8 +37,25 @@ impl GroupForm {
             let draft = self.draft(context.now);
             context.drafts.keep(context.current, draft);
         } else {
-            context.drafts.remove(&(context.current, self.id.clone()));
+            let key = (context.current, self.id.clone());
+            let stored = context.drafts.get(&key);
+            // What somebody else typed ends with their form, not with this one.
+            if stored.is_none_or(|stored| context.other_author(stored).is_none()) {
+                context.drafts.remove(&key);
+            }
         }
+    }
+
+    /// Says that another person has an unsent draft of the group; their draft is not loaded.
+    pub(super) fn say_edited_by_other(unsent: &UnsentDraft, context: &mut Context) {
+        let Some(by) = context.other_author(unsent).map(visible) else {
+            return;
+        };
+        let age = context.age(unsent.draft.changed_at);
+        let text = format!(
+            "{by} is editing this group as well ({age} ago); this form shows only what you type"
+        );
+        context.say(Severity::Warning, text);
     }
 
     /// Says when the form opens whose draft it is, and how old.
@@ -72,6 +89,10 @@ impl GroupForm {
         let Some(unsent) = context.drafts.get(&key).cloned() else {
             return;
         };
+        if context.other_author(&unsent).is_some() {
+            Self::say_edited_by_other(&unsent, context);
+            return;
+        }
         let section = self.section;
         *self = Self {
             section,

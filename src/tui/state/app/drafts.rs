@@ -153,7 +153,10 @@ impl App {
             context.say(Severity::Info, draft_is_gone(&id));
             return;
         }
-        if let Some(form) = GroupForm::reopen(&id, context) {
+        context.loads_drafts_of_others = true;
+        let form = GroupForm::reopen(&id, context);
+        context.loads_drafts_of_others = false;
+        if let Some(form) = form {
             context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
             self.navigate();
         }
