@@ -16,6 +16,9 @@ pub enum Clock {
     /// Ahead of the system clock by the amount in this file, which is read every time.
     #[cfg(feature = "failpoints")]
     Ahead(&'static std::path::Path),
+    /// A wall clock that is wrong by this much; the other clocks are right, because nobody can set them.
+    #[cfg(feature = "failpoints")]
+    Wrong(jiff::SignedDuration),
 }
 
 impl Clock {
@@ -25,6 +28,8 @@ impl Clock {
             Self::Fixed(at) => at,
             #[cfg(feature = "failpoints")]
             Self::Ahead(file) => Timestamp::now() + super::test_clock::ahead_by(file),
+            #[cfg(feature = "failpoints")]
+            Self::Wrong(by) => Timestamp::now() + by,
         }
     }
 
@@ -35,6 +40,11 @@ impl Clock {
                 wall,
                 monotonic: Some(Instant::now() + ahead()),
                 boot: BootTime::now(),
+            },
+            #[cfg(feature = "failpoints")]
+            Self::Wrong(_) => Moment {
+                wall,
+                ..Self::System.moment()
             },
             Self::Fixed(_) => Moment {
                 wall,

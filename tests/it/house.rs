@@ -7,6 +7,7 @@ mod dependencies;
 mod readers;
 mod rules;
 mod source;
+mod timestamps;
 
 use std::{
     fs,

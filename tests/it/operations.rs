@@ -15,6 +15,7 @@ mod left_behind;
 mod limits;
 mod look_up;
 mod lost_answers;
+mod moments;
 mod order;
 mod places;
 mod recover;

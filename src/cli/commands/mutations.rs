@@ -96,8 +96,16 @@ pub(crate) fn answer(
     if let Some(handed) = handed {
         handoff::say(handed);
     }
+    // An answer that is older than what is known has no token.
+    let has_none = token.token_out.is_some() && done.token.is_none();
+    if has_none {
+        output::alarm(&format!(
+            "x no token was written: the answer was older than what is known; run `groupdesk get {} --token-out FILE`",
+            done.group.id
+        ));
+    }
     // The operation succeeded, but its token did not reach its destination.
-    let in_part = unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
+    let in_part = has_none || unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
     Ok(match Exit::from_done(done) {
         Exit::Done if in_part => Exit::Partly,
         exit => exit,

@@ -27,6 +27,9 @@ mod left_behind;
 #[path = "lost_answers.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod lost_answers;
+#[path = "moments.rs"]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
+mod moments;
 #[path = "order.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod order;

@@ -6,15 +6,15 @@ use super::{add_event, name};
 use crate::{
     database::{Tx, values},
     directory::{
-        PlaceId, Refusal, STILL_UNDER_WAY, columns,
+        PlaceId, Refusal, STILL_UNDER_WAY,
         sqlite::{fault::Fault, groups},
     },
+    platform::boot_time::BootTime,
 };
 
-/// Who is about to send a change, or sent one a moment ago.
+/// Who is about to send a change, or sent one, and how long ago by the directory's own clock.
 const UNDER_WAY: &str = "\
-SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
-AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
+SELECT by, since(boot_clock) FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') ORDER BY id";
 
 /// Place $1 receives the contents of place $2; the groups themselves are united before.
 pub(crate) const MERGE: [&str; 25] = [
@@ -101,9 +101,17 @@ pub(crate) fn merge(
         return Ok(Ok(()));
     }
     let was = name(tx, from)?;
-    let since = columns::micros(at - STILL_UNDER_WAY);
-    let begun_by = tx.one(UNDER_WAY, values![from.0, since], |row| row.get(0))?;
-    if let Some(by) = begun_by {
+    let under_way = tx.all(UNDER_WAY, values![from.0], |row| {
+        let clock: Option<String> = row.get(1)?;
+        let begun = clock.and_then(|text| BootTime::parse(&text));
+        let ago = BootTime::now().zip(begun);
+        let ago = ago.and_then(|(now, begun)| now.since(&begun));
+        Ok::<_, Fault>((row.get::<String>(0)?, ago))
+    })?;
+    let mut under_way = under_way.into_iter();
+    // Of another boot of the machine nothing is under way any more.
+    let begun = under_way.find(|(_, ago)| ago.is_some_and(|ago| ago < STILL_UNDER_WAY));
+    if let Some((by, _)) = begun {
         return Ok(Err(Refusal::UnderWay { place: was, by }));
     }
     let is_shared = tx.sqlite().is_none();

@@ -1,0 +1,115 @@
+//! Every comparison of two timestamps: whose clocks they are, and why that may decide. What is newer, who holds a group
+//! and which token is meant is decided by numbers of the directory and by clocks that nobody sets (docs/design/rotation.md).
+
+use super::files;
+
+/// What such a comparison looks like.
+const LOOKS: [&str; 20] = [
+    "duration_since(",
+    "since_recorded(",
+    "between(earlier",
+    "between(wall",
+    ".at > ",
+    ".at < ",
+    ".at >= ",
+    ".at <= ",
+    "_at > ",
+    "_at < ",
+    "_at >= ",
+    "_at <= ",
+    "last_seen.max",
+    "last_seen > ",
+    "last_seen < ",
+    "until > ",
+    "until <= ",
+    "until < ",
+    ">= since",
+    "BETWEEN unixepoch",
+];
+/// Monotonic clocks of one process, and positions.
+const NONE: [&str; 3] = ["saturating_duration_since", "cursor.at", "choices.at"];
+
+const FILTER: &str = "a filter of a person: what is shown, nothing else";
+const OWN: &str =
+    "one clock, that of this console or service: what is shown, and how long a key waits";
+const DIRECTORY: &str = "the clock that nobody sets: the database's, or the machine's since boot";
+
+/// File, number of comparisons, whose clocks.
+#[rustfmt::skip] // A table: one file per line.
+const KNOWN: &[(&str, usize, &str)] = &[
+    ("src/api/retry_after.rs", 1, "the service's date and ours: how long to pause; a wrong one is bounded by the profile's timeout"),
+    ("src/directory/audit.rs", 1, FILTER),
+    ("src/directory/sqlite/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
+    ("src/directory/sqlite/fingerprints.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
+    ("src/directory/sqlite/hidden.rs", 1, "until when a person hid a concern, to the day"),
+    ("src/directory/sqlite/open.rs", 1, "one machine: the file and the changes in it are of this one"),
+    ("src/directory/sqlite/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
+    ("src/directory/values.rs", 2, FILTER),
+    ("src/domain/age.rs", 2, "ages in days, for people; a time in the future counts as unknown"),
+    ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
+    ("src/domain/batch/plan.rs", 1, "24 h, so that minutes do not matter; what is rotated meanwhile is found by its number"),
+    ("src/domain/merge_places.rs", 2, "two places become one, which a person asked for: values of both stay in the history"),
+    ("src/operations/answer/observe.rs", 1, DIRECTORY),
+    ("src/operations/attention/hidden.rs", 1, "until when a person hid a concern, to the day"),
+    ("src/operations/batch/concurrency/control.rs", 2, "one clock, that of the run: until when it pauses"),
+    ("src/operations/batch/runs.rs", 1, DIRECTORY),
+    ("src/operations/doctor/directory.rs", 1, "ours and the database's, to report the difference"),
+    ("src/operations/doctor/service.rs", 1, "ours and the service's, to report the difference"),
+    ("src/operations/groups/unsettled.rs", 1, DIRECTORY),
+    ("src/operations/refresh.rs", 1, "which groups an unfinished refresh need not read again; a plain read later shows what it left out"),
+    ("src/operations/rotation/settle_window.rs", 1, DIRECTORY),
+    ("src/platform/clock.rs", 5, "the wall clock stands in only where a machine has no clock that nobody sets"),
+    ("src/service/keys.rs", 2, "one clock, that of the service: when its own keys end"),
+    ("src/service/rules/shared.rs", 1, "one clock, that of the service: when its own keys end"),
+    ("src/tui/panes/batch/run.rs", 4, OWN),
+    ("src/tui/panes/batch/view.rs", 1, OWN),
+    ("src/tui/panes/edit/draft.rs", 2, OWN),
+    ("src/tui/panes/history/filter.rs", 2, FILTER),
+    ("src/tui/panes/inspector.rs", 2, OWN),
+    ("src/tui/panes/token/page.rs", 1, OWN),
+    ("src/tui/panes/token/progress.rs", 1, OWN),
+    ("src/tui/runtime/runner.rs", 1, OWN),
+    ("src/tui/state/activity.rs", 3, OWN),
+    ("src/tui/state/app/quitting.rs", 1, OWN),
+    ("src/tui/state/batch.rs", 3, OWN),
+    ("src/tui/state/drafts.rs", 2, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
+    ("src/tui/state/in_flight.rs", 2, OWN),
+    ("src/tui/state/live.rs", 1, OWN),
+    ("src/tui/widgets/time_format.rs", 2, OWN),
+];
+
+fn comparisons(text: &str) -> usize {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().map(str::trim);
+    let is_one = |line: &&str| {
+        !line.starts_with("//")
+            && LOOKS.iter().any(|look| line.contains(look))
+            && !NONE.iter().any(|none| line.contains(none))
+    };
+    lines.filter(is_one).count()
+}
+
+#[test]
+fn each_comparison_of_two_timestamps_says_whose_clocks_they_are() {
+    let is_test = |file: &str| file.ends_with("tests.rs") || file.contains("/tests/");
+    let files = files();
+    let sources = files
+        .iter()
+        .filter(|(file, _)| file.starts_with("src/") && !is_test(file));
+    let found = sources.map(|(file, text)| (file.as_str(), comparisons(text)));
+    let found: Vec<_> = found.filter(|(_, count)| *count > 0).collect();
+    let known: Vec<_> = KNOWN
+        .iter()
+        .map(|(file, count, _)| (*file, *count))
+        .collect();
+    assert_eq!(
+        found, known,
+        "compare numbers of the directory, or say here whose clocks decide and why they may"
+    );
+}
+
+#[test]
+fn a_comparison_is_recognised() {
+    let text = "if last.at >= began {\n// if last.at >= began {\nlet x = now.duration_since(at);\nself.cursor.at > 0\n#[cfg(test)]\na.at > b.at";
+    assert_eq!(comparisons(text), 2);
+}
