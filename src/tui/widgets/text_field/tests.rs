@@ -282,3 +282,34 @@ fn a_selected_text_is_replaced_added_to_or_kept() {
     field.paste("three");
     assert_eq!(field.text(), "twothree");
 }
+
+#[test]
+fn a_masked_field_for_lines_keeps_them_and_others_join_them() {
+    let mut lines = TextField::secret("token").with_lines();
+    lines.paste("> a\r\n> b\n");
+    assert_eq!(lines.text(), "> a\n> b");
+    let mut one = TextField::new("note", "").with_lines();
+    one.paste("> a\r\n> b\n");
+    assert_eq!(one.text(), "> a > b");
+}
+
+#[test]
+fn what_looks_like_a_token_is_not_shown_and_data_may_have_long_digits() {
+    let token = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    let looks = |field: TextField, text: &str| {
+        let mut field = field;
+        field.set_text(text);
+        let said = format!("{field:?}");
+        assert_eq!(said.contains(text), !field.looks_secret(), "{said}");
+        field.looks_secret()
+    };
+    let note = || TextField::new("note", "");
+    assert!(looks(note(), token) && looks(note(), &token[..16]));
+    assert!(!looks(note(), &token[..15]) && !looks(note(), "acme-eu"));
+    let data = || TextField::new("value", "").for_data();
+    assert!(looks(data(), token) && !looks(data(), &token[..32]));
+    let mut known = note();
+    known.set_text(&token[..24]);
+    known.allow(true);
+    assert!(!known.looks_secret());
+}
