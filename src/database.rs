@@ -26,7 +26,9 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use postgres::ServerConnection;
 
 pub(crate) use fault::Fault;
-pub(crate) use postgres::{AddressFault, Hints, Password, Server, ServerFault};
+pub(crate) use postgres::{
+    AddressFault, Hints, Password, Server, ServerFault, TimelineCheck, UNTRUSTED,
+};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use sqlstate::sentence;

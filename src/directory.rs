@@ -24,6 +24,7 @@ mod replay;
 mod sqlite;
 mod tables;
 mod team;
+mod timelines;
 mod unsettled_here;
 mod values;
 mod watch;
@@ -161,6 +162,22 @@ impl Directory {
         let membership = self.0.membership.as_ref();
         let membership = membership.filter(|membership| membership.role != Role::Owner);
         membership.map(|membership| membership.user.as_str())
+    }
+
+    /// What somebody who only reads must know of a team's directory: it was moved away, or a standby answers.
+    pub fn notice(&self) -> Option<String> {
+        let membership = self.0.membership.as_ref()?;
+        match &membership.moved_to {
+            Some(to) => Some(format!(
+                "the directory was moved to {to}: what is shown is as it was then, and nothing is recorded here any more"
+            )),
+            None if membership.is_standby => Some(
+                "a standby of the directory answers: what is shown may be some time behind, and nothing can be recorded \
+                 until the primary is back"
+                    .into(),
+            ),
+            None => None,
+        }
     }
 
     /// Refuses what needs a higher role, and every write if the directory was moved, before anything is read or sent.

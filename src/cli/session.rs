@@ -20,7 +20,11 @@ use crate::{
         DirectoryAt, Environment, Overrides, Settings, nearest, new_directory, profile::Profile,
     },
     directory::{Directory, DirectoryError},
-    domain::{group::UserGroupId, known::KnownGroup, text::visible},
+    domain::{
+        group::UserGroupId,
+        known::KnownGroup,
+        text::{counted, visible},
+    },
     operations::{ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory},
 };
 
@@ -96,6 +100,9 @@ impl Session {
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env.clone();
         let directory = open_named(&settings.directory, overrides)?;
+        if let Some(notice) = directory.notice() {
+            output::alarm(&format!("! {notice}"));
+        }
         let operations = Operations::new(
             profile,
             environment.clone(),
@@ -194,8 +201,25 @@ impl Session {
         let line = self.operations.known_elsewhere().await?;
         if let Some(line) = &line {
             output::alarm(&format!("! {line}"));
+            return Ok(true);
         }
-        Ok(line.is_some())
+        let others = self.operations.known_with_other_keys().await?;
+        for other in &others {
+            let profile = self.operations.profile();
+            let which = if profile.from_variables {
+                "--variables"
+            } else {
+                profile.name.as_str()
+            };
+            output::alarm(&format!(
+                "! no group is known with this API key; another key of the same address knows {}, in environment {}. \
+                 If it is the same environment: groupdesk profile bind {which} --same-environment {}",
+                counted(other.groups as usize, "group"),
+                other.name,
+                other.name
+            ));
+        }
+        Ok(!others.is_empty())
     }
 
     /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all.

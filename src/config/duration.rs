@@ -34,6 +34,12 @@ pub fn parse(text: &str) -> Result<Duration, InvalidDuration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::rotation::{LONGEST_SETTLE_WINDOW, settle_window};
+
+    #[test]
+    fn no_settle_window_is_longer_than_the_longest() {
+        assert_eq!(settle_window(LONGEST), LONGEST_SETTLE_WINDOW);
+    }
 
     #[test]
     fn the_three_units_are_read() {

@@ -28,6 +28,11 @@ pub fn service_database(env: &Environment) -> Result<PathBuf, ConfigError> {
     ))
 }
 
+/// Where the timelines of team directories are remembered, in the XDG data folder.
+pub fn timelines(env: &Environment) -> Option<PathBuf> {
+    data(env, "timelines")
+}
+
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
 /// here: a shell replaces it neither after `=` nor in a variable.
 pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, NoHomeFolder> {

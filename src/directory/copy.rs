@@ -3,7 +3,7 @@
 //! from then on only says where the directory was moved to.
 
 use std::{
-    io,
+    fmt, io,
     path::Path,
     sync::{
         Arc,
@@ -98,7 +98,7 @@ pub fn copy_to_team(
         file.execute_batch(
             "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         )?;
-        let copied = copy_into_team(&Tx::of(&file), tx, &at)?;
+        let copied = copy_into_team((&Tx::of(&file), &path), tx, &at)?;
         Ok((copied, file))
     })?;
     // Mark the file last: if this fails, both copies are complete.
@@ -110,10 +110,14 @@ pub fn copy_to_team(
     Ok(copied)
 }
 
-fn copy_into_team(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
+fn copy_into_team(
+    (file, from): (&Tx<'_>, &Path),
+    team: &Tx<'_>,
+    at: &TeamLocation,
+) -> Result<Copied, Fault> {
     let refused = |fault| Fault::from(DirectoryError::of_team(at, fault));
     check_copyable(team, at)?;
-    refuse_if_under_way(file)?;
+    refuse_if_under_way(file, from.display())?;
     team.batch(&as_owner(at.schema()))?;
     // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
@@ -164,7 +168,7 @@ pub fn copy_from_team(
             tx.batch(&as_owner(at.schema()))?;
             tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
         }
-        refuse_if_under_way(tx)?;
+        refuse_if_under_way(tx, &at)?;
         let kept = tx.one("SELECT key FROM fingerprint_key", values![], |row| {
             row.get::<[u8; 32]>(0)
         })?;
@@ -217,12 +221,17 @@ fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
     Err(DirectoryError::of_team(at, fault).into())
 }
 
-fn refuse_if_under_way(tx: &Tx<'_>) -> Result<(), Fault> {
+/// `from` is the directory that is copied.
+fn refuse_if_under_way(tx: &Tx<'_>, from: impl fmt::Display) -> Result<(), Fault> {
     let under_way: Option<i64> = tx.one(UNDER_WAY, values![], |row| row.get(0))?;
-    if under_way == Some(0) {
-        return Ok(());
+    match under_way {
+        Some(count @ 1..) => Err(DirectoryError::StillOpen {
+            at: from.to_string(),
+            count,
+        }
+        .into()),
+        _ => Ok(()),
     }
-    Err(DirectoryError::UnderWay.into())
 }
 
 /// Copies every table; `team` is whichever of the two is the server, which describes the tables.

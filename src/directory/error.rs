@@ -114,10 +114,17 @@ pub enum DirectoryError {
     NotBound(String),
     /// Before a schema upgrade; nothing was changed.
     #[error(
-        "a change is under way in another groupdesk, which could not write down what comes of it after the directory's \
-         schema has changed; nothing was changed: wait a minute and try again"
+        "a change was begun and has not ended; the groupdesk that began it could not record its result after the schema of the \
+         directory has changed; nothing was changed: let it end, or read the group with that version (`groupdesk rotations \
+         settle`); if it was interrupted, this works again in {minutes} min"
     )]
-    UnderWay,
+    UnderWay { minutes: u64 },
+    /// Before a copy; nothing was changed.
+    #[error(
+        "{count} of the changes in {at} were begun and have not ended; nothing was copied: let them end, or, if groupdesk was \
+         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves them"
+    )]
+    StillOpen { at: String, count: i64 },
     /// Before a schema upgrade or a rebuild of the packed copies; nothing was changed.
     #[error(
         "{} needs {needed} bytes on its disk while its tables are made anew, and {free} are free; \
@@ -164,6 +171,18 @@ impl DirectoryError {
     pub(super) fn of_team(team: &TeamLocation, fault: TeamFault) -> Self {
         let at = team.to_string();
         Self::Team { at, fault }
+    }
+
+    /// Whether the server was away: the same request may be made again if that does no harm to one that was recorded.
+    pub fn may_be_repeated(&self) -> bool {
+        let is_unclear = matches!(
+            self,
+            Self::Team {
+                fault: TeamFault::Unclear,
+                ..
+            }
+        );
+        is_unclear || self.is_unreachable()
     }
 
     /// Whether there is no connection: then nothing was recorded, and the same request may be made again.

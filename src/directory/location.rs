@@ -6,8 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use super::tables::{CARE, Role, stamp};
-use crate::database::{AddressFault, Password, Server, ServerFault, sentence};
+use super::{
+    tables::{CARE, Role, stamp},
+    timelines,
+};
+use crate::database::{AddressFault, Password, Server, ServerFault, UNTRUSTED, sentence};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -75,6 +78,13 @@ impl TeamLocation {
     #[must_use]
     pub fn with_fingerprint_key(mut self, key: Password) -> Self {
         self.fingerprint_key = Some(key);
+        self
+    }
+
+    /// Remembers in this file the highest timeline of each server, and refuses a server that a failover has left behind.
+    #[must_use]
+    pub fn with_timelines(mut self, file: PathBuf) -> Self {
+        self.server = self.server.with_timelines(timelines::check(file));
         self
     }
 
@@ -245,6 +255,9 @@ pub enum TeamFault {
     Unsafe(String),
     #[error("cannot be used: {0}")]
     Unfit(&'static str),
+    /// Another server took over, and this one does not know it.
+    #[error("{0}")]
+    Outdated(String),
     #[error(
         "was not set up for groupdesk, or not for you: `groupdesk directory init` sets it up, `groupdesk directory grant NAME \
          operator` lets somebody in"
@@ -300,7 +313,11 @@ impl From<ServerFault> for TeamFault {
             ServerFault::Busy => Self::Busy,
             ServerFault::NoPassword(why) => Self::NoPassword(why),
             ServerFault::Unfit(why) => Self::Unfit(why),
+            ServerFault::Unsafe(why) if why == UNTRUSTED => {
+                Self::Unsafe(format!("{why}; `ca` of [directory] names an authority"))
+            }
             ServerFault::Unsafe(why) => Self::Unsafe(why),
+            ServerFault::Outdated(why) => Self::Outdated(why),
             ServerFault::There => Self::SetUpAlready,
             ServerFault::Nobody => Self::Nobody("NAME".into()),
             ServerFault::NotThere => Self::NotSetUp,

@@ -45,6 +45,7 @@ pub struct TeamStatus {
     pub clock: Timestamp,
     /// Changes with a failover.
     pub timeline: String,
+    pub is_standby: bool,
     /// Where the directory was moved to.
     pub moved_to: Option<String>,
     /// Rotations with an unknown outcome (number, group, state, operator), by number.
@@ -80,6 +81,7 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
                 sessions: row.get(2)?,
                 clock: Timestamp::from_microsecond(micros).unwrap_or_default(),
                 timeline: row.get(4)?,
+                is_standby: membership.is_standby,
                 moved_to: membership.moved_to.clone(),
                 open: open.clone(),
             })

@@ -128,6 +128,9 @@ pub fn settle_window(request_timeout: Duration) -> Duration {
     Duration::from_mins(1).max(request_timeout * 2)
 }
 
+/// The settle window of the longest timeout that a profile can have, for what does not know the profile.
+pub const LONGEST_SETTLE_WINDOW: Duration = Duration::from_mins(20);
+
 impl Rotation {
     /// A rotation with a durable intent.
     pub fn intended(previous: Fingerprint) -> Self {

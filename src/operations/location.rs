@@ -5,7 +5,7 @@ use std::{future::ready, sync::Arc};
 use crate::{
     api::tls,
     config::{
-        DirectoryAt, Environment, KeySource, TeamSettings,
+        DirectoryAt, Environment, KeySource, TeamSettings, paths,
         pgpass::{self, Endpoint},
     },
     directory::{Directory, DirectoryError, Location, Password, TeamLocation},
@@ -59,6 +59,9 @@ pub fn team_location(
     }
     if let Some(source) = &team.fingerprint_key {
         location = location.with_fingerprint_key(read(source, env));
+    }
+    if let Some(file) = paths::timelines(env) {
+        location = location.with_timelines(file);
     }
     location = location.with_connections(team.connections as usize);
     if team.require_synchronous {

@@ -240,6 +240,11 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     status.timeline
                 ),
             ];
+            lines.push(if status.is_standby {
+                "a standby answers: what is shown may be some time behind, and nothing can be recorded".into()
+            } else {
+                format!("timeline {}", status.timeline)
+            });
             if status.synchronous.is_empty() {
                 lines.push("commits are not confirmed by a standby".into());
             }

@@ -180,7 +180,8 @@ impl Exit {
             DirectoryError::MovedOn { .. }
             | DirectoryError::ClaimMoved { .. }
             | DirectoryError::ItemEnded { .. }
-            | DirectoryError::UnderWay => Self::Guarded,
+            | DirectoryError::UnderWay { .. }
+            | DirectoryError::StillOpen { .. } => Self::Guarded,
             _ => Self::Usage,
         }
     }

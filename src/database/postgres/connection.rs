@@ -28,6 +28,8 @@ use crate::database::{Rows, Statement, Value};
 pub(super) const COMMIT: &str = "COMMIT";
 /// What is left of the patience, when a connection falls silent, for a new connection and for asking there.
 const RESERVE: Duration = Duration::from_secs(3);
+/// Between attempts to connect: short, so that the patience is used up.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait for the end of a transaction that has no effect.
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait for a server that was just found to be gone: for something that is read, and for a write that
@@ -40,15 +42,17 @@ const ROWS_PER_CHUNK: usize = 256;
 /// How long a standby is read from until the primary is looked for again.
 const STANDBY_LIFETIME: Duration = Duration::from_secs(5);
 
-/// Whether the server keeps what it has answered, and can hold any text. The last column: whether it is a standby or
-/// read-only.
+/// Whether the server keeps what it has answered, and can hold any text. Then whether it is a standby or read-only, which
+/// cluster it belongs to, and its timeline.
 const CHECKS: &str = "\
 SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
  current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', \
  current_setting('groupdesk.session', true) = 'own', \
- pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
+ pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on', \
+ (SELECT system_identifier FROM pg_control_system()), \
+ CASE WHEN pg_is_in_recovery() THEN NULL ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END";
 
-/// Why a server cannot hold a directory, for each column of [`CHECKS`] but the last.
+/// Why a server cannot hold a directory, for each of the first columns of [`CHECKS`].
 const FAILED_CHECKS: [&str; 4] = [
     "it is older than PostgreSQL 14",
     "its encoding is not UTF8",
@@ -256,7 +260,7 @@ impl ServerConnection {
                     return Err((failure.0, Then::GiveUp));
                 }
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
+                pause = (pause * 2).min(LONGEST_PAUSE);
             }
         })?;
         self.session = Some(session);
@@ -416,6 +420,11 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
         }
     }
     let is_read_only = checks.and_then(|row| row.get(FAILED_CHECKS.len())) == Some("t");
+    let cluster = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 1));
+    let timeline = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 2));
+    if let (Some(cluster), Some(Ok(timeline))) = (cluster, timeline.map(str::parse)) {
+        server.check_timeline(cluster, timeline)?;
+    }
     Ok(Session {
         client,
         _talk: talk,

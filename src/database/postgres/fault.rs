@@ -37,13 +37,19 @@ pub(crate) enum ServerFault {
     Unsafe(String),
     /// The server cannot hold a directory; the reason.
     Unfit(&'static str),
+    /// Another server has taken over from this one; what is known of that.
+    Outdated(String),
     /// Any other error, by its code.
     Other(String),
 }
 
 /// Why a server behind a connection pooler cannot be used.
-pub(super) const POOLED: &str = "a connection pooler stands before it, and a directory needs sessions of its own (settings, \
+pub(super) const POOLED: &str = "a connection pooler stands before it, and groupdesk needs sessions of its own (settings, \
      prepared statements and LISTEN stay with each): name the server itself as the address, most often on port 5432";
+
+/// Why a server with a certificate of an unknown authority is not trusted; which setting names an authority is known
+/// elsewhere.
+pub(crate) const UNTRUSTED: &str = "its certificate is not signed by a trusted authority";
 
 /// What failed, and how to react.
 pub(in crate::database) type Failure = (ServerFault, Then);
@@ -195,9 +201,7 @@ fn distrust(error: &Error) -> Option<&'static str> {
                     | CertificateError::NotValidForNameContext { .. } => {
                         "its certificate is for another name"
                     }
-                    CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-                        "its certificate is not signed by a trusted authority; `ca` of [directory] names an authority"
-                    }
+                    CertificateError::UnknownIssuer | CertificateError::BadSignature => UNTRUSTED,
                     _ => "its certificate is not valid",
                 });
             }

@@ -16,7 +16,7 @@ use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
     AsyncMessage, Client, Config, Connection, NoTls, Socket,
-    config::{ChannelBinding, Host, SslMode, TargetSessionAttrs},
+    config::{ChannelBinding, Host, LoadBalanceHosts, SslMode, TargetSessionAttrs},
     error::Severity,
     tls::TlsStream,
 };
@@ -75,10 +75,17 @@ pub(crate) struct Server {
     decided: Arc<AtomicU64>,
     /// When it was first found to be gone, on any connection; `None` once one was opened again.
     lost_at: Arc<Mutex<Option<Instant>>>,
+    timelines: Option<TimelineCheck>,
+    /// A server that was left behind answers: others are tried in any order.
+    is_any_order: Arc<AtomicBool>,
 }
 
 /// For a table in which every write inserts a row of its own.
 const STAMP: &str = "INSERT INTO writes (stamp) VALUES (($1::text)::uuid)";
+
+/// Told the identity of a cluster and its timeline whenever a server that can be written was found; refuses one that was
+/// left behind, with the reason.
+pub(crate) type TimelineCheck = Arc<dyn Fn(&str, i64) -> Result<(), String> + Send + Sync>;
 
 /// A session: its client, the task of its connection, and whether the server has sent a warning.
 pub(super) type Connected = (Client, JoinHandle<()>, Arc<AtomicBool>);
@@ -155,6 +162,8 @@ impl Server {
             on_connect: None,
             decided: Arc::default(),
             lost_at: Arc::default(),
+            timelines: None,
+            is_any_order: Arc::default(),
         })
     }
 
@@ -250,6 +259,28 @@ impl Server {
         self.decided.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn with_timelines(mut self, check: TimelineCheck) -> Self {
+        self.timelines = Some(check);
+        self
+    }
+
+    /// Refuses a server that another one has taken over from. If there are several, the next attempt may meet that one.
+    pub(super) fn check_timeline(&self, cluster: &str, timeline: i64) -> Result<(), Failure> {
+        let Some(check) = &self.timelines else {
+            return Ok(());
+        };
+        check(cluster, timeline).map_err(|why| {
+            let several = self.config.get_hosts().len() > 1;
+            self.is_any_order.store(several, Ordering::SeqCst);
+            let then = if several {
+                Then::Reconnect
+            } else {
+                Then::GiveUp
+            };
+            (ServerFault::Outdated(why), then)
+        })
+    }
+
     pub(super) fn note_lost(&self) {
         lock(&self.lost_at).get_or_insert_with(Instant::now);
     }
@@ -301,6 +332,9 @@ impl Server {
         self.fetch_password().await?;
         let mut config = Config::clone(&self.config);
         config.target_session_attrs(kind);
+        if self.is_any_order.load(Ordering::SeqCst) {
+            config.load_balance_hosts(LoadBalanceHosts::Random);
+        }
         if let Some(password) = &*self.known() {
             config.password(&**password);
             if self.needs_tls {

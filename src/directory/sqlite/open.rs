@@ -23,7 +23,11 @@ use super::{
     moved,
     schema::{BUSY_TIMEOUT, FIRST_WITH_PACKED, MIGRATIONS, NEWEST, with_suffix},
 };
-use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::private_files};
+use crate::{
+    directory::DirectoryError,
+    domain::{rotation::LONGEST_SETTLE_WINDOW, token::Fingerprinter},
+    platform::private_files,
+};
 
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
@@ -171,20 +175,25 @@ pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses the upgrade while an older groupdesk is sending, because it could not record the outcome. Such a change is
-/// younger than the shortest settle window.
+/// Refuses the upgrade while an older groupdesk may be sending, because it could not record the outcome. Which profile it
+/// uses, and so how long that may take, is not known here.
 fn refuse_if_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
     let journals: &[&str] = match from {
         ..FIRST_WITH_MUTATIONS => &["rotations"],
         _ => &["rotations", "mutations"],
     };
+    let window = LONGEST_SETTLE_WINDOW.as_secs();
     for journal in journals {
         let text = format!(
-            "SELECT EXISTS (SELECT 1 FROM {journal} WHERE state IN ('intended', 'sent') \
-             AND COALESCE(sent_at, started_at) / 1000000 BETWEEN unixepoch() - 60 AND unixepoch())"
+            "SELECT MAX(COALESCE(sent_at, started_at) / 1000000) + {window} - unixepoch() FROM {journal} \
+             WHERE state IN ('intended', 'sent') AND COALESCE(sent_at, started_at) / 1000000 <= unixepoch()"
         );
-        if tx.query_row(&text, [], |row| row.get(0))? {
-            return Err(DirectoryError::UnderWay.into());
+        let left: Option<i64> = tx.query_row(&text, [], |row| row.get(0))?;
+        if let Some(left) = left.and_then(|left| u64::try_from(left).ok()) {
+            return Err(DirectoryError::UnderWay {
+                minutes: left / 60 + 1,
+            }
+            .into());
         }
     }
     Ok(())

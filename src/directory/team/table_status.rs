@@ -16,6 +16,8 @@ pub(in crate::directory) struct Membership {
     pub(in crate::directory) role: Role,
     /// Where the directory was moved to.
     pub(in crate::directory) moved_to: Option<String>,
+    /// Whether a standby answered.
+    pub(in crate::directory) is_standby: bool,
 }
 
 /// The state of the tables, and the caller.
@@ -29,7 +31,7 @@ pub(in crate::directory) struct TableStatus {
 const TABLE_STATUS: &str = "\
 SELECT v.version, v.reads_from, i.key_check, i.moved_to, session_user::text, \
  pg_has_role(session_user, n.nspowner, 'USAGE'), pg_has_role(session_user, n.nspowner, 'MEMBER'), \
- has_any_column_privilege('rotations', 'UPDATE') \
+ has_any_column_privilege('rotations', 'UPDATE'), pg_is_in_recovery() \
 FROM installation i, pg_namespace n, \
  (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from FROM schema_versions) v \
 WHERE n.nspname = current_schema()";
@@ -53,6 +55,7 @@ impl TableStatus {
                     user: row.get(4)?,
                     role,
                     moved_to: row.get(3)?,
+                    is_standby: row.get(8)?,
                 },
             })
         })?;

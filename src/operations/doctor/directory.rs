@@ -148,6 +148,20 @@ async fn of_team(
             "After a failover to a standby, look at the last rotations: the most recent changes may be missing.",
         );
     }
+    if let Some(to) = &status.moved_to {
+        report.problem(
+            AREA,
+            format!("it was moved to {to}"),
+            "Name that as url in [directory]; here nothing is recorded any more.",
+        );
+    }
+    if status.is_standby {
+        report.warning(
+            AREA,
+            "a standby answers: what is shown may be some time behind, and nothing can be recorded",
+            "Wait for the primary, or name its address as url in [directory].",
+        );
+    }
     let away = status.clock.duration_since(Clock::System.now());
     let away = away.unsigned_abs();
     if away > CLOCKS_APART {

@@ -197,6 +197,20 @@ impl Operations {
             .await
     }
 
+    /// Returns other places of the same address with groups: what another key sees there.
+    pub async fn known_with_other_keys(&self) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let profile = self.profile();
+        let place = self.place().await?;
+        let others = self
+            .directory()
+            .other_places(&profile.name, &profile.url(), place)
+            .await?;
+        Ok(others
+            .into_iter()
+            .filter(|other| other.groups > 0)
+            .collect())
+    }
+
     /// Whether another place of the same address has rotations with an unknown outcome. The key of a profile made of
     /// variables does not look into such a place.
     pub async fn has_open_elsewhere(&self) -> Result<bool, DirectoryError> {

@@ -4,7 +4,9 @@
 use std::{fmt, sync::Arc};
 
 use super::{Access, Options, Store, StoreError};
-use crate::database::{AddressFault, Fault, Password, Server, ServerFault, sentence, values};
+use crate::database::{
+    AddressFault, Fault, Password, Server, ServerFault, UNTRUSTED, sentence, values,
+};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -157,8 +159,14 @@ impl From<ServerFault> for StoreError {
             }
             ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
             ServerFault::Unsafe(why) => {
-                format!("could not be verified: {why}; nothing was sent to it")
+                let advice = if why == UNTRUSTED {
+                    "; name a file with the authority as --storage-ca"
+                } else {
+                    ""
+                };
+                format!("could not be verified: {why}{advice}; nothing was sent to it")
             }
+            ServerFault::Outdated(why) => why,
             ServerFault::Unfit(why) => format!("cannot be used: {why}"),
         };
         Self::Server(text)

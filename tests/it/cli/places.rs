@@ -289,3 +289,21 @@ async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
     let listed = home.json(0, &["place", "list"]).await;
     assert_eq!(listed[0]["place"], "europe", "{listed}");
 }
+
+/// A profile made of variables goes to a new place with each new key.
+#[tokio::test]
+async fn an_empty_list_with_a_new_key_says_what_other_keys_know() {
+    let (home, _serving, url) = served().await;
+    let directory = home.path(".local/share/groupdesk/directory.db");
+    let mut other = Home::new();
+    other.set("GROUPDESK_DIRECTORY", directory.display().to_string());
+    other.set("GROUPDESK_BASE_URL", &url);
+    other.set("GROUPDESK_API_KEY", new_key(&home, "live").await);
+    let listed = other.run(&["list"]).await;
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    let told = "another key of the same address knows 1 group, in environment live";
+    assert_has(&listed.err, told);
+    let bind = "groupdesk profile bind --variables --same-environment live";
+    assert_has(&listed.err, bind);
+    assert!(!listed.err.contains("knows no group"), "{}", listed.err);
+}

@@ -226,6 +226,18 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
     }
     assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    // A rotation that was sent an hour ago, and killed then.
+    let raw = rusqlite::Connection::open(ana.path("alone.db")).expect("a connection");
+    let killed = "UPDATE rotations SET state = 'sent', boot_clock = NULL, \
+        started_at = started_at - 3600000000, sent_at = sent_at - 3600000000";
+    assert_eq!(raw.execute(killed, []).expect("SQL"), 1);
+    drop(raw);
+    let refused = ana.run(&["directory", "copy", &file]).await;
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert_has(&refused.err, "alone.db were begun and have not ended");
+    assert_has(&refused.err, "groupdesk rotations settle");
+    let settled = ana.run(&alone(&["rotations", "settle"])).await;
+    assert_eq!(settled.code, 0, "{}", settled.err);
     let copied = ana.json(0, &["directory", "copy", &file]).await;
     assert_eq!(copied["rows"]["user_groups"], json!(2), "{copied}");
     for told in [
@@ -304,7 +316,11 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         late.code,
         late.err
     );
-    assert_eq!(ana.run(&["list"]).await.code, 0, "it can be read");
+    let listed = ana.run(&["list"]).await;
+    assert_eq!(listed.code, 0, "it can be read");
+    assert_has(&listed.err, "the directory was moved to");
+    let report = ana.run(&["doctor"]).await;
+    assert!(report.out.contains("it was moved to"), "{}", report.out);
     let noted = ana
         .run(&["--directory", "moved.db", "note", "acme", "in time"])
         .await;

@@ -223,6 +223,10 @@ impl Server {
         psql
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Opens another session, which can keep a transaction open.
     pub(crate) fn session(&self, schema: &str) -> Session {
         let mut child = self

@@ -119,7 +119,7 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "not signed by a trusted authority"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted authority; `ca` of [directory]"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
@@ -283,13 +283,18 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
     assert_eq!(scene.server.execute("public", lines), "t");
     for (url, more, words) in [
         (&other, &both[..], "its certificate is for another name"),
-        (&url, &both[2..], "not signed by a trusted authority"),
+        (
+            &url,
+            &both[2..],
+            "trusted authority; name a file with the authority as --storage-ca",
+        ),
         (&url, &both[..2], "--storage-password-file"),
         (&url, &[both[0], both[1], both[2], &wrong], "28P01"),
         (&url, &[both[0], both[1], both[2], &open], "chmod 600"),
     ] {
         let (code, text) = run(serve(url, more, &["keys", "list"])).await;
         assert!(code == 2 && text.contains(words), "{words}: {code} {text}");
+        assert!(!text.contains("[directory]"), "{text}");
     }
 }
 

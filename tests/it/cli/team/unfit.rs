@@ -111,7 +111,11 @@ async fn a_standby_is_readable_and_nothing_is_sent() {
     ] {
         let ran = desk.run(reading).await;
         assert_eq!(ran.code, 0, "{reading:?}: {}", ran.err);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(said.contains("a standby"), "{reading:?}: {said}");
     }
+    let report = desk.run(&["doctor"]).await;
+    assert!(report.out.contains("a standby answers"), "{}", report.out);
     let said = refused(&desk, 8, &["rotate", "acme", "--yes"]).await;
     assert!(said.contains("use the address of the primary"), "{said}");
     tokio::task::block_in_place(|| server.promote());
@@ -185,4 +189,62 @@ async fn on_a_full_disk_nothing_is_sent_and_open_rotations_are_settled_later() {
     assert_eq!(settled.code, 0, "{}", settled.err);
     let rotations = desk.json(0, &["rotations"]).await;
     assert_eq!(rotations[0]["state"], "recovered", "{rotations}");
+}
+
+/// The old primary is back, alone: it believes that nothing has happened.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_a_failover_left_behind_is_refused() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let section = by_socket(&server, "desk", "left_behind");
+    let desk = machine(&url, &key, &section);
+    for prepared in [
+        &["directory", "init"][..],
+        &["create", "acme", "--name", "Acme", "--yes"],
+    ] {
+        let ran = desk.run(prepared).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    let config = std::fs::read_to_string(desk.path("config.toml")).expect("written");
+    let (at, _) = section.split_once("@").expect("an address");
+    let folder = server.folder().display().to_string().replace('/', "%2F");
+    assert!(
+        config.contains(&format!("{at}@{folder}/postgres")),
+        "{config}"
+    );
+    let on = |hosts: &str| {
+        let hosts = config.replace(&format!("@{folder}/"), &format!("@{hosts}/"));
+        desk.write("config.toml", &hosts);
+    };
+    let standby = tokio::task::block_in_place(|| {
+        let standby = server.standby();
+        standby.promote();
+        standby
+    });
+    on(&format!("{folder}:{}", standby.port()));
+    desk.json(0, &["list"]).await;
+    on(&folder);
+    for command in [
+        &["list"][..],
+        &["rotate", "acme", "--yes"],
+        &["directory", "status"],
+        &["history"],
+    ] {
+        let said = refused(&desk, 8, command).await;
+        assert!(said.contains("was left behind by a failover"), "{said}");
+    }
+    let report = desk.run(&["doctor"]).await;
+    assert!(report.out.contains("was left behind"), "{}", report.out);
+    // Where both are named, the new primary is found.
+    on(&format!("{folder},{folder}:{}", standby.port()));
+    desk.json(0, &["list"]).await;
+    let ran = desk.run(&["get", "acme"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // Going back on purpose.
+    on(&folder);
+    std::fs::remove_file(desk.path(".local/share/groupdesk/timelines")).expect("it is there");
+    desk.json(0, &["list"]).await;
 }
