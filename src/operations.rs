@@ -128,6 +128,8 @@ pub struct Operations(
     Option<Listener>,
     /// Notified when this handle waits for a group that another mutation holds.
     Option<WaitListener>,
+    /// What has become of a request that was sent is kept until the directory is back.
+    bool,
 );
 
 struct Inner {
@@ -179,13 +181,13 @@ impl Operations {
             last_stated: facts::LastStated::default(),
             points: failpoints::Failpoints::default(),
         });
-        Self(inner, None, None)
+        Self(inner, None, None, false)
     }
 
     /// Returns the same operations with `listener` notified of their exchanges, without secrets.
     #[must_use]
     pub fn with_listener(&self, listener: Listener) -> Self {
-        Self(Arc::clone(&self.0), Some(listener), self.2.clone())
+        Self(Arc::clone(&self.0), Some(listener), self.2.clone(), self.3)
     }
 
     pub fn profile(&self) -> &Profile {

@@ -1,10 +1,12 @@
 //! How operations record what they did.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::{Failure, Operations, groups::claims::Claim};
 use crate::{
-    directory::{Record, Recorded},
+    directory::{DirectoryError, Record, Recorded, SnapshotExtras},
     domain::{
         change::{Change, FieldChange, Mark},
         group::UserGroupId,
@@ -15,13 +17,40 @@ use crate::{
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
         record.key = self.key_id();
+        let written = self.record_outcome(record).await;
+        written.map_err(Failure::NotWritten)
+    }
+
+    /// The same operations for a program that stays open: what has become of a request that was sent is kept in memory
+    /// until the directory is back, and recorded then.
+    #[must_use]
+    pub fn keeping_outcomes(&self) -> Self {
+        Self(Arc::clone(&self.0), self.1.clone(), self.2.clone(), true)
+    }
+
+    pub(super) fn keeps_outcomes(&self) -> bool {
+        self.3
+    }
+
+    /// Records what has become of a request that was sent.
+    pub(super) async fn record_outcome(&self, record: Record) -> Result<Recorded, DirectoryError> {
         loop {
             let written = self.directory().record(self.here(), record.clone()).await;
             match written {
-                // Only in a console, which keeps retrying: nothing is stored yet, and the result is not lost as long as
-                // it does.
-                Err(error) if error.is_unreachable() && self.1.is_some() => {}
-                written => return written.map_err(Failure::NotWritten),
+                // If it was written after all, it cannot be written again: a step has moved on.
+                Err(error) if self.3 && error.may_be_repeated() => {}
+                written => return written,
+            }
+        }
+    }
+
+    /// Before what has become of a request is compared with what is known and recorded.
+    pub(super) async fn wait_for_the_directory(&self, id: &UserGroupId) {
+        while self.3 {
+            let extras = SnapshotExtras::default();
+            let asked = self.directory().snapshot(self.here(), id, extras).await;
+            if !asked.is_err_and(|error| error.may_be_repeated()) {
+                return;
             }
         }
     }

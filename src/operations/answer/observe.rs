@@ -275,6 +275,9 @@ impl Operations {
         } else {
             Failure::NotWritten
         };
+        if ending != Ending::Found {
+            self.wait_for_the_directory(id).await;
+        }
         let context = AnswerContext {
             operation,
             ending,

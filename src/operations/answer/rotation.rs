@@ -127,11 +127,15 @@ impl Operations {
             latency,
             ..
         } = read;
-        let recorded = self.note_rotated(&mut under_way, event, &returned).await;
-        let (recorded, news) = recorded.map_err(|error| {
-            let why = "the service rotated it and answered with a new token, which is not shown";
-            not_written(under_way.id, why, &error)
-        })?;
+        let why = "the service rotated it and answered with a new token, which is not shown";
+        let (recorded, news) = match self.note_rotated(&mut under_way, event, &returned).await {
+            Ok(recorded) => recorded,
+            // While the answer waited for the directory: it was recorded after all, or somebody has settled it.
+            Err(DirectoryError::MovedOn { .. }) if self.keeps_outcomes() => {
+                return self.read_what_came_of_it(under_way, why.into()).await;
+            }
+            Err(error) => return Err(not_written(under_way.id, why, &error)),
+        };
         self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;
         warnings.extend(news);
@@ -192,12 +196,21 @@ impl Operations {
             (vec![record], news)
         };
         let (place, id) = (self.here(), under_way.id);
-        let decided = self.directory().decide(place, id, None, 0, decide).await;
+        let decided = loop {
+            let decided = self.directory();
+            let decided = decided.decide(place, id, None, 0, decide.clone()).await;
+            match decided {
+                // If it was recorded after all, the step has moved on.
+                Err(error) if self.keeps_outcomes() && error.may_be_repeated() => {}
+                decided => break decided,
+            }
+        };
         let (mut recorded, news) = decided?;
         under_way.rotation = after;
         let mut recorded = recorded.pop().unwrap_or_default();
         if recorded.group.is_none() {
-            recorded.group = self.show(id).await?;
+            // It is recorded; the group is only shown.
+            recorded.group = self.show(id).await.unwrap_or_default();
         }
         Ok((recorded, news))
     }
@@ -244,6 +257,33 @@ impl Operations {
                 wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
             }),
             _ => Err(unknown(under_way.id, why)),
+        }
+    }
+
+    /// The group as it is now, for a rotation whose outcome is in the journal already.
+    async fn read_what_came_of_it(
+        &self,
+        under_way: UnderWay<'_>,
+        why: String,
+    ) -> Result<Done, Failure> {
+        let Ok(read) = self.look_up(under_way.id, UnknownIdPolicy::Exists).await else {
+            return Err(unknown(why));
+        };
+        let row = self.directory().rotation(under_way.row).await;
+        let state = row.ok().flatten().map(|row| row.rotation.state);
+        match state.and_then(ending) {
+            Some(ending @ (Ending::Confirmed | Ending::Recovered | Ending::Superseded)) => {
+                let mut warnings = under_way.warnings;
+                warnings.extend(read.warnings.into_iter().filter(is_news));
+                Ok(Done {
+                    ending,
+                    previous_fingerprint: Some(under_way.rotation.previous),
+                    rotation: Some(under_way.row),
+                    warnings,
+                    ..read
+                })
+            }
+            _ => Err(unknown(why)),
         }
     }
 

@@ -134,7 +134,7 @@ impl Operations {
     /// Returns the same operations; `waiting` is called when another mutation holds the group for more than a moment.
     #[must_use]
     pub fn with_wait_listener(&self, waiting: WaitListener) -> Self {
-        Self(Arc::clone(&self.0), self.1.clone(), Some(waiting))
+        Self(Arc::clone(&self.0), self.1.clone(), Some(waiting), self.3)
     }
 
     pub(crate) fn patience(&self) -> Wait {

@@ -272,7 +272,10 @@ impl Operations {
         step: StepRecord,
     ) -> Result<Recorded, DirectoryError> {
         let (record, after) = self.step_record(under_way, event, step);
-        let recorded = self.directory().record(self.here(), record).await?;
+        let recorded = match event {
+            Event::Answered(_) => self.record_outcome(record).await?,
+            _ => self.directory().record(self.here(), record).await?,
+        };
         under_way.rotation = after;
         Ok(recorded)
     }

@@ -88,6 +88,7 @@ impl Backends {
         let news = context.news.clone();
         let operations = &operations
             .with_listener(context.listener.clone())
+            .keeping_outcomes()
             .with_wait_listener(Arc::new(move |held| {
                 // Dropped if the queue is full: the end of the job says the same.
                 let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));

@@ -3,6 +3,7 @@
 
 use super::*;
 
+mod kept_outcomes;
 mod many;
 mod taken_over;
 

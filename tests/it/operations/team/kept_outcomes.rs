@@ -1,0 +1,97 @@
+//! The database is away while an answer arrives: a console keeps what has become of the request, and records it when the
+//! database is back.
+
+use groupdesk::{
+    directory::Directory,
+    domain::{change::DesiredFields, history::Ending, rotation::State, update::Edit},
+    operations::UnknownIdPolicy,
+};
+use serde_json::json;
+
+use super::super::journal;
+use crate::support::{
+    postgres,
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
+    world::{Side, World, id},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_is_back() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = server.set_up("desk");
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let directory = Directory::open(&team).expect("it opens");
+    let installation = world.installation(Side::Testing).on(&directory);
+    let console = installation.through(proxy.base_url()).operations();
+    let console = console.keeping_outcomes();
+    let (acme, other, lost, new) = (id("acme"), id("other"), id("lost"), id("new"));
+    let mut edit = None;
+    for group in [&acme, &other, &lost] {
+        world.seed(Side::Testing, group.as_str(), "Name", &[], &json!({}));
+        let known = console.look_up(group, UnknownIdPolicy::Exists).await;
+        let base = DesiredFields::of(&known.expect("known").group);
+        let wanted = DesiredFields {
+            name: Some("Two".into()),
+            ..base.clone()
+        };
+        edit = Some(Edit::whole(&base, &wanted));
+    }
+    let edit = edit.expect("three groups");
+
+    let known = UnknownIdPolicy::KnownOnly;
+    let mut working = Vec::new();
+    let changes: [(&'static str, Then, &'static [Ending]); 4] = [
+        ("POST", Then::Pass, &[Ending::Rotated]),
+        ("POST", Then::Drop, &[Ending::Recovered]),
+        ("PUT", Then::Pass, &[Ending::Updated]),
+        ("GET", Then::Pass, &[Ending::Created]),
+    ];
+    let mut gates = Vec::new();
+    for (at, (method, then, expected)) in changes.into_iter().enumerate() {
+        let gate = Gate::new();
+        proxy.next(method, ProxyFault::applied(then).behind(&gate));
+        let (console, edit) = (console.clone(), edit.clone());
+        let (acme, other, lost, new) = (acme.clone(), other.clone(), lost.clone(), new.clone());
+        working.push((
+            expected,
+            tokio::spawn(async move {
+                match at {
+                    0 => console.rotate(&acme, None, known).await,
+                    1 => console.rotate(&lost, None, known).await,
+                    2 => console.update_edit(&other, &edit, known).await,
+                    _ => console.create(&new, &DesiredFields::default()).await,
+                }
+            }),
+        ));
+        gate.reached().await;
+        gates.push(gate);
+    }
+    tokio::task::block_in_place(|| server.stop());
+    for gate in &gates {
+        gate.open();
+    }
+    // Longer than anything waits for a server.
+    let read = console.show(&acme).await;
+    assert!(read.expect_err("away").is_unreachable());
+    let read = console.show(&acme).await;
+    assert!(read.expect_err("away").is_unreachable());
+    for (expected, work) in &working {
+        assert!(!work.is_finished(), "{expected:?} is kept");
+    }
+    tokio::task::block_in_place(|| server.start());
+    for (expected, work) in working {
+        let done = work.await.expect("it ends");
+        let done = done.unwrap_or_else(|failure| panic!("{expected:?}: {failure}"));
+        assert!(expected.contains(&done.ending), "{:?}", done.ending);
+        assert!(done.token.is_some(), "{expected:?}: with its token");
+    }
+    let states = journal(&console).await.into_iter();
+    let states: Vec<_> = states.map(|row| row.rotation.state).collect();
+    let is_open = |state: &State| matches!(state, State::Sent | State::Unknown);
+    assert!(!states.iter().any(is_open), "{states:?}");
+    let group = console.show(&other).await.expect("read").expect("known");
+    assert_eq!(group.name.map(|name| name.value).as_deref(), Some("Two"));
+}
