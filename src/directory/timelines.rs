@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -53,10 +54,10 @@ fn read(file: &Path) -> Seen {
 
 /// Replaces the file as a whole: another process may be reading it.
 fn write(file: &Path, seen: &Seen) {
-    let lines = seen.iter();
-    let text: String = lines
-        .map(|(cluster, timeline)| format!("{cluster} {timeline}\n"))
-        .collect();
+    let mut text = String::new();
+    for (cluster, timeline) in seen {
+        let _ = writeln!(text, "{cluster} {timeline}");
+    }
     let new = file.with_extension(format!("{}.new", std::process::id()));
     let written = file.parent().map_or(Ok(()), private_folder);
     let written = written.and_then(|()| write_new_private(&new, text.as_bytes()));

@@ -46,7 +46,10 @@ impl Operations {
 
     /// Before what has become of a request is compared with what is known and recorded.
     pub(super) async fn wait_for_the_directory(&self, id: &UserGroupId) {
-        while self.3 {
+        if !self.keeps_outcomes() {
+            return;
+        }
+        loop {
             let extras = SnapshotExtras::default();
             let asked = self.directory().snapshot(self.here(), id, extras).await;
             if !asked.is_err_and(|error| error.may_be_repeated()) {
