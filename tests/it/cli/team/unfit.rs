@@ -209,7 +209,7 @@ async fn a_server_that_a_failover_left_behind_is_refused() {
         assert_eq!(ran.code, 0, "{}", ran.err);
     }
     let config = std::fs::read_to_string(desk.path("config.toml")).expect("written");
-    let (at, _) = section.split_once("@").expect("an address");
+    let (at, _) = section.split_once('@').expect("an address");
     let folder = server.folder().display().to_string().replace('/', "%2F");
     assert!(
         config.contains(&format!("{at}@{folder}/postgres")),
