@@ -267,7 +267,7 @@ impl Operations {
         why: String,
     ) -> Result<Done, Failure> {
         let Ok(read) = self.look_up(under_way.id, UnknownIdPolicy::Exists).await else {
-            return Err(unknown(why));
+            return Err(unknown(under_way.id, why));
         };
         let row = self.directory().rotation(under_way.row).await;
         let state = row.ok().flatten().map(|row| row.rotation.state);
@@ -283,7 +283,7 @@ impl Operations {
                     ..read
                 })
             }
-            _ => Err(unknown(why)),
+            _ => Err(unknown(under_way.id, why)),
         }
     }
 
