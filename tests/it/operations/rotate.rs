@@ -372,7 +372,7 @@ async fn who_comes_second_is_told_who_rotated_and_is_not_asked_to_rotate_again()
         .rotate_seen(&acme, seen, None, UnknownIdPolicy::KnownOnly);
     let text = second.await.expect_err("it is another token").to_string();
     assert!(
-        text.starts_with("\"acme-eu\" NOT rotated: ben@desk rotated its token at "),
+        text.starts_with("\"acme-eu\" NOT rotated: ben@desk rotated it"),
         "{text}"
     );
     assert!(!text.contains("again"), "{text}");
