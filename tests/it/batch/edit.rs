@@ -304,7 +304,7 @@ async fn a_value_that_an_open_change_may_have_set_is_not_replaced() {
     assert_eq!(report.halt, None);
     let note = ended[0].note.as_deref().expect("why");
     assert!(
-        note.starts_with("skipped: ") && note.contains("may have arrived"),
+        note.starts_with("skipped: ") && note.contains("may have taken effect"),
         "{note}"
     );
     let rows = ["g000", "g001"].map(|group| scene.row(group));

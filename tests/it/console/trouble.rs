@@ -54,7 +54,7 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     proxy.next("PUT", ProxyFault::applied(Then::Drop));
     console.keys("<enter>").await;
     console
-        .shows("UNKNOWN whether the update took effect")
+        .shows("UNKNOWN whether the update of")
         .shows("Read the group")
         .shows("Your text is kept");
     assert_eq!(colour_of(&console, "UNKNOWN whether"), Some(Color::Magenta));
@@ -114,7 +114,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.keys("y").await;
     console
         .shows("UNKNOWN")
-        .shows("never rotate again")
+        .shows("never rotate")
         .shows("r reads the group");
     assert_eq!(colour_of(&console, "UNKNOWN"), Some(Color::Magenta));
     console.keys("T").await;

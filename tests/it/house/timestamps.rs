@@ -24,7 +24,7 @@ const LOOKS: [&str; 20] = [
     "until <= ",
     "until < ",
     ">= since",
-    "BETWEEN unixepoch",
+    "unixepoch()",
 ];
 /// Monotonic clocks of one process, and positions.
 const NONE: [&str; 3] = ["saturating_duration_since", "cursor.at", "choices.at"];
@@ -42,7 +42,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/directory/sqlite/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
     ("src/directory/sqlite/fingerprints.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
     ("src/directory/sqlite/hidden.rs", 1, "until when a person hid a concern, to the day"),
-    ("src/directory/sqlite/open.rs", 1, "one machine: the file and the changes in it are of this one"),
+    ("src/directory/sqlite/open.rs", 2, "one machine: the file and the changes in it are of this one"),
     ("src/directory/sqlite/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
     ("src/directory/values.rs", 2, FILTER),
     ("src/domain/age.rs", 2, "ages in days, for people; a time in the future counts as unknown"),

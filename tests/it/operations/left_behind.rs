@@ -78,7 +78,10 @@ async fn a_killed_update_stays_open_and_locks_the_group_until_the_window_ends() 
     let unsure = send(&tomorrow, &name)
         .await
         .expect_err("the mapping is not known");
-    assert!(unsure.to_string().contains("may have arrived"), "{unsure}");
+    assert!(
+        unsure.to_string().contains("may have taken effect"),
+        "{unsure}"
+    );
     let closed = tomorrow
         .abandon_change(stands[0].id, "looked at the dashboard")
         .await;

@@ -158,7 +158,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
             .iter()
             .any(|request| request.head().starts_with("POST"))
     });
-    session.wait_for("was not rotated", PATIENCE);
+    session.wait_for("NOT rotated", PATIENCE);
     scene.assert_clean("the rotation", &mut session);
     places += 2;
     session.send(ESC);
