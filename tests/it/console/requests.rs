@@ -136,7 +136,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     console
         .keys("m")
         .await
-        .shows("UNKNOWN whether the update took effect");
+        .shows("UNKNOWN whether the update of");
     console.keys("<enter>").await;
     // The group was read first.
     console.shows("GET http://");
