@@ -160,6 +160,7 @@ impl Exit {
     pub(crate) fn from_error(error: &CliError) -> Self {
         match error {
             CliError::Failed { failure } => Self::from_failure(failure),
+            CliError::NotChanged { failure, .. } => Self::from_failure(failure),
             CliError::Directory(error) => Self::from_directory(error),
             CliError::Config(_)
             | CliError::Store(_)

@@ -197,8 +197,11 @@ impl Operations {
             .await
     }
 
-    /// Returns other places of the same address with groups: what another key sees there.
+    /// Returns other places of the same address with groups, if none is known with this key: what another key sees there.
     pub async fn known_with_other_keys(&self) -> Result<Vec<OtherPlace>, DirectoryError> {
+        if !self.known_ids().await?.is_empty() {
+            return Ok(Vec::new());
+        }
         let profile = self.profile();
         let place = self.place().await?;
         let others = self
