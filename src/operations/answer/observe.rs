@@ -17,7 +17,7 @@ use crate::{
     },
     domain::{
         change::{Change, DesiredFields},
-        facts::Field,
+        facts::{Facts, Field},
         group::{EnvironmentTag, Properties, UserGroupId},
         history::{Ending, Operation},
         known::{Drift, KnownGroup, Observation, Returned, Sent},
@@ -323,17 +323,18 @@ impl Operations {
             } else {
                 fields
             },
-            facts: self.with_configured_facts(recorded.facts),
+            facts: Facts::default(),
             open: recorded.mutations,
         };
         // Beside the answer: if this fails, the next answer states them again.
         let is_trusted = !done.warnings.iter().any(Warning::is_alarm);
-        if is_trusted
-            && self.record_stated_facts(facts).await.unwrap_or_default()
-            && let Ok(facts) = self.facts().await
-        {
-            done.facts = facts;
-        }
+        let stated = if is_trusted && !discards_result {
+            let stated = self.record_stated_facts(facts, &recorded.facts).await;
+            stated.unwrap_or_default()
+        } else {
+            None
+        };
+        done.facts = stated.unwrap_or_else(|| self.with_configured_facts(recorded.facts));
         Ok(Lookup {
             done,
             moved: meaning.moved,

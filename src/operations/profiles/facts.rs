@@ -76,17 +76,32 @@ impl Operations {
         self.0.last_stated.differs_from(stated)
     }
 
-    /// Records the facts that the service states about itself, where neither a person nor an exchange has said more.
-    /// Returns whether anything was new.
+    /// Records the facts that the service states about itself, where neither a person nor an exchange has said more, and
+    /// returns the facts that hold then, if they are others than `known`, which were read with an answer.
     pub(crate) async fn record_stated_facts(
         &self,
         stated: StatedFacts,
-    ) -> Result<bool, DirectoryError> {
-        if !self.states_new_facts(stated) {
-            return Ok(false);
+        known: &Facts,
+    ) -> Result<Option<Facts>, DirectoryError> {
+        if self.not_recorded(stated, known).is_empty() {
+            self.0.last_stated.keep(stated);
+            return Ok(None);
         }
-        let place = self.here();
-        let known = self.directory().facts(place).await?;
+        if self.states_new_facts(stated) {
+            let place = self.here();
+            let now = self.directory().facts(place).await?;
+            let statements = self.not_recorded(stated, &now);
+            if !statements.is_empty() {
+                self.directory().state_facts(place, statements).await?;
+            }
+            self.0.last_stated.keep(stated);
+        }
+        // Another answer may have been faster.
+        self.facts().await.map(Some)
+    }
+
+    /// What of the stated facts is to be recorded.
+    fn not_recorded(&self, stated: StatedFacts, known: &Facts) -> Vec<Statement> {
         let mut statements = Vec::new();
         let mut add = |fact: Option<Fact>, by: Option<&String>, is_same: bool| {
             let may_say = by.is_none_or(|by| by == SERVICE);
@@ -123,12 +138,7 @@ impl Operations {
                 Some(before.value) == stated,
             );
         }
-        let is_new = !statements.is_empty();
-        if is_new {
-            self.directory().state_facts(place, statements).await?;
-        }
-        self.0.last_stated.keep(stated);
-        Ok(is_new)
+        statements
     }
 
     /// What is to be recorded of a reading which shows that somebody else writes to this environment: from then on no

@@ -125,7 +125,7 @@ async fn edit(operations: &Operations, group: &UserGroupId, step: Step) -> Resul
         }
         Step::Mapping(number) => {
             let mapping = wanted.mapping.get_or_insert_default();
-            mapping.insert(format!("{number}"), format!("{number}"));
+            mapping.insert(format!("m{number}"), format!("{number}"));
         }
         _ => unreachable!("these are the updates"),
     }
@@ -320,7 +320,7 @@ async fn play(number: u64) {
     for (step, end) in &ended {
         let arrived = match step {
             Step::Property(number) => stored.properties.get(format!("p{number}")).is_some(),
-            Step::Mapping(number) => stored.mapping.get(number.to_string()).is_some(),
+            Step::Mapping(number) => stored.mapping.get(format!("m{number}")).is_some(),
             _ => continue,
         };
         match end {
