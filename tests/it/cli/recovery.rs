@@ -291,7 +291,13 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
 async fn a_disguised_token_beside_an_unknown_one_is_found_or_at_least_no_all_clear() {
     let scene = Scene::new().await;
     let token = scene.token().await;
-    let nobody = "00d1f4aa".repeat(8);
+    // Does not end with the digit that a cut token lacks: across the line break that would be the whole token.
+    let nobody = if token.starts_with('a') {
+        "00d1f4ab"
+    } else {
+        "00d1f4aa"
+    };
+    let nobody = nobody.repeat(8);
     let (front, back) = token.split_at(30);
     for form in [
         format!("\u{1b}[36m{token}\u{1b}[0m"),
