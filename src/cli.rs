@@ -23,14 +23,14 @@ use self::{
     commands::{
         annotations, apply, attention, audit, batch, batches, completions, config, console,
         demo_server, diff, directory, doctor, edit, export, groups, help, history, import, man,
-        mutations, places, profile, refresh, rotations, serve, version, views, watch, whose,
+        mutations, places, profile, refresh, rotations, serve, version, watch, whose,
     },
     error::CliError,
-    input::{dashes, secrets},
+    input::{dashes, gone, secrets},
     output::{
         colour, exchanges,
         form::{self, Form},
-        jq, json, token_file,
+        json, token_file,
     },
     process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
@@ -81,22 +81,9 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         form::choose(form);
         cli.global.json = form.is_for_programs();
     }
-    // An error is not a result: with a `--jq` expression it is reported on standard error only.
-    // So it is for forms that have no place for it.
+    // An error is not a result: forms that have no place for it get it on standard error only.
     let has_place = !matches!(form::chosen(), Some(Form::Csv | Form::Name));
-    let json = cli.global.json && cli.global.jq.is_none() && has_place;
-    if let Some(expression) = &cli.global.jq {
-        let chosen = match form::chosen() {
-            None | Some(Form::Json | Form::Jsonl) => jq::choose(expression),
-            Some(_) => Err(CliError::Usage(
-                "--jq works on JSON; say it with -o json or jsonl, or without -o".into(),
-            )),
-        };
-        if let Err(error) = chosen {
-            return Ok(report(&error, false).into());
-        }
-        cli.global.json = true;
-    }
+    let json = cli.global.json && has_place;
     let ended = resources::runtime().and_then(|runtime| {
         let ended = runtime.block_on(run_and_flush(cli));
         // A prompt that is still waiting for standard input must not keep the process alive.
@@ -104,10 +91,6 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         ended
     });
     let exit = ended.or_else(|error| error.expected().map(|error| report(&error, json)));
-    let exit = exit.map(|exit| match exit {
-        Exit::Done => jq::exit(),
-        exit => exit,
-    });
     exit.map(Into::into).map_err(unexpected::with_sections)
 }
 
@@ -220,7 +203,6 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError>
         Command::Note(note) => Box::pin(annotations::note(session, note)),
         Command::Label(labels) => Box::pin(annotations::label(session, labels)),
         Command::Favourite(marks) => Box::pin(annotations::favourite(session, marks)),
-        Command::View(command) => Box::pin(views::run(session, command)),
         Command::Place(command) => Box::pin(places::run(session, command)),
         Command::Demo(_)
         | Command::Serve(_)
@@ -266,7 +248,10 @@ fn report(error: &CliError, as_json: bool) -> Exit {
 /// Reports a command line that could not be parsed.
 fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
-    let text = error.render().to_string();
+    let mut text = error.render().to_string();
+    if let Some(instead) = gone::instead(error) {
+        text = format!("{}\n\nIt is gone; {instead}\n", text.trim_end());
+    }
     output::alarm(&text);
     if has_option("--json") {
         let text = text.split("\n\nUsage:").next().unwrap_or_default();

@@ -37,7 +37,7 @@ pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
-pub(super) use history::{EntryRef, Favourite, History, HistoryCommand, ViewCommand};
+pub(super) use history::{EntryRef, Favourite, History, HistoryCommand};
 pub(super) use listing::{Filter, List, Order, Output, Selection};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
@@ -97,10 +97,6 @@ pub(super) struct Global {
     /// Print JSON, as `groupdesk help json` describes it
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Print what an expression of jq makes of the JSON: texts as they are, all else one JSON a line. With -o jsonl it is given
-    /// each line by itself
-    #[arg(long, global = true, value_name = "EXPRESSION")]
-    pub(super) jq: Option<String>,
     /// Print only errors, alarms and questions
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,
@@ -147,7 +143,6 @@ impl Command {
             | Self::Favourite(Favourite { output, .. })
             | Self::Show { output, .. }
             | Self::History(History { output, .. })
-            | Self::View(ViewCommand::List { output })
             | Self::Attention { output, .. } => output.form,
             Self::Rotate(rotate) => rotate.form,
             _ => None,
@@ -220,12 +215,6 @@ pub(super) enum Command {
     Note(Note),
     Label(Labels),
     Favourite(Favourite),
-    /// List, save and remove views: a filter, an order and columns under a name
-    #[command(
-        subcommand,
-        after_help = "Examples:\n  groupdesk view list\n  groupdesk view save old --filter 'age>90d'"
-    )]
-    View(ViewCommand),
     /// Tell which group has or had a token, read from standard input; nothing is sent
     #[command(
         after_help = "Exit codes: 0 found, 1 not found, 2 no whole token.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"

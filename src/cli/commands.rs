@@ -30,6 +30,5 @@ pub(super) mod rotations;
 pub(super) mod serve;
 pub(super) mod storage;
 pub(super) mod version;
-pub(super) mod views;
 pub(super) mod watch;
 pub(super) mod whose;

@@ -4,6 +4,7 @@ pub(super) mod confirm;
 pub(super) mod dashes;
 pub(super) mod editor;
 pub(super) mod fields;
+pub(super) mod gone;
 pub(super) mod known;
 pub(super) mod listing;
 pub(super) mod no_echo;

@@ -7,7 +7,6 @@ pub(super) mod contract;
 pub(super) mod exchanges;
 pub(super) mod form;
 pub(super) mod human;
-pub(super) mod jq;
 pub(super) mod json;
 pub(super) mod progress;
 pub(super) mod review;
@@ -91,7 +90,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     }
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
-    json_text(escape_hidden(&text))
+    result(&escape_hidden(&text))
 }
 
 /// Writes a result: for programs, or for people.
@@ -138,18 +137,7 @@ pub(super) fn done(is_json: bool, value: &serde_json::Value, line: &str) -> Resu
 
 /// Writes a result as JSON on one line.
 pub(super) fn json_line(value: &serde_json::Value) -> Result<(), CliError> {
-    json_text(escape_hidden(&value.to_string()))
-}
-
-/// Writes a JSON text, or the output of the `--jq` expression for it.
-fn json_text(text: String) -> Result<(), CliError> {
-    let text = jq::applied(text);
-    // An expression may have no output.
-    if text.is_empty() {
-        Ok(())
-    } else {
-        result(&text)
-    }
+    result(&escape_hidden(&value.to_string()))
 }
 
 /// Prints news for the person. With `--quiet`, only lines that report a failure.

@@ -35,8 +35,6 @@ pub enum EditError {
     Exists(String, PathBuf),
     #[error("{} is written in a way that this cannot change safely; change it by hand", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
-    #[error("only the lines of profile {} may change here, and not its name; `groupdesk profile rename` and `groupdesk config edit` do more", shown(.0))]
-    Elsewhere(String),
     #[error("{} was changed by someone meanwhile; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
     #[error("{} is a link to a file that is not there; make that file, or remove the link", shown(&.0.to_string_lossy()))]

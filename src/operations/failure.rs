@@ -96,12 +96,6 @@ pub enum Failure {
         /// Name, rows of the mapping, keys of the properties; with invisible characters made visible.
         what: Vec<String>,
     },
-    /// A probe changes the group and puts it back; anything open, unread or alarming could not be told apart from that.
-    #[error(
-        "\"{id}\" is not fit for a probe: its name must have been read, nothing of it may be open, and no alarm may stand; \
-         nothing was sent"
-    )]
-    NotExpendable { id: UserGroupId },
     /// Another mutation of the group is still under way.
     #[error("{0}; nothing was sent")]
     Held(Box<ClaimHolder>),
@@ -333,7 +327,6 @@ impl Failure {
             | Self::CreatedByGet { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)
-            | Self::NotExpendable { .. }
             | Self::ChangedSince { .. }
             | Self::NotKnownEnough(_)
             | Self::NeverSeen { .. }
@@ -390,7 +383,6 @@ impl Failure {
             | Self::WrongEnvironment { .. }
             | Self::ChangedElsewhere { .. }
             | Self::Held(_)
-            | Self::NotExpendable { .. }
             | Self::ChangedSince { .. }
             | Self::NotKnownEnough(_)
             | Self::NeverSeen { .. }

@@ -3,4 +3,3 @@
 pub(super) mod connect;
 pub(super) mod facts;
 pub(super) mod places;
-pub(super) mod probe;

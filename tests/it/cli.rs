@@ -27,7 +27,6 @@ mod help;
 mod history;
 mod import;
 mod intake;
-mod jq;
 mod leaks;
 mod limits;
 mod listing;

@@ -5,7 +5,7 @@ use clap::Args;
 use super::user_group_id;
 use crate::domain::group::UserGroupId;
 
-/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --probe or --rebuild
+/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --rebuild
 #[derive(Debug, Args)]
 #[command(
     after_help = "The report is safe to paste: no API key, no token, no group but the one of --id.\n\n\
@@ -17,13 +17,7 @@ pub(crate) struct Doctor {
     /// Also read this group, which the directory must know: tells whether a GET body reaches the service
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
-    /// Prove with this expendable group what the service does where its interface is silent: it is changed and put back
-    #[arg(long, value_name = "ID", value_parser = user_group_id, conflicts_with = "id")]
-    pub(crate) probe: Option<UserGroupId>,
     /// Make the copies anew that lists are read from, out of the groups of this directory; the groups stay as they are
-    #[arg(long, conflicts_with = "probe")]
+    #[arg(long)]
     pub(crate) rebuild: bool,
-    /// With --probe: do not ask
-    #[arg(long, short = 'y', requires = "probe")]
-    pub(crate) yes: bool,
 }

@@ -108,51 +108,6 @@ fn operation(text: &str) -> Result<Operation, &'static str> {
     Operation::parse(text).ok_or("write get, create, update, rotate or handoff")
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum ViewCommand {
-    /// List the saved views of the list, which --filter and the console know as @name
-    #[command(
-        after_help = "Examples:\n  groupdesk view list\n  groupdesk view list --json | jq -r '.[].name'"
-    )]
-    List {
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Save a filter, an order and columns under a name, in the place of what had that name
-    #[command(
-        after_help = "Examples:\n  groupdesk view save old --filter 'tag:customer age>90d' --sort age\n  \
-                      groupdesk view save gold --filter prop:tier=gold --columns id,age,prop.seats"
-    )]
-    Save {
-        /// Its name; letters, digits and - _ .
-        name: String,
-        #[command(flatten)]
-        filter: Filter,
-        /// In the order of name, id, tag, map, props, token, age, read or prop:KEY [default: name]
-        #[arg(long, value_name = "COLUMN", value_parser = super::listing::sort)]
-        sort: Option<crate::search::SortBy>,
-        /// Reverse the order
-        #[arg(long)]
-        reverse: bool,
-        /// The columns of the console's list: name, id, age, token, map, props, due, labels, by, read, tag or prop.KEY
-        #[arg(
-            long,
-            value_name = "COLUMNS",
-            default_value = "",
-            hide_default_value = true
-        )]
-        columns: String,
-    },
-    /// Remove a saved view
-    #[command(
-        after_help = "Examples:\n  groupdesk view remove old\n  groupdesk view remove old --json"
-    )]
-    Remove {
-        /// Its name
-        name: String,
-    },
-}
-
 /// Mark groups as favourites, or show whether they are; kept in the directory, never sent
 #[derive(Debug, Args)]
 #[command(

@@ -69,12 +69,6 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Change the lines of a profile in $EDITOR; checked before they are written
-    #[command(after_help = "Examples:\n  groupdesk profile edit\n  groupdesk profile edit eu-live")]
-    Edit {
-        /// The profile [default: the one that would open]
-        name: Option<String>,
-    },
     /// Take a profile out of the configuration file; what the directory knows stays
     #[command(
         after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"

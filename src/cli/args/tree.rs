@@ -36,7 +36,6 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
             "note",
             "label",
             "favourite",
-            "view",
             "history",
         ],
     ),

@@ -5,21 +5,18 @@ use std::io::{self, IsTerminal};
 
 use serde_json::{Value, json};
 
-use super::profile::facts;
 use crate::{
     cli::{
         args::{Doctor, Global},
         error::CliError,
-        input::confirm::{self, Confirmation},
         output::{self, exchanges, human},
         process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session, overrides},
+        session::overrides,
     },
-    config::{DirectoryAt, directory_of, guard::Level},
+    config::{DirectoryAt, directory_of},
     directory::Directory,
-    domain::group::UserGroupId,
     operations::{
-        Clock, Guarded, UnknownIdPolicy,
+        Clock,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
     },
     tui::{keymap, theme::Theme},
@@ -28,31 +25,7 @@ use crate::{
 /// Width when there is no terminal, because the report goes into tickets.
 const COLUMNS: usize = 80;
 
-/// Changes the group and changes it back. Asks the person to type its id.
-async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, CliError> {
-    let session = Session::open(global, InFlight::default())?;
-    session.operations.permitted(Guarded::Update)?;
-    session
-        .operations
-        .known(id, UnknownIdPolicy::KnownOnly)
-        .await?;
-    confirm::ensure_can_ask(&session, yes)?;
-    session.say_where();
-    let what = format!(
-        "Change \"{id}\" several times, and put it back as it is known here? Its dashboards may fail meanwhile."
-    );
-    let asking = Confirmation::about(&session, Guarded::Update, id, Level::Typed);
-    confirm::confirm(yes, &what, asking.question(id)).await?;
-    let probing = Box::pin(session.operations.probe_facts(id));
-    let facts = session.in_flight.during(probing).await;
-    facts::print(&session, &facts?)?;
-    Ok(Exit::Done)
-}
-
 pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
-    if let Some(id) = &arguments.probe {
-        return probe(global, id, arguments.yes).await;
-    }
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
     if arguments.rebuild {

@@ -13,7 +13,7 @@ use super::version::{RELEASED, VERSION};
 use crate::cli::{
     args::{GROUPS, Global, Manual, command},
     error::CliError,
-    output::{self, contract},
+    output,
     process::exit::{self, Exit},
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError>
     };
     fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
     let pages = pages(command).map_err(unmade)?;
-    for (name, text) in pages.into_iter().chain([json_page()]) {
+    for (name, text) in pages {
         let path = folder.join(&name);
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
         written.push(name);
@@ -120,7 +120,6 @@ fn related(command: &Command) -> Vec<String> {
             .filter(|other| **other != of_groups)
             .map(|other| format!("groupdesk-{other}")),
     );
-    all.push("groupdesk-json".to_owned());
     all.sort();
     all.dedup();
     all
@@ -154,19 +153,4 @@ fn exit_status() -> String {
     let codes =
         exit::CODES.map(|(code, meaning)| format!(".TP\n\\fB{}\\fR\n{meaning}\n", code as u8));
     format!(".SH \"EXIT STATUS\"\n{}", codes.concat())
-}
-
-/// The manual page about the JSON output.
-fn json_page() -> (String, String) {
-    let head = format!(
-        ".TH groupdesk-json 1 {RELEASED} \"groupdesk {VERSION}\" groupdesk\n.SH NAME\n\
-         groupdesk\\-json \\- what groupdesk prints with \\-\\-json\n"
-    );
-    let text = format!(
-        "{head}{}{}{}",
-        contract::manual(),
-        exit_status(),
-        see_also(&["groupdesk".to_owned()])
-    );
-    ("groupdesk-json.1".to_owned(), text)
 }

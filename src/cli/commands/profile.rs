@@ -16,17 +16,14 @@ use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
         error::CliError,
-        input::{
-            confirm::{self, Question},
-            editor::changed,
-        },
+        input::confirm::{self, Question},
         output::{self, exchanges},
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
     config::{
         Overrides, Settings,
-        edit::{self, Opened},
+        edit::{self},
         keyring,
         profile::KeySource,
     },
@@ -64,7 +61,6 @@ impl Setup {
             Command::Show { name, .. } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
-            Command::Edit { name } => self.edit(name).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run).await,
             Command::Facts(arguments) => facts::run(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
@@ -151,18 +147,6 @@ impl Setup {
             output::say(said);
         }
         output::either(self.json, || value, || edit.lines.trim_end().to_owned())
-    }
-
-    async fn edit(&self, name: Option<String>) -> Result<Exit, CliError> {
-        let name = match name {
-            Some(name) => name,
-            None => self.settings()?.profile(None)?.name.clone(),
-        };
-        let opened = Opened::read(&self.overrides)?;
-        let lines = opened.section(&name)?;
-        let surroundings = (&self.overrides.env, self.no_input);
-        let change = |text: &str| opened.with_section(&name, text);
-        changed(surroundings, lines, change, self.json).await
     }
 
     async fn key(&self, name: &str, forget: bool) -> Result<Exit, CliError> {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Options whose value is any text. Written after `=`, it may begin with a long dash.
-const TEXTS: [&str; 12] = [
+const TEXTS: [&str; 11] = [
     "--name",
     "--reason",
     "--filter",
@@ -25,7 +25,6 @@ const TEXTS: [&str; 12] = [
     "--unmap",
     "--property",
     "--remove-property",
-    "--jq",
     "--add",
     "--remove",
 ];

@@ -12,7 +12,7 @@ mod render;
 mod rotations;
 mod shared;
 
-pub(crate) use render::{manual, object, text};
+pub(crate) use render::{object, text};
 
 /// A field of an object. Nested fields have a path: `steps[].what`.
 struct Field {

@@ -10,7 +10,6 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::jq;
 use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
 
 static FORM: OnceLock<Form> = OnceLock::new();
@@ -59,8 +58,6 @@ pub(crate) fn is_open() -> bool {
 #[derive(Default)]
 pub(crate) struct Items {
     is_begun: bool,
-    /// Buffered for `--jq`, which gets a list as a whole.
-    kept: String,
 }
 
 impl Items {
@@ -73,11 +70,8 @@ impl Items {
         for item in items {
             match chosen() {
                 Some(Form::Jsonl) => {
-                    let line = jq::applied(escape_hidden(&value(&item)?.to_string()));
-                    text.push_str(&line);
-                    if !line.is_empty() && !line.ends_with('\n') {
-                        text.push('\n');
-                    }
+                    text.push_str(&escape_hidden(&value(&item)?.to_string()));
+                    text.push('\n');
                 }
                 Some(Form::Csv) => {
                     let item = value(&item)?;
@@ -110,10 +104,6 @@ impl Items {
             Some(Form::Jsonl) => text,
             _ => escaped(&text),
         };
-        if is_kept() {
-            self.kept.push_str(&text);
-            return Ok(String::new());
-        }
         let is_array = matches!(chosen(), Some(Form::Json) | None);
         IS_OPEN.store(is_array && self.is_begun, Ordering::SeqCst);
         Ok(text)
@@ -127,17 +117,8 @@ impl Items {
             (_, true) => "\n]\n",
             (_, false) => "[]\n",
         };
-        if is_kept() {
-            let kept = std::mem::take(&mut self.kept);
-            return jq::applied(kept + end);
-        }
         end.to_owned()
     }
-}
-
-/// Whether a list is buffered until its end.
-fn is_kept() -> bool {
-    jq::is_chosen() && chosen() != Some(Form::Jsonl)
 }
 
 /// A whole result in the chosen form. `None` if that is indented JSON.

@@ -211,7 +211,6 @@ impl Exit {
             | Failure::WrongEnvironment { .. }
             | Failure::ChangedElsewhere { .. }
             | Failure::Held(_)
-            | Failure::NotExpendable { .. }
             | Failure::ChangedSince { .. }
             | Failure::NotKnownEnough(_)
             | Failure::NeverSeen { .. }

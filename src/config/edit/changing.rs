@@ -12,7 +12,6 @@ use crate::config::{
     error::ConfigError,
     file,
     new_profile::{self, key},
-    profile::Profile,
     schema::ConfigFile,
     settings::{Overrides, unknown},
 };
@@ -43,41 +42,6 @@ impl Opened {
         let text = format!("{}\n", text.trim_end());
         self.parsed(&text)?;
         Ok(self.edit(text.clone(), text))
-    }
-
-    /// The lines of a profile, including those between its tables.
-    pub fn section(&self, name: &str) -> Result<&str, EditError> {
-        let (text, range, _) = self.section_in(name)?;
-        Ok(&text[range])
-    }
-
-    /// Replaces the lines of a profile. Its name must stay the same.
-    pub fn with_section(&self, name: &str, lines: &str) -> Result<Edit, EditError> {
-        let (text, range, before) = self.section_in(name)?;
-        let lines = format!("{}\n", lines.trim_end());
-        let elsewhere = || EditError::Elsewhere(name.to_owned());
-        let mut tables = lines.lines().map(str::trim);
-        if tables.any(|line| line.starts_with('[') && !is_table_of(line, name)) {
-            return Err(elsewhere());
-        }
-        let (head, tail) = (&text[..range.start], &text[range.end..]);
-        let after = format!("{head}{lines}{tail}");
-        let now = self.parsed(&after)?;
-        let is_other = |(before, now): (&Profile, &Profile)| before != now && before.name != name;
-        let names = |file: &ConfigFile| -> Vec<String> {
-            let profiles = file.profiles.iter();
-            profiles.map(|profile| profile.name.clone()).collect()
-        };
-        let others_stay = names(&before) == names(&now)
-            && !before.profiles.iter().zip(&now.profiles).any(is_other)
-            && now.default_profile == before.default_profile
-            && now.operator == before.operator
-            && now.ui == before.ui
-            && now.directory == before.directory;
-        if !others_stay {
-            return Err(elsewhere());
-        }
-        Ok(self.edit(after, lines))
     }
 
     /// Renames a profile.
@@ -229,39 +193,5 @@ mod tests {
             Err(EditError::Exists(..))
         ));
         assert!(opened().renamed("c", "d").is_err());
-    }
-
-    #[test]
-    fn the_lines_of_a_profile_change_and_nothing_else() {
-        let opened = opened();
-        let lines = opened.section("a").expect("there");
-        assert!(
-            lines.starts_with("[ profiles") && lines.ends_with("reason = \"x\"\n"),
-            "{lines}"
-        );
-        let edit = opened.with_section("a", &lines.replace("https://a", "https://a2"));
-        let after = edit.expect("a good one").after;
-        assert_eq!(after, TEXT.replace("https://a", "https://a2"));
-        let other = lines
-            .replace("\"a\"", "c")
-            .replace("profiles.a", "profiles.c");
-        assert!(matches!(
-            opened.with_section("a", &other),
-            Err(EditError::Elsewhere(_))
-        ));
-        let more = format!(
-            "{lines}\n[profiles.c]\nbase_url = \"https://c\"\napi_key = {{ env = \"C\" }}\n"
-        );
-        for more in [more, format!("{lines}\n[theme]\nbase = \"dark\"\n")] {
-            assert!(matches!(
-                opened.with_section("a", &more),
-                Err(EditError::Elsewhere(_))
-            ));
-        }
-        assert!(
-            opened
-                .with_section("a", "[profiles.a]\nbase_url = 7")
-                .is_err()
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! `config`, and `profile edit` and `rename`: where the file is, whether it is valid, and edits that never leave an
+//! `config` and `profile rename`: where the file is, whether it is valid, and edits that never leave an
 //! invalid file behind.
 
 use std::fs;
@@ -73,12 +73,10 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
         "s/api_key = .*/api_key = \"s3cret-s3cret-s3cret\"/",
     ] {
         editor(&mut home, sed);
-        for command in [&["config", "edit"][..], &["profile", "edit", "live"]] {
-            let ran = home.run(command).await;
-            assert_eq!(ran.code, 2, "{command:?} {sed}: {}", ran.err);
-            assert!(!ran.err.contains("s3cret"), "{}", ran.err);
-            assert_eq!(text(&home), before);
-        }
+        let ran = home.run(&["config", "edit"]).await;
+        assert_eq!(ran.code, 2, "{sed}: {}", ran.err);
+        assert!(!ran.err.contains("s3cret"), "{}", ran.err);
+        assert_eq!(text(&home), before);
     }
     // The file is changed by somebody else meanwhile: their version stays, and the edited text is kept beside it.
     let file = home.path("config.toml").display().to_string();
@@ -106,34 +104,6 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let ran = home.run(&["config", "edit"]).await;
     assert!(
         ran.code == 2 && ran.err.contains("export EDITOR"),
-        "{}",
-        ran.err
-    );
-}
-
-#[tokio::test]
-async fn only_the_lines_of_one_profile_are_edited() {
-    let mut home = Home::new();
-    home.connect("http://127.0.0.1:1", "key");
-    let more =
-        "[profiles.other]\nbase_url = \"http://127.0.0.1:2\"\napi_key = { env = \"LIVE_KEY\" }\n";
-    let before = format!("{}\n# theirs\n{more}", text(&home));
-    home.write("config.toml", &before);
-    // Only the lines of this profile are in the editor, so those of others cannot be changed.
-    editor(&mut home, "s/127.0.0.1/127.0.0.9/");
-    let ran = home.run(&["profile", "edit", "live"]).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_eq!(
-        text(&home),
-        before.replacen("127.0.0.1:1", "127.0.0.9:1", 1)
-    );
-    editor(&mut home, "s/profiles.live/profiles.mine/");
-    let ran = home.run(&["profile", "edit", "live"]).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("profile rename"), "{}", ran.err);
-    let ran = home.run(&["profile", "edit", "lvie"]).await;
-    assert!(
-        ran.code == 2 && ran.err.contains("did you mean"),
         "{}",
         ran.err
     );

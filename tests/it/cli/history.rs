@@ -172,42 +172,8 @@ async fn the_change_of_a_line_is_shown_and_undone() {
 }
 
 #[tokio::test]
-async fn views_and_favourites_are_stored_and_found_by_the_filter() {
+async fn favourites_are_stored_and_found_by_the_filter() {
     let (home, _held) = demo().await;
-    assert_eq!(home.json(0, &["view", "list"]).await, json!([]));
-    let save = args("view save @Gold --filter prop:tier=gold --sort age --columns id,prop.seats");
-    let saved = home.json(0, &save).await;
-    assert_eq!(
-        (&saved["name"], &saved["columns"]),
-        (&json!("gold"), &json!(["id", "prop.seats"]))
-    );
-    assert_eq!(home.json(0, &["view", "list"]).await, json!([saved]));
-    let found = home.json(0, &["list", "--filter", "@gold"]).await;
-    assert_eq!(
-        found,
-        home.json(0, &["list", "--filter", "prop:tier=gold"]).await
-    );
-    assert!(!lines(&found).is_empty());
-    let human = home.run(&["view", "list"]).await;
-    assert_has(&human.out, "@gold");
-    assert_has(&human.out, "prop:tier=gold");
-    #[rustfmt::skip] // A table: one case per line.
-    let table = [
-        (&["view", "save", "x", "--filter", "map:"][..], "nothing was saved"),
-        (&["view", "save", "x", "--columns", "size"], "nothing was saved"),
-        (&["view", "save", "a b"], "a b"),
-    ];
-    for (command, words) in table {
-        let ran = home.run(command).await;
-        assert_eq!(ran.code, 2, "{command:?}: {}", ran.err);
-        assert!(ran.err.contains(words), "{command:?}: {}", ran.err);
-    }
-    assert_eq!(
-        home.json(0, &["view", "remove", "gold"]).await["removed"],
-        "gold"
-    );
-    assert_eq!(home.run(&["view", "remove", "gold"]).await.code, 3);
-
     let fav = home.json(0, &args("favourite acme-eu acme-us --add")).await;
     assert!(lines(&fav).iter().all(|one| one["favourite"] == true));
     assert_eq!(

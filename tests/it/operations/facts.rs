@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use groupdesk::{
     domain::{
         change::DesiredFields,
-        facts::{Basis, Facts, GetBehaviour as Proven, OmittedField},
+        facts::{Facts, GetBehaviour as Proven, OmittedField},
         history::Ending,
         update::Edit,
     },
@@ -58,56 +58,6 @@ async fn property(operations: &Operations) -> Edit {
         wanted,
         ..Edit::default()
     }
-}
-
-#[tokio::test]
-async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
-    let world = World::new().await;
-    for (on_get, proven) in [
-        (GetBehaviour::ReturnsStored, Proven::Returned),
-        (GetBehaviour::Echoes, Proven::Echoed),
-        (GetBehaviour::Applies, Proven::Echoed),
-        (GetBehaviour::Silent, Proven::Unknown),
-    ] {
-        for clears in [false, true] {
-            let odd = Odd {
-                on_get,
-                clears,
-                ..KEEPS
-            };
-            let (service, ana) = with_group_created(&world, odd).await;
-            let before = service.group(GROUP);
-            let facts = ana.probe_facts(&id(GROUP)).await.expect("probed");
-            assert_eq!(service.group(GROUP), before, "{odd:?}");
-            assert_eq!(facts.properties_on_get.value, proven, "{odd:?}");
-            assert_eq!(facts.properties_on_get.basis, Basis::Proven);
-            let absent = if clears {
-                OmittedField::Clear
-            } else {
-                OmittedField::Keep
-            };
-            assert_eq!(facts.absent_name.value, absent, "{odd:?}");
-            let of_properties = if proven == Proven::Returned {
-                absent
-            } else {
-                OmittedField::Unknown
-            };
-            assert_eq!(facts.absent_properties.value, of_properties, "{odd:?}");
-            assert_eq!(facts.absent_mapping, Facts::default().absent_mapping);
-            assert_eq!(ana.open_changes().await.expect("readable"), []);
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_group_that_is_not_known_is_not_probed() {
-    let world = World::new().await;
-    let (_service, ana) = with_group_created(&world, KEEPS).await;
-    let refused = ana.probe_facts(&id("another")).await;
-    assert!(
-        matches!(refused, Err(Failure::NotKnown { .. })),
-        "{refused:?}"
-    );
 }
 
 /// By default unknown values are not sent. With stated facts nothing of somebody else is erased silently.

@@ -1,8 +1,6 @@
-//! The parts of the manual page about files, settings and variables. The texts are those of `config::reference`.
+//! The parts of the manual page about files and variables. The texts are those of `config::reference`.
 
-use std::fmt::Write as _;
-
-use crate::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
+use crate::config::reference::VARIABLES;
 
 /// The sections of groupdesk's own page, in troff.
 pub(super) fn sections() -> String {
@@ -10,7 +8,7 @@ pub(super) fn sections() -> String {
     for (file, what) in [
         (
             "~/.config/groupdesk/config.toml",
-            "The configuration. It holds no secrets.",
+            "The configuration in TOML. It holds no secrets. docs/reference/configuration.md lists the settings.",
         ),
         (
             "~/.local/share/groupdesk/directory.db",
@@ -23,33 +21,11 @@ pub(super) fn sections() -> String {
     ] {
         page += &line(file, "", what);
     }
-    page += ".SH CONFIGURATION\nThe configuration file is TOML. An unknown key is an error that names its line.\n";
-    for table in TABLES {
-        if !table.is_empty() {
-            let _ = writeln!(page, ".SS [{}]", escaped(table));
-        }
-        for setting in SETTINGS.iter().filter(|setting| setting.table == table) {
-            let kind = format!("{}; {}", setting.kind, without(setting));
-            page += &line(setting.key, &kind, setting.meaning);
-        }
-    }
-    page += ".SS Values\n";
-    for (kind, meaning) in KINDS {
-        page += &line(kind, "", meaning);
-    }
     page += ".SH ENVIRONMENT\nAn option is stronger than a variable, a variable stronger than the file.\n";
     for (names, meaning) in VARIABLES {
         page += &line(names, "", meaning);
     }
     page
-}
-
-fn without(setting: &Setting) -> String {
-    match setting.usual {
-        DefaultValue::Required => "required".to_owned(),
-        DefaultValue::Value(value) => format!("default {value}"),
-        DefaultValue::Words(words) => format!("default: {words}"),
-    }
 }
 
 fn line(name: &str, kind: &str, meaning: &str) -> String {
@@ -75,20 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_setting_and_every_variable_is_told_and_nothing_is_a_request_to_troff() {
+    fn every_variable_is_told_and_nothing_is_a_request_to_troff() {
         let page = sections();
-        for setting in SETTINGS {
-            let (name, meaning) = (escaped(setting.key), escaped(setting.meaning));
-            assert!(page.contains(&format!("\\fB{name}\\fR")), "{name}");
-            assert!(page.contains(&meaning), "{meaning}");
-        }
         for (names, _) in VARIABLES {
             assert!(page.contains(names), "{names}");
         }
         for line in page.lines() {
-            let is_ours = [".SH ", ".SS ", ".TP"]
-                .iter()
-                .any(|our| line.starts_with(our));
+            let is_ours = [".SH ", ".TP"].iter().any(|our| line.starts_with(our));
             assert!(is_ours || !line.starts_with(['.', '\'']), "{line}");
         }
     }

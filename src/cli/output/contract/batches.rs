@@ -53,16 +53,6 @@ pub(super) const SHAPES: &[Shape] = &[
             field("items[].note", "text", "none", "what to know; for people"),
         ],
     ]),
-    shape("view", "a saved way to look at the list", &[&[
-        field("name", "text", "", "as it is written behind @"),
-        field("filter", "text", "", "as --filter takes it"),
-        field("sort", "text", "", "the column it is ordered by"),
-        field("reverse", "bool", "", "the other way round"),
-        field("columns", "text[]", "", "of the console's list; none: the usual ones"),
-        field("by", "text", "", "who saved it: user@machine"),
-        field("at", "time", "", "when it was saved"),
-    ]]),
-    shape("view-removed", "a saved view that is gone", &[&[field("removed", "text", "", "its name")]]),
     shape("annotation", "what people wrote about a group in the directory; never sent", &[&[
         THE_GROUP,
         field("note", "text", "none is written", "one line"),

@@ -74,47 +74,6 @@ pub(crate) fn object(command: &[String]) -> Option<Value> {
     }))
 }
 
-/// The sections of the manual page, in roff.
-pub(crate) fn manual() -> String {
-    let escaped = |text: &str| {
-        let text = text.replace('\\', "\\e").replace('-', "\\-");
-        // In roff, a line that begins with a dot is a request.
-        text.replace("\n.", "\n\\&.")
-    };
-    let mut roff = String::from(".SH DESCRIPTION\n");
-    for paragraph in PROMISE.lines() {
-        let _ = writeln!(roff, ".PP\n{}", escaped(paragraph));
-    }
-    roff.push_str(".SH COMMANDS\n");
-    for printed in printed::ALL {
-        let prints = prints(printed);
-        let _ = writeln!(
-            roff,
-            ".TP\n\\fB{}\\fR\n{}",
-            escaped(printed.command),
-            escaped(&prints)
-        );
-    }
-    for shape in shapes() {
-        let _ = writeln!(
-            roff,
-            ".SH \"{}\"\n{}",
-            escaped(shape.name),
-            escaped(shape.about)
-        );
-        for field in shape.fields() {
-            let said = said(field);
-            let _ = writeln!(
-                roff,
-                ".TP\n\\fB{}\\fR\n{}",
-                escaped(field.path),
-                escaped(&said)
-            );
-        }
-    }
-    roff
-}
-
 type About = (Vec<&'static Printed>, Vec<&'static Shape>);
 
 fn about(command: &[String]) -> Option<About> {
