@@ -9,7 +9,7 @@ mod resembling;
 pub(crate) mod send;
 mod tally;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -31,8 +31,9 @@ use crate::{
     operations::{Import, Imported, Sending},
 };
 use checked::{Checked, chunk, line};
+use losses::Losses;
 use plan::{ImportOptions, ShownPlan};
-use resembling::{Resembling, SpreadsheetCells};
+use resembling::{Oddities, Resembling, SpreadsheetCells};
 use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
@@ -174,16 +175,23 @@ async fn import_rows(
     let mut tally = Tally::default();
     let mut resembling = Resembling::default();
     let mut spreadsheet = SpreadsheetCells::default();
+    let mut losses = Losses::default();
     while let Some(next) = rows.recv().await {
         let (numbers, mut rows): (Vec<_>, Vec<_>) = chunk(next)?.into_iter().unzip();
         let ids: Vec<_> = rows.iter().map(|row| row.id.clone()).collect();
         let known = operations.show_by_ids(ids.clone()).await?;
         plan::complete(&mut rows, &numbers, &known, false)?;
+        let mut oddities = Vec::with_capacity(rows.len());
         for ((row, number), known) in rows.iter().zip(&numbers).zip(&known) {
-            spreadsheet.check(*number, row);
-            if known.is_none() {
-                resembling.check(session, *number, &row.id).await?;
-            }
+            let spreadsheet = spreadsheet.check(*number, row);
+            let resembles = match known {
+                None => resembling.check(session, *number, &row.id).await?,
+                Some(_) => Vec::new(),
+            };
+            oddities.push(Oddities {
+                resembles,
+                spreadsheet,
+            });
         }
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
@@ -199,8 +207,10 @@ async fn import_rows(
             operations.import(rows, replaces).await?
         };
         let mut lines = String::new();
-        for ((number, id), taken) in numbers.into_iter().zip(ids).zip(taken) {
+        let rows = numbers.into_iter().zip(ids).zip(taken).zip(oddities);
+        for (((number, id), taken), oddities) in rows {
             tally.count(&taken);
+            losses.annotations(&taken.annotations);
             let Imported {
                 result,
                 annotations,
@@ -212,6 +222,7 @@ async fn import_rows(
                     "outcome": result.as_str(),
                 });
                 plan::add_annotations(&mut line, &annotations);
+                oddities.add_to(&mut line);
                 lines.push_str(&escape_hidden(&format!("{line}\n")));
                 continue;
             }
@@ -226,11 +237,17 @@ async fn import_rows(
             output::result(&lines)?;
         }
     }
-    let warnings = [resembling.in_words(), spreadsheet.in_words()];
+    let lost = losses.in_words().map(|lost| format!("! {lost}"));
+    let warnings = [lost, resembling.in_words(), spreadsheet.in_words()];
     for warning in warnings.iter().flatten() {
         output::context(warning);
     }
-    print_tally(session, &tally, checked.rows, dry_run)?;
+    let odd = json!({
+        "emptied": losses.json(),
+        "resembling": resembling.count,
+        "spreadsheet_cells": spreadsheet.0,
+    });
+    print_tally(session, &tally, odd, checked.rows, dry_run)?;
     Ok(Exit::Done)
 }
 
@@ -260,6 +277,7 @@ fn preview_import(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
 fn print_tally(
     session: &Session,
     tally: &Tally,
+    odd: Value,
     rows: usize,
     dry_run: bool,
 ) -> Result<(), CliError> {
@@ -281,6 +299,9 @@ fn print_tally(
             "unchanged": unchanged,
             "dry_run": dry_run,
         });
+        if let (Value::Object(sum), Value::Object(odd)) = (&mut sum, odd) {
+            sum.extend(odd);
+        }
         if has_annotations {
             sum["annotations"] = json!({"changed": annotated, "kept": annotations_kept});
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     program::{Home, Ran},
@@ -234,6 +234,31 @@ async fn a_plan_says_first_what_a_person_must_know() {
         all.push("--verbose");
         let ran = home.run(&all).await;
         assert_has(&ran.out, "create new-group-199-zz");
+    }
+    for command in [
+        &["import", &file, "--create", "--update", "--dry-run"][..],
+        &["apply", &file, "--dry-run"],
+        &["diff", &file],
+        &["import", &file, "--replace-notes", "--dry-run"],
+    ] {
+        let mut all = command.to_vec();
+        all.push("--json");
+        let ran = home.run(&all).await;
+        let lines: Vec<Value> = ran
+            .out
+            .lines()
+            .map(|line| line.parse().expect("JSON"))
+            .collect();
+        let (sum, rows) = lines.split_last().expect("a sum");
+        let is_sent = !command.contains(&"--replace-notes");
+        assert_eq!(sum["emptied"]["names"], u8::from(is_sent), "{sum}");
+        assert_eq!(sum["emptied"]["notes"], 1, "{sum}");
+        assert_eq!(sum["emptied"]["mappings"], 0, "{sum}");
+        assert_eq!(sum["spreadsheet_cells"], 1, "{sum}");
+        assert!(sum["resembling"].as_u64() >= Some(1), "{sum}");
+        assert_eq!(rows[1]["resembles"][0], "acme-eu", "{}", rows[1]);
+        assert_eq!(rows[1]["spreadsheet_cells"], json!(["name"]));
+        assert_eq!(rows[0].get("resembles"), None, "{}", rows[0]);
     }
     // Without sending anything, too.
     let ran = home.run(&["import", &file, "--dry-run"]).await;

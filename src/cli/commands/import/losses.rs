@@ -1,7 +1,7 @@
 //! What the rows of a file would empty: names, mappings, properties, notes and labels that are there now. A file in which
 //! every cell is quoted empties them by accident.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     domain::{
@@ -32,6 +32,11 @@ impl Losses {
         self.mappings += usize::from(is_lost(was, is));
         let [was, is] = [base, wanted].map(|all| all.properties.as_ref().map(Properties::is_empty));
         self.properties += usize::from(is_lost(was, is));
+        self.annotations(annotations);
+    }
+
+    /// Counts notes and labels alone.
+    pub(super) fn annotations(&mut self, annotations: &AnnotationPlan) {
         for one in &annotations.changed {
             let is_removed = match &one.wanted {
                 Value::Null => true,
@@ -48,6 +53,17 @@ impl Losses {
                 _ => {}
             }
         }
+    }
+
+    /// For programs; a count of zero is there, too.
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "names": self.names,
+            "mappings": self.mappings,
+            "properties": self.properties,
+            "notes": self.notes,
+            "labels": self.labels,
+        })
     }
 
     /// For example `3 names become empty, 12 notes are removed`.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     checked::{Checked, chunk},
     losses::Losses,
-    resembling::{Resembling, SpreadsheetCells},
+    resembling::{Oddities, Resembling, SpreadsheetCells},
 };
 use crate::{
     api::inspect::escape_hidden,
@@ -101,14 +101,17 @@ impl ShownPlan {
     }
 
     /// Notices ids that resemble known ones, and cells that only a spreadsheet writes.
-    async fn look_at(&mut self, session: &Session, one: &PlannedRow) -> Result<(), CliError> {
-        self.spreadsheet.check(one.number, &one.row);
+    async fn look_at(&mut self, session: &Session, one: &PlannedRow) -> Result<Oddities, CliError> {
+        let spreadsheet = self.spreadsheet.check(one.number, &one.row);
+        let mut resembles = Vec::new();
         if one.planned.action == RowAction::Create && !one.is_known {
-            self.resembling
-                .check(session, one.number, &one.row.id)
-                .await?;
+            let resembling = &mut self.resembling;
+            resembles = resembling.check(session, one.number, &one.row.id).await?;
         }
-        Ok(())
+        Ok(Oddities {
+            resembles,
+            spreadsheet,
+        })
     }
 
     /// How many values would be lost; the question names it.
@@ -211,11 +214,12 @@ pub(crate) async fn print_plan(
         let mut text = String::new();
         for one in planned(session, chunk(next)?, options).await? {
             shown.add(&one);
-            shown.look_at(session, &one).await?;
+            let oddities = shown.look_at(session, &one).await?;
             if session.json {
                 text.push_str(&json_line(
                     options.sending,
                     &one,
+                    &oddities,
                     shown.read_at(&one.planned),
                 ));
                 continue;
@@ -298,6 +302,9 @@ pub(crate) fn print_summary(
         for (word, count) in counts(sending, shown.plan) {
             sum[word] = count.into();
         }
+        sum["emptied"] = shown.losses.json();
+        sum["resembling"] = shown.resembling.count.into();
+        sum["spreadsheet_cells"] = shown.spreadsheet.0.into();
         let changed = shown.annotations.len();
         if changed + shown.kept > 0 {
             sum["annotations"] = json!({"changed": changed, "kept": shown.kept});
@@ -454,7 +461,12 @@ fn annotation_lines(text: &mut String, indent: &str, annotations: &AnnotationPla
     }
 }
 
-fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> String {
+fn json_line(
+    sending: Sending,
+    one: &PlannedRow,
+    oddities: &Oddities,
+    read_at: Option<Timestamp>,
+) -> String {
     let PlannedRow {
         number,
         row,
@@ -473,6 +485,7 @@ fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> 
         "read_at": read_at.map(|at| at.to_string()),
     });
     add_annotations(&mut line, annotations);
+    oddities.add_to(&mut line);
     escape_hidden(&format!("{line}\n"))
 }
 

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::{Value, json};
+
 use crate::{
     cli::{error::CliError, output, session::Session},
     domain::{
@@ -20,6 +22,27 @@ const NEAR: usize = 3;
 /// How many ids are compared letter by letter; beyond that only those that differ in zeros, case or separators are found.
 const COMPARED: usize = 2_000_000;
 
+/// What is odd about one row.
+#[derive(Default)]
+pub(crate) struct Oddities {
+    /// The known ids that its new id resembles.
+    pub(crate) resembles: Vec<String>,
+    /// Its fields with something that only a spreadsheet writes.
+    pub(crate) spreadsheet: Vec<&'static str>,
+}
+
+impl Oddities {
+    /// Adds them to the line of the row, if there are any.
+    pub(crate) fn add_to(&self, line: &mut Value) {
+        if !self.resembles.is_empty() {
+            line["resembles"] = json!(self.resembles);
+        }
+        if !self.spreadsheet.is_empty() {
+            line["spreadsheet_cells"] = json!(self.spreadsheet);
+        }
+    }
+}
+
 /// Finds new ids that resemble known ones.
 #[derive(Default)]
 pub(crate) struct Resembling {
@@ -32,13 +55,13 @@ pub(crate) struct Resembling {
 }
 
 impl Resembling {
-    /// Reports a new id that resembles known ones.
+    /// Reports a new id that resembles known ones, and returns them.
     pub(crate) async fn check(
         &mut self,
         session: &Session,
         number: usize,
         id: &UserGroupId,
-    ) -> Result<(), CliError> {
+    ) -> Result<Vec<String>, CliError> {
         if !self.is_read {
             self.known = session.operations.known_ids().await?;
             let plain = self.known.iter().enumerate();
@@ -49,17 +72,21 @@ impl Resembling {
         }
         let near = self.near(id);
         if near.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        let near: Vec<_> = near.iter().map(|id| id.as_str().to_owned()).collect();
         self.count += 1;
         if self.count <= NAMED {
+            let near: Vec<_> = near
+                .iter()
+                .map(|id| format!("\"{}\"", visible(id)))
+                .collect();
             let near = near.join(", ");
             output::context(&format!(
                 "! row {number}: \"{id}\" is new and resembles known IDs: {near}"
             ));
         }
-        Ok(())
+        Ok(near)
     }
 
     fn near(&mut self, id: &UserGroupId) -> Vec<&UserGroupId> {
@@ -94,7 +121,9 @@ fn plain_form(id: &str) -> String {
 pub(crate) struct SpreadsheetCells(pub(crate) usize);
 
 impl SpreadsheetCells {
-    pub(crate) fn check(&mut self, number: usize, row: &GroupRow) {
+    /// Reports such cells of a row, and returns their fields.
+    pub(crate) fn check(&mut self, number: usize, row: &GroupRow) -> Vec<&'static str> {
+        let mut fields = Vec::new();
         let mapping = row.fields.mapping.iter().flatten();
         let texts = [("ID", row.id.as_str())]
             .into_iter()
@@ -113,6 +142,7 @@ impl SpreadsheetCells {
                 continue;
             };
             self.0 += 1;
+            fields.push(field);
             if self.0 <= NAMED {
                 output::context(&format!(
                     "! row {number}: the {field} \"{}\" is {what}",
@@ -120,6 +150,7 @@ impl SpreadsheetCells {
                 ));
             }
         }
+        fields
     }
 
     pub(crate) fn in_words(&self) -> Option<String> {

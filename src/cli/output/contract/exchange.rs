@@ -19,6 +19,51 @@ const SUM_BESIDE: Field = field(
     "notes, labels and favourites; there only where a row changes some",
 );
 const SUM_CHANGED: Field = field("annotations.changed", "number", "", "rows that change them");
+const RESEMBLES: Field = field(
+    "resembles",
+    "text[]",
+    "",
+    "known IDs that this new ID resembles; there only where there are some",
+);
+const ODD_CELLS: Field = field(
+    "spreadsheet_cells",
+    "text[]",
+    "",
+    "ID, name, mapping, property or note: fields with what only a spreadsheet writes, such as #N/A or 1.2E+11; there only where there are some",
+);
+const SUM_EMPTIED: Field = field(
+    "emptied",
+    "object",
+    "",
+    "how many values that are known now become empty or are removed",
+);
+const SUM_NAMES: Field = field("emptied.names", "number", "", "names");
+const SUM_MAPPINGS: Field = field("emptied.mappings", "number", "", "mappings");
+const SUM_PROPERTIES: Field = field(
+    "emptied.properties",
+    "number",
+    "",
+    "groups whose properties become empty",
+);
+const SUM_NOTES: Field = field("emptied.notes", "number", "", "notes");
+const SUM_LABELS: Field = field(
+    "emptied.labels",
+    "number",
+    "",
+    "groups that lose their labels",
+);
+const SUM_RESEMBLING: Field = field(
+    "resembling",
+    "number",
+    "",
+    "new IDs that resemble known ones",
+);
+const SUM_CELLS: Field = field(
+    "spreadsheet_cells",
+    "number",
+    "",
+    "cells with what only a spreadsheet writes",
+);
 const ROWS: Field = field("rows", "number", "", "rows of the files");
 
 #[rustfmt::skip] // A table: one field a line.
@@ -29,6 +74,8 @@ pub(super) const SHAPES: &[Shape] = &[
         field("outcome", "text", "", "added, filled (something was learnt), kept (the service is known to have something else, which stays) or unchanged"),
         ANNOTATIONS,
         field("annotations_kept", "object of anything", "", "what differs from what somebody wrote here, and stays: as `annotations`; there only where something does"),
+        RESEMBLES,
+        ODD_CELLS,
     ]]),
     shape("taken-sum", "the last line: added + filled + kept + unchanged = rows", &[&[
         field("rows", "number", "", "rows of the file"),
@@ -37,6 +84,14 @@ pub(super) const SHAPES: &[Shape] = &[
         field("kept", "number", "", "rows that differ from what the service is known to have"),
         field("unchanged", "number", "", "rows that were known"),
         field("dry_run", "bool", "", "nothing was written"),
+        SUM_EMPTIED,
+        SUM_NAMES,
+        SUM_MAPPINGS,
+        SUM_PROPERTIES,
+        SUM_NOTES,
+        SUM_LABELS,
+        SUM_RESEMBLING,
+        SUM_CELLS,
         SUM_BESIDE,
         SUM_CHANGED,
         field("annotations.kept", "number", "", "rows whose note, labels or favourite differ from what somebody wrote here, and stay"),
@@ -50,6 +105,8 @@ pub(super) const SHAPES: &[Shape] = &[
         field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group; not there for not_in_files"),
         ANNOTATIONS,
         field("annotations_kept", "object of anything", "", "what differs and stays, without --update and --replace-notes; there only where something does"),
+        RESEMBLES,
+        ODD_CELLS,
     ]]),
     shape("plan-sum", "the last line: create + update + unchanged + not_known + exists = rows", &[&[
         DRY_RUN,
@@ -59,6 +116,14 @@ pub(super) const SHAPES: &[Shape] = &[
         field("unchanged", "number", "", "groups that are as wanted"),
         field("not_known", "number", "", "groups that need --create"),
         field("exists", "number", "", "groups that need --update"),
+        SUM_EMPTIED,
+        SUM_NAMES,
+        SUM_MAPPINGS,
+        SUM_PROPERTIES,
+        SUM_NOTES,
+        SUM_LABELS,
+        SUM_RESEMBLING,
+        SUM_CELLS,
         SUM_BESIDE,
         SUM_CHANGED,
         field("annotations.kept", "number", "", "rows whose note, labels or favourite differ and stay"),

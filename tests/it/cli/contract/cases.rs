@@ -269,6 +269,11 @@ async fn annotated(c: &mut Contract, home: &Home) {
     let create = ["import", &more, "--create", "--dry-run"];
     let command = "import FILE --create --update --dry-run";
     c.case(home, 0, command, &create).await;
+    let odd = home.write("odd.csv", "user_group_id,name\nrow-11,#REF!\n");
+    let create = ["import", &odd, "--create", "--dry-run"];
+    c.case(home, 0, command, &create).await;
+    let dry = ["import", &odd, "--dry-run"];
+    c.case(home, 0, "import FILE", &dry).await;
     let dry = ["apply", &more, "--dry-run"];
     c.case(home, 0, "apply PATH --dry-run", &dry).await;
     let yes = ["apply", &more, "--yes", "--concurrency", "1"];
