@@ -48,20 +48,29 @@ impl Parts {
         };
         if !self.map.is_empty() {
             let known = known.mapping.clone();
-            let mut mapping = known.ok_or_else(|| unknown("mapping", "rows"))?;
-            mapping.extend(self.map.iter().cloned());
-            fields.mapping = Some(mapping);
+            fields.mapping = Some(known.ok_or_else(|| unknown("mapping", "rows"))?);
         }
         if !self.properties.is_empty() {
             let known = known.properties.clone();
-            let mut properties = known.ok_or_else(|| unknown("properties", "keys"))?;
+            fields.properties = Some(known.ok_or_else(|| unknown("properties", "keys"))?);
+        }
+        self.lay_over(fields);
+        Ok(())
+    }
+
+    /// Lays them over fields. In a field that is not known they stand alone.
+    pub fn lay_over(&self, fields: &mut DesiredFields) {
+        if !self.map.is_empty() {
+            let mapping = fields.mapping.get_or_insert_default();
+            mapping.extend(self.map.iter().cloned());
+        }
+        if !self.properties.is_empty() {
+            let properties = fields.properties.get_or_insert_default();
             for (key, cell) in &self.properties {
                 let value = value(cell, properties.get(key));
                 properties.insert(key.clone(), value);
             }
-            fields.properties = Some(properties);
         }
-        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         batch::BulkChange, change::DesiredFields, facts::Field, group::UserGroupId,
         size::check_size, text::visible,
     },
-    formats::{GroupRow, Reader, RowResult, strict_json},
+    formats::{GroupRow, Parts, Reader, RowResult, strict_json},
     intake::{pairs::pair, text},
     operations::Failure,
     search::suggest::similar,
@@ -28,6 +28,8 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 pub(crate) struct Edits {
     /// Fields that are replaced whole.
     replaced: DesiredFields,
+    /// Single rows and keys of a file, in columns of their own.
+    parts: Parts,
     map: Vec<(String, String)>,
     unmap: Vec<String>,
     property: Vec<(String, Value)>,
@@ -51,9 +53,7 @@ impl Edits {
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
-            Ok(Self::of_fields(
-                row.map(|row| row.fields).unwrap_or_default(),
-            ))
+            Ok(row.map(Self::of_row).unwrap_or_default())
         })
         .await
         .map_err(CliError::unexpected("the file could not be read"))?
@@ -67,9 +67,17 @@ impl Edits {
         }
     }
 
+    fn of_row(row: GroupRow) -> Self {
+        Self {
+            replaced: row.fields,
+            parts: row.parts,
+            ..Self::default()
+        }
+    }
+
     /// Like [`Self::of_file`], for a text. `Err` is the reason why the text is not that group.
     pub(crate) fn of_text(text: &str, id: &UserGroupId) -> Result<Self, String> {
-        only_row(text, id).map(|row| Self::of_fields(row.fields))
+        only_row(text, id).map(Self::of_row)
     }
 
     fn read_now(
@@ -111,6 +119,7 @@ impl Edits {
         check_size(&replaced).map_err(Failure::from)?;
         Ok(Self {
             replaced,
+            parts: Parts::default(),
             map,
             unmap,
             property,
@@ -133,6 +142,7 @@ impl Edits {
     /// whether they may be sent that way is decided later.
     pub(crate) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
         let mut wanted = self.replaced.over(base);
+        self.parts.lay_over(&mut wanted);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = wanted.mapping.get_or_insert_default();
             for key in &self.unmap {
@@ -230,9 +240,6 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let row = only
         .row
         .map_err(|why| format!("line {}: {why}", only.line))?;
-    if !row.parts.is_empty() {
-        return Err("has columns such as map:40 or prop:tier; `groupdesk apply` takes them".into());
-    }
     if !row.annotation.is_empty() {
         return Err(
             "holds a note, labels or a favourite, which are not the service's; \

@@ -75,6 +75,32 @@ async fn fields_not_in_the_file_stay() {
     assert_eq!(home.json(0, &["show", "acme"]).await["name"], "Acme");
 }
 
+/// As `list -o csv --columns` writes them.
+#[tokio::test]
+async fn columns_of_single_rows_and_keys_change_these_and_nothing_else() {
+    let (home, _, _serving) = served().await;
+    let columns = ["list", "-o", "csv", "--columns", "id,name,map:7,prop:tier"];
+    let listed = home.run(&columns).await;
+    let same = home
+        .run_with(&["update", "acme", "--apply", "-", "--yes"], &listed.out)
+        .await;
+    assert_eq!(same.code, 0, "{}", same.err);
+    assert!(same.err.contains("no update was sent"), "{}", same.err);
+    let file = home.write("one", "id;map:7;prop:tier;prop:seats\nacme;9;;25\n");
+    let dry = [
+        "update",
+        "acme",
+        "--apply",
+        &file,
+        "--replace-mapping",
+        "--dry-run",
+    ];
+    let dry = home.json(0, &dry).await;
+    assert_eq!(dry["request"]["mapping"], json!({"40": "213", "7": "9"}));
+    let wanted = json!({"tier": "gold", "seats": 25});
+    assert_eq!(dry["request"]["properties"], wanted);
+}
+
 #[tokio::test]
 async fn a_file_that_is_not_of_this_one_group_is_refused() {
     let (home, _, _serving) = served().await;
