@@ -51,6 +51,7 @@ pub fn run(data: &[u8]) {
             Some("text/html; charset=utf-8"),
         ][usize::from(shape / 3 % 3)],
         location: (shape & 0x80 != 0).then_some(location.as_str()),
+        via: None,
         not_done: shape & 0x20 != 0,
         retry_after: (shape & 0x40 != 0).then_some(Duration::from_secs(7)),
         body,

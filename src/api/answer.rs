@@ -56,6 +56,8 @@ pub enum Verdict {
         status: u16,
         /// The service itself stated this in JSON; otherwise it may have been a proxy.
         stated: bool,
+        /// The proxy that may have answered in its place.
+        via: Option<String>,
         code: Option<String>,
         /// The service's own words: cleaned, at most 300 characters.
         words: Option<String>,
@@ -77,13 +79,10 @@ impl Verdict {
                 stated,
                 code,
                 words,
+                via,
                 ..
             } => {
-                let who = if *stated {
-                    "the service"
-                } else {
-                    "the service or a proxy"
-                };
+                let who = who_refused(*stated, via.as_deref());
                 let code = code
                     .as_ref()
                     .map_or_else(String::new, |code| format!(", {code}"));
@@ -117,6 +116,15 @@ impl Verdict {
             }),
             Self::Unclear(unclear) => Some(unclear.to_string()),
         }
+    }
+}
+
+/// Who refused: over plain HTTP the answer of a proxy cannot be told from that of the service.
+pub fn who_refused(stated: bool, via: Option<&str>) -> String {
+    match (stated, via) {
+        (true, _) => "the service".into(),
+        (false, Some(proxy)) => format!("the service or the proxy {proxy}"),
+        (false, None) => "the service or a proxy".into(),
     }
 }
 
@@ -156,6 +164,8 @@ pub struct Exchange<'a> {
     pub retry_after: Option<Duration>,
     /// groupdesk's own service states that it did nothing: then a 503 is a refusal, except for a rotation.
     pub not_done: bool,
+    /// The proxy through which plain HTTP goes, and its variable.
+    pub via: Option<&'a str>,
     /// The whole body, decompressed.
     pub body: &'a [u8],
 }
@@ -175,6 +185,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         let redirect = ambiguous::redirect(status, exchange.url, exchange.location, &scrub);
         return Verdict::Unclear(redirect);
     }
+    let via = exchange.via.map(str::to_owned);
     let mut body = parse(status, exchange.content_type, exchange.body);
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
@@ -187,6 +198,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
     let mut verdict = match status {
         200..300 => match &body {
             Ok(body) => judge_success(status, body, asked, &scrub, (code, words)),
+            Err(Ambiguous::WebPage { .. }) => Verdict::Unclear(Ambiguous::WebPage { status, via }),
             Err(unclear) => Verdict::Unclear(unclear.clone()),
         },
         400..500 => {
@@ -201,6 +213,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
                 Verdict::Refused {
                     status,
                     stated: object.is_some() && states_refusal(status),
+                    via,
                     code,
                     words,
                     retry_after,
@@ -214,6 +227,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
             Verdict::Refused {
                 status,
                 stated: true,
+                via,
                 code,
                 words,
                 retry_after,
@@ -221,6 +235,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         }
         500..600 => Verdict::Unclear(Ambiguous::ServerError {
             status,
+            via,
             words,
             retry_after,
         }),
@@ -271,6 +286,7 @@ fn judge_success(
             return Verdict::Refused {
                 status,
                 stated: true,
+                via: None,
                 code,
                 words,
                 retry_after: None,

@@ -32,7 +32,9 @@ pub(super) fn parse(
             status,
             limit: MAX_ANSWER_VALUES,
         },
-        JsonError::NotJson { .. } if is_page(content_type, body) => Ambiguous::WebPage { status },
+        JsonError::NotJson { .. } if is_page(content_type, body) => {
+            Ambiguous::WebPage { status, via: None }
+        }
         // Only the position: serde's messages quote values (trap 9).
         JsonError::NotJson {
             line,

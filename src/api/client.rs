@@ -74,6 +74,8 @@ struct Inner {
     own_authorities: Vec<CertificateDer<'static>>,
     /// The proxy of the environment that is used.
     proxy: Option<Proxy>,
+    /// Its name, if it sees plain HTTP: then it may answer in the place of the service.
+    plain_proxy: Option<String>,
     /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
     seen: Mutex<SeenTokens>,
 }
@@ -143,6 +145,8 @@ impl Client {
                 })
         };
         let proxy = proxy_of(profile, &address)?;
+        let sees_all = proxy.as_ref().filter(|_| address.url.scheme() == "http");
+        let plain_proxy = sees_all.map(Proxy::named);
         let base = || base(&address, proxy.as_ref());
         let inner = Inner {
             profile: name(),
@@ -156,6 +160,7 @@ impl Client {
             timeout: profile.timeout,
             connect_timeout,
             own_authorities,
+            plain_proxy,
             proxy,
             address,
             key,
@@ -358,6 +363,7 @@ impl Inner {
                     retry_after: text(headers, &header::RETRY_AFTER)
                         .and_then(|text| retry_after(text, jiff::Timestamp::now())),
                     not_done: facts::not_done(headers),
+                    via: self.plain_proxy.as_deref(),
                     body: &received.body,
                 };
                 let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);

@@ -255,7 +255,7 @@ impl Sending<'_> {
         {
             return NotSent::Proxy {
                 host,
-                proxy: format!("{} ({})", proxy.address, proxy.variable),
+                proxy: proxy.named(),
                 why,
             };
         }

@@ -209,8 +209,12 @@ fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
             status,
             stated,
             words,
+            via,
             ..
-        } => finding_of_refusal(*status, *stated, words.as_deref(), has_slash),
+        } => {
+            let (finding, text) = finding_of_refusal(*status, *stated, words.as_deref(), has_slash);
+            (finding, text + &beside(via.as_deref().filter(|_| !stated)))
+        }
         Verdict::Unclear(unclear) => finding_of_unclear(unclear),
         Verdict::Success(_) | Verdict::SameToken(_) => (Finding::Strange, SUCCESS.into()),
     }
@@ -218,6 +222,13 @@ fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
 
 const SUCCESS: &str = "The service reports success for an update that names no group. It is reached and takes the key, but it is not \
      as this program knows it: look before you change anything.";
+
+/// Over plain HTTP the answer may be that of a proxy.
+fn beside(via: Option<&str>) -> String {
+    via.map_or_else(String::new, |proxy| {
+        format!(" The service or the proxy {proxy} answered so: over plain HTTP they cannot be told apart.")
+    })
+}
 
 fn finding_of_refusal(
     status: u16,
@@ -278,10 +289,21 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
             );
             (finding, text)
         }
-        Ambiguous::WebPage { status } => (
+        Ambiguous::WebPage { status, via } => (
             Finding::WebPage,
             format!(
-                "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path."
+                "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
+                beside(via.as_deref())
+            ),
+        ),
+        Ambiguous::ServerError {
+            status: status @ 502..=504,
+            via: Some(proxy),
+            ..
+        } => (
+            Finding::ServiceFailed,
+            format!(
+                "The service or the proxy {proxy} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service."
             ),
         ),
         Ambiguous::ServerError { status, words, .. } => {

@@ -65,6 +65,11 @@ impl Proxy {
         Self::parse(name, &value).map(Some)
     }
 
+    /// Its address and its variable, for messages.
+    pub fn named(&self) -> String {
+        format!("{} ({})", self.address, self.variable)
+    }
+
     fn parse(variable: &'static str, value: &str) -> Result<Self, WrongProxy> {
         let wrong = |why| WrongProxy { variable, why };
         let value = super::text::trimmed(value);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{ClaimHolder, PlaceProblem, UnknownFields, Warning};
 use crate::{
     api::{
-        answer::advice,
+        answer::{advice, who_refused},
         failure::{CallError, ClientError},
     },
     config::{KeyError, guard::Operation},
@@ -204,7 +204,7 @@ pub enum Failure {
     KeyRefused { words: Option<String> },
     #[error(
         "{} refused ({status}){}; nothing was changed; {}{}",
-        if *stated { "the service" } else { "the service or a proxy" },
+        who_refused(*stated, via.as_deref()),
         after_colon(words.as_ref()),
         if *bodiless { BODILESS } else { "" },
         advice(*status, *stated, *retry_after)
@@ -213,6 +213,8 @@ pub enum Failure {
         status: u16,
         /// Whether the service itself stated the refusal.
         stated: bool,
+        /// The proxy that may have answered in its place.
+        via: Option<String>,
         words: Option<String>,
         /// The pause that the service asks for.
         retry_after: Option<Duration>,

@@ -199,6 +199,7 @@ async fn words_of_the_service_are_shown_without_sent_values() {
     let expected = Verdict::Refused {
         status: 429,
         stated: true,
+        via: None,
         code: Some("retired".into()),
         words: Some("[hidden] is not [hidden]\\u{202e}".into()),
         retry_after: Some(Duration::from_secs(7)),

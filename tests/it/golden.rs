@@ -183,6 +183,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         content_type: case.content_type.as_deref(),
         location: None,
         retry_after: None,
+        via: None,
         not_done: false,
         body: &read(&format!("answers/{}", case.body)),
     };

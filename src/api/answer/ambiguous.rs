@@ -10,6 +10,8 @@ use super::error_message::Scrub;
 pub enum Ambiguous {
     ServerError {
         status: u16,
+        /// The proxy that may have answered instead of the service.
+        via: Option<String>,
         words: Option<String>,
         /// The pause that the service asks for.
         retry_after: Option<Duration>,
@@ -29,6 +31,8 @@ pub enum Ambiguous {
     /// A proxy, a login page or a wrong path.
     WebPage {
         status: u16,
+        /// The proxy through which it came.
+        via: Option<String>,
     },
     NotJson {
         status: u16,
@@ -123,9 +127,15 @@ impl Ambiguous {
     /// What happened, without advice.
     pub fn what(&self) -> String {
         match self {
-            Self::ServerError { status, words, .. } => {
+            Self::ServerError {
+                status, via, words, ..
+            } => {
+                let who = via.as_deref().map_or_else(
+                    || "the service".to_owned(),
+                    |proxy| format!("the service or the proxy {proxy}"),
+                );
                 format!(
-                    "the service failed with HTTP {status}{}",
+                    "{who} failed with HTTP {status}{}",
                     quoted(words.as_deref())
                 )
             }
@@ -135,8 +145,12 @@ impl Ambiguous {
             }
             Self::OddStatus { status } => format!("HTTP {status} is no answer this interface has"),
             Self::Empty { status } => format!("the answer (HTTP {status}) is empty"),
-            Self::WebPage { status } => format!(
-                "a web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path"
+            Self::WebPage { status, via } => format!(
+                "a web page came instead of JSON (HTTP {status}): {}, a login page or a wrong path",
+                via.as_deref().map_or_else(
+                    || "a proxy".to_owned(),
+                    |proxy| format!("the proxy {proxy}")
+                )
             ),
             Self::NotJson {
                 status,
@@ -199,6 +213,14 @@ impl Ambiguous {
             | Self::NotAnAnswer { .. }
             | Self::TooLarge { .. }
             | Self::TooMany { .. } => Some("check base_url and path".into()),
+            Self::ServerError {
+                status: 502..=504,
+                via: Some(_),
+                ..
+            } => Some(
+                "check `base_url` and whether the service runs, and ask whoever runs the proxy whether it reaches the service"
+                    .into(),
+            ),
             Self::NoId { .. } | Self::OtherGroup { .. } => Some(
                 "ask whoever runs the network whether a proxy drops the body of a request, or answers from a cache"
                     .into(),
@@ -222,7 +244,7 @@ impl Ambiguous {
             | Self::Redirect { status, .. }
             | Self::OddStatus { status }
             | Self::Empty { status }
-            | Self::WebPage { status }
+            | Self::WebPage { status, .. }
             | Self::NotJson { status, .. }
             | Self::Twice { status, .. }
             | Self::NotAnAnswer { status, .. }

@@ -11,6 +11,7 @@ fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
         location: None,
         retry_after: Some(Duration::from_secs(7)),
         not_done: false,
+        via: None,
         body: body.as_bytes(),
     };
     judge(&exchange, asked, Scrub::of(&["the-api-key"]))
@@ -107,6 +108,7 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     let group = Expected::Group(&id);
     let verdict = |status, not_done, asked: &Expected<'_>, body: &str| {
         let exchange = Exchange {
+            via: None,
             status,
             url: "https://api.example.com/api/user",
             content_type: Some("application/json"),

@@ -38,10 +38,11 @@ impl ErrorResponse {
                     stated,
                     words,
                     retry_after,
+                    via,
                     ..
                 } => Failure::Busy {
                     status,
-                    why: refused(status, stated, words, None).to_string(),
+                    why: refused(status, stated, words, via, None).to_string(),
                     retry_after,
                 },
                 Verdict::Unclear(Ambiguous::ServerError {
@@ -57,17 +58,19 @@ impl ErrorResponse {
                     status,
                     stated,
                     words,
+                    via,
                     ..
                 } if may_be_bodiless(status) => Failure::Refused {
                     status,
                     stated,
+                    via,
                     words,
                     retry_after: None,
                     bodiless: true,
                 },
-                Verdict::Refused { stated, words, .. } => {
-                    refused(reply.status, stated, words, None)
-                }
+                Verdict::Refused {
+                    stated, words, via, ..
+                } => refused(reply.status, stated, words, via, None),
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
                     Failure::Unreadable(problem_of_read(&verdict))
                 }
@@ -99,6 +102,7 @@ impl ErrorResponse {
                 } if operation == "create" && may_be_bodiless(status) => Failure::Refused {
                     status,
                     stated: true,
+                    via: None,
                     words,
                     retry_after: None,
                     bodiless: true,
@@ -108,7 +112,7 @@ impl ErrorResponse {
                     words,
                     retry_after,
                     ..
-                } => refused(reply.status, true, words, retry_after),
+                } => refused(reply.status, true, words, None, retry_after),
                 verdict => unknown(problem_with_check(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
@@ -121,6 +125,7 @@ pub(crate) fn refused(
     status: u16,
     stated: bool,
     words: Option<String>,
+    via: Option<String>,
     retry_after: Option<Duration>,
 ) -> Failure {
     if status == 401 {
@@ -129,6 +134,7 @@ pub(crate) fn refused(
         Failure::Refused {
             status,
             stated,
+            via,
             words,
             retry_after,
             bodiless: false,

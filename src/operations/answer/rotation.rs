@@ -243,10 +243,13 @@ impl Operations {
             }
             State::NotApplied => Err(match result {
                 Ok(Reply {
-                    verdict: Verdict::Refused { stated, words, .. },
+                    verdict:
+                        Verdict::Refused {
+                            stated, words, via, ..
+                        },
                     status,
                     ..
-                }) => refused(status, stated, words, None),
+                }) => refused(status, stated, words, via, None),
                 _ => Failure::NotApplied {
                     id: under_way.id.clone(),
                     why,

@@ -149,6 +149,44 @@ async fn a_proxy_that_refuses_is_named_with_its_variable() {
     }
 }
 
+/// Over plain HTTP the answer of a proxy looks like one of the service.
+#[tokio::test]
+async fn a_plain_answer_names_the_proxy_beside_the_service() {
+    let stage = Stage::new(1).await;
+    let plain = nowhere().replace("https://", "http://");
+    let config = stage.config(&plain, "proxy_from_environment = true");
+    let text = std::fs::read_to_string(&config).expect("readable");
+    let text = text.replace("base_url =", "allow_plain_http = true\nbase_url =");
+    std::fs::write(&config, text).expect("written");
+    let group = stage.groups[0].as_str();
+    for (status, page, words) in [
+        ("502 Bad Gateway", false, "failed with HTTP 502"),
+        ("407 Proxy Authentication Required", false, "refused (407)"),
+        ("403 Forbidden", true, "refused (403)"),
+        ("200 OK", true, "a web page came instead of JSON"),
+    ] {
+        let headers = ["Content-Type: text/html"];
+        let headers = if page { &headers[..] } else { &[] };
+        let proxy = Faults::always(Fault::Answer(http(status, headers, "<html>no</html>"))).await;
+        for task in [Task::Get, Task::Rotate] {
+            let mut program = stage.program(&config, &task.arguments(group));
+            program.env("HTTP_PROXY", proxy.base_url());
+            let (code, said) = run(program).await;
+            assert_ne!(code, 0, "{said}");
+            let address = proxy.base_url().replace("http://", "");
+            let named = format!("the proxy {address} (HTTP_PROXY)");
+            for words in [&named, words] {
+                assert!(said.contains(words), "{status}: {words}: {said}");
+            }
+        }
+        let mut program = stage.program(&config, &["profile".to_owned(), "check".to_owned()]);
+        program.env("HTTP_PROXY", proxy.base_url());
+        let (_, said) = run(program).await;
+        let address = proxy.base_url().replace("http://", "");
+        assert!(said.contains(&format!("proxy {address}")), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn a_variable_that_names_no_proxy_is_refused_and_a_password_may_contain_any_sign() {
     let stage = Stage::new(1).await;
