@@ -44,8 +44,8 @@ pub use group_extras::GroupExtras;
 pub use index::{Builder, Index};
 pub use packed::{is_unpacked, pack, title_key};
 pub use query::{
-    Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, Side, Views, Word,
-    filter_tests, quoted, row_condition,
+    Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, RowFacts, RowQuery,
+    RowRules, RowTest, Side, Views, Word, filter_tests, quoted, row_condition,
 };
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::{MatchScore, Words};

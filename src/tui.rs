@@ -10,6 +10,7 @@
 pub mod forms;
 pub mod frame;
 pub mod keymap;
+pub mod kit;
 pub mod panes;
 pub mod runtime;
 pub mod state;

@@ -2,10 +2,12 @@
 //! be parsed is reported, never taken for something else.
 
 mod parse;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 pub use parse::{RowCondition, filter_tests, quoted, row_condition};
+pub use rows::{RowFacts, RowQuery, RowRules, RowTest};
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
 
@@ -215,28 +217,33 @@ pub enum FilterErrorKind {
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = crate::domain::text::visible(&self.word);
-        let what = match self.why {
-            FilterErrorKind::NoAge => "write an age as 90d, 12w or 36h",
-            FilterErrorKind::Minutes => "m may mean months: write 90d, 12w or 36h",
-            FilterErrorKind::NoAgeAtAll => "zero is no age",
-            FilterErrorKind::LongAge => "3650d at most",
-            FilterErrorKind::NoTag => "write tag:customer",
-            FilterErrorKind::NoMapping => "write map:213 or map:40=213",
-            FilterErrorKind::NoProperty => "write prop:tier or prop:tier=gold",
-            FilterErrorKind::NoState => "open, intended, sent, rotated or unknown",
-            FilterErrorKind::NoCount => "write a count, as map>3 or props>=10",
-            FilterErrorKind::NoNumber => "write a number, as prop:seats>100",
-            FilterErrorKind::NoFlag => "write flag:changed or flag:new",
-            FilterErrorKind::NoLabel => "write label:vip",
-            FilterErrorKind::NoOperator => "write by:li",
-            FilterErrorKind::NoView => "no saved view of this name",
-            FilterErrorKind::Circle => "this view contains itself",
-            FilterErrorKind::NoTest => "not a test, searched as a word",
-            FilterErrorKind::Meant(test) => {
-                return write!(f, "{word}: did you mean {test}? In quotes it is a word");
+        write!(f, "{word}: {}", self.why)
+    }
+}
+
+impl fmt::Display for FilterErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoAge => "write an age as 90d, 12w or 36h",
+            Self::Minutes => "m may mean months: write 90d, 12w or 36h",
+            Self::NoAgeAtAll => "zero is no age",
+            Self::LongAge => "3650d at most",
+            Self::NoTag => "write tag:customer",
+            Self::NoMapping => "write map:213 or map:40=213",
+            Self::NoProperty => "write prop:tier or prop:tier=gold",
+            Self::NoState => "open, intended, sent, rotated or unknown",
+            Self::NoCount => "write a count, as map>3 or props>=10",
+            Self::NoNumber => "write a number, as prop:seats>100",
+            Self::NoFlag => "write flag:changed or flag:new",
+            Self::NoLabel => "write label:vip",
+            Self::NoOperator => "write by:li",
+            Self::NoView => "no saved view of this name",
+            Self::Circle => "this view contains itself",
+            Self::NoTest => "not a test, searched as a word",
+            Self::Meant(test) => {
+                return write!(f, "did you mean {test}? In quotes it is a word");
             }
-        };
-        write!(f, "{word}: {what}")
+        })
     }
 }
 
@@ -298,6 +305,17 @@ impl Query {
         other.words.iter().all(has_word)
             && other.tests.iter().all(|test| self.tests.contains(test))
             && other.without.iter().all(|not| self.without.contains(not))
+    }
+
+    /// Adds a part of a filter, which may be negated.
+    fn add(&mut self, mut part: Self, negated: bool) {
+        if !negated {
+            self.take_in(part);
+        } else if !part.is_empty() {
+            // Scattered letters match too much for an exclusion.
+            part.words.iter_mut().for_each(|word| word.quoted = true);
+            self.without.push(part);
+        }
     }
 
     /// Adds all the conditions of another query.

@@ -303,7 +303,7 @@ places! {
     Messages COMMANDS {
         Enter "details" "the message, its request and response";
         FailedOnly ["f"] "errors only" "show errors only, or all";
-        Filter "filter" "filter by words";
+        Filter;
         Back "close" "close";
     } + MOVE
 
@@ -318,7 +318,7 @@ places! {
         Stop ["X"] "CANCEL read" "cancel the read in flight";
         CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         FailedOnly ["f"] "failed only" "show failed ones only, or all";
-        Filter "filter" "filter by words";
+        Filter;
         Back "back" "back";
     } + MOVE
 
@@ -337,6 +337,7 @@ places! {
         Enter "open group" "open the group of this rotation";
         Refresh "check open ones" "check open ones (reads only)";
         Abandon ["A"] "ABANDON" "close without a result; asks for a reason";
+        Filter;
         Back "back" "back";
     } + MOVE
 
@@ -458,7 +459,7 @@ places! {
         Refresh "check" "check unknown ones (reads only), refresh";
         ReverseEdit ["z"] "undo" "prepare the reverse edit";
         WriteFile "report" "save the report to a file";
-        Filter "filter" "filter by words";
+        Filter;
         NextField "all profiles" "this profile / all profiles";
         Back "back" "back";
     } + MOVE

@@ -337,6 +337,10 @@ impl View for AttentionPane {
         (!fits).then(|| why.into())
     }
 
+    fn journal_changed(&mut self, context: &mut Context) {
+        self.reload(context);
+    }
+
     fn pending(&self) -> Vec<&Pending> {
         vec![&self.list.pending, &self.working]
     }

@@ -409,6 +409,10 @@ impl View for BatchPane {
         context.give_up(&self.reading);
     }
 
+    fn journal_changed(&mut self, context: &mut Context) {
+        self.reload(context);
+    }
+
     fn pending(&self) -> Vec<&Pending> {
         vec![&self.reading, &self.checking]
     }

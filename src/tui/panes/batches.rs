@@ -1,44 +1,36 @@
 //! The batches of this profile or of all profiles: the state of each, and finishing what is unfinished. The list itself
 //! only sends reads.
 
-mod view;
+use ratatui::style::Style;
 
-use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
-
-use super::{View, filtered_list::FilteredList};
 use crate::{
-    domain::batch::BatchKind,
-    operations::{Batch, Guarded},
-    search::normalize::lowered,
-    tui::widgets::text_field::TextField,
+    domain::{
+        batch::{BatchKind, RunnerState},
+        history::Operation,
+    },
+    operations::{Batch, BatchId, Guarded},
+    search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
         state::{
             batch::BatchRun,
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending, ProfileIndex},
+            context::Context,
+            message::{Job, Outcome, ProfileIndex},
             navigation::{BatchAim, EditSource, PaneRequest},
-            notices::Severity,
         },
+        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Batches {
     /// Most recently started first, each with its profile.
-    rows: Vec<(ProfileIndex, Batch)>,
-    /// Show the batches of all profiles.
-    all: bool,
-    /// The batches have been read, and the cursor has been placed.
-    is_read: bool,
-    list: FilteredList,
-    /// Reads the groups with an unknown outcome.
-    checking: Pending,
+    rows: Vec<Row>,
 }
+
+pub type BatchesPage = ListPage<Batches>;
+type Row = (ProfileIndex, Batch);
 
 /// The run of this session, if it is this batch and still running.
 fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
@@ -47,257 +39,343 @@ fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
 }
 
 /// Whether the batch has not ended and no process is working on it.
-pub(super) fn is_unfinished(batch: &Batch, context: &Context) -> bool {
+fn is_unfinished(batch: &Batch, context: &Context) -> bool {
     batch.ended_at.is_none() && !batch.is_run() && running(batch, context).is_none()
 }
 
-impl Batches {
-    /// Opens the list and reads the journal.
-    pub fn open(context: &mut Context) -> Self {
-        let pane = Self {
-            rows: Vec::new(),
-            all: false,
-            is_read: false,
-            list: FilteredList::with_filter(""),
-            checking: Pending::default(),
-        };
-        pane.reload(context);
-        pane
-    }
+/// Opens the batch of the row, in its profile.
+fn open(page: &BatchesPage, aim: BatchAim, context: &mut Context) {
+    let Some((profile, batch)) = page.selected(context) else {
+        return;
+    };
+    let (profile, opening) = match running(batch, context) {
+        Some(run) => (run.profile, PaneRequest::WatchBulk(run.ticket)),
+        None => (*profile, PaneRequest::Batch(batch.id, aim)),
+    };
+    open_in(profile, opening, context);
+}
 
-    /// Reads the journal again.
-    pub fn reload(&self, context: &mut Context) {
-        context.ask(&self.list.pending, Job::AllBatches);
+/// Whether something may be started for the row.
+fn can_start(
+    page: &BatchesPage,
+    context: &Context,
+    why_not: fn(&Batch) -> Option<&'static str>,
+) -> Can {
+    let (profile, batch) = page.row(context)?;
+    if let Some(why) = why_not(batch) {
+        return Err(why.into());
     }
-
-    fn shown<'a>(&'a self, context: &Context) -> Vec<&'a (ProfileIndex, Batch)> {
-        let words = self.list.words();
-        let is_meant = |(profile, batch): &&(ProfileIndex, Batch)| {
-            if !self.all && *profile != context.current {
-                return false;
-            }
-            let text = lowered(&format!(
-                "{} {} {} {} {}",
-                batch.id.0,
-                batch.by,
-                batch.reason.as_deref().unwrap_or_default(),
-                view::name(*profile, context),
-                view::state(batch, context).1
-            ));
-            words.iter().all(|word| text.contains(word.as_str()))
-        };
-        self.rows.iter().filter(is_meant).collect()
+    if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+        return Err("another batch is running".into());
     }
+    let is_here = *profile == context.current;
+    let forbidden = context.why_forbidden(Guarded::Bulk).filter(|_| is_here);
+    forbidden.map_or(Ok(None), |why| Err(why.into()))
+}
 
-    fn selected(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
-        self.shown(context).get(self.list.cursor.at).copied()
+fn can_resume(page: &BatchesPage, context: &Context) -> Can {
+    let (_, batch) = page.row(context)?;
+    if running(batch, context).is_some() {
+        return Err("this batch is running".into());
     }
+    can_start(page, context, |batch| {
+        batch.ended_at.map(|_| "this batch is finished")
+    })?;
+    Ok(match batch.counts.not_started {
+        _ if batch.is_run() => Some("JOIN"),
+        0 => Some("CLOSE"),
+        _ => None,
+    })
+}
 
-    /// The cursor stays on its batch; at first it is on the newest unfinished one, preferring one's own.
-    fn take(&mut self, rows: &[(ProfileIndex, Batch)], context: &Context) {
-        let on = self.selected(context).map(|(_, batch)| batch.id);
-        rows.clone_into(&mut self.rows);
-        let shown = self.shown(context);
-        let own = |batch: &Batch| batch.by == context.operator;
-        let find =
-            |is_it: &dyn Fn(&Batch) -> bool| shown.iter().position(|(_, batch)| is_it(batch));
-        let at = if self.is_read {
-            find(&|batch| Some(batch.id) == on)
-        } else {
-            find(&|batch| is_unfinished(batch, context) && own(batch))
-                .or_else(|| find(&|batch| is_unfinished(batch, context)))
-        };
-        let rows = shown.len();
-        self.list.stay_on(at, rows);
-        self.is_read = true;
-    }
+fn has_no_failure(batch: &Batch) -> Option<&'static str> {
+    (batch.counts.not_applied == 0).then_some("no group of this batch needs a retry")
+}
 
-    /// Opens the batch of the row, in its profile.
-    fn open_selected(&self, aim: BatchAim, context: &mut Context) {
-        let Some((profile, batch)) = self.selected(context) else {
-            context.mention("No batch here");
-            return;
-        };
-        let (profile, opening) = match running(batch, context) {
-            Some(run) => (run.profile, PaneRequest::WatchBulk(run.ticket)),
-            None => (*profile, PaneRequest::Batch(batch.id, aim)),
-        };
-        if profile != context.current {
-            context.navigate(Navigation::SwitchTo(profile));
+fn cannot_be_reversed(batch: &Batch) -> Option<&'static str> {
+    match batch.kind {
+        BatchKind::Rotate => Some("a rotation cannot be taken back"),
+        BatchKind::Edit(_) => {
+            (batch.counts.confirmed == 0).then_some("this batch has changed no group")
         }
-        context.navigate(Navigation::Push(opening));
-    }
-
-    /// Reviews the reverse of the edit in the row, in its profile.
-    fn reverse(&self, context: &mut Context) {
-        let Some((profile, batch)) = self.selected(context) else {
-            return;
-        };
-        if *profile != context.current {
-            context.navigate(Navigation::SwitchTo(*profile));
-        }
-        let reverse = PaneRequest::BulkEdit(EditSource::Reverse(batch.id));
-        context.navigate(Navigation::Push(reverse));
-    }
-
-    /// The batch of the row, if any of its outcomes is unknown.
-    fn check_target(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
-        let here = self.selected(context);
-        here.filter(|(_, batch)| batch.counts.unknown > 0)
-    }
-
-    fn check(&self, context: &mut Context) {
-        let Some((profile, batch)) = self.check_target(context) else {
-            self.reload(context);
-            return;
-        };
-        self.checking
-            .begin(context.start_in(*profile, Job::settle(&batch.kind)));
     }
 }
 
-impl View for Batches {
-    fn focus(&self) -> Focus {
-        self.list.focus(Focus::Batches)
+/// The batch of the row, if any of its outcomes is unknown.
+fn to_check<'a>(page: &'a BatchesPage, context: &'a Context) -> Option<&'a Row> {
+    let here = page.selected(context);
+    here.filter(|(_, batch)| batch.counts.unknown > 0)
+}
+
+impl Rows for Batches {
+    type Row = Row;
+    type Key = (ProfileIndex, BatchId);
+    const PLACE: Focus = Focus::Batches;
+    const TITLE: &'static str = "Batches";
+    const ROW: &'static str = "batch";
+    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Operation];
+    const HAS_SCOPE: bool = true;
+
+    fn job(&self) -> Option<Job> {
+        Some(Job::AllBatches)
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Batches".into()
+    fn take(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::AllBatches(rows) = outcome else {
+            return false;
+        };
+        rows.clone_into(&mut self.rows);
+        true
     }
 
-    fn status(&self, context: &Context) -> String {
-        if !self.is_read {
-            return "reading".into();
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Row> {
+        self.rows.iter().collect()
+    }
+
+    fn key((profile, batch): &Row) -> (ProfileIndex, BatchId) {
+        (*profile, batch.id)
+    }
+
+    fn profile((profile, _): &Row, _context: &Context) -> Option<ProfileIndex> {
+        Some(*profile)
+    }
+
+    /// The newest unfinished one, preferring one's own.
+    fn first_rank((_, batch): &Row, context: &Context) -> usize {
+        match is_unfinished(batch, context) {
+            true if batch.by == context.operator => 0,
+            is_unfinished => 2 - usize::from(is_unfinished),
         }
-        let shown = self.shown(context);
-        let mut unfinished = shown.iter().map(|(_, batch)| batch);
-        let unfinished = unfinished
-            .by_ref()
-            .filter(|batch| is_unfinished(batch, context));
-        let all = if self.all { "   all profiles" } else { "" };
+    }
+
+    fn facts((_, batch): &Row) -> RowFacts<'_> {
+        RowFacts {
+            at: Some(batch.started_at),
+            by: Some(&batch.by),
+            operation: Some(match batch.kind {
+                BatchKind::Rotate => Operation::Rotate,
+                BatchKind::Edit(_) => Operation::Update,
+            }),
+        }
+    }
+
+    fn columns(&self, is_wide: bool) -> Vec<Col<Row>> {
+        let mut columns = vec![
+            col("   NO", (5, 7), 0, |(_, batch): &Row, context| {
+                let (sign, _, style) = state(batch, context);
+                Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style)
+            })
+            .right(),
+            col("WHAT", (6, 24), 2, |(_, batch): &Row, _| {
+                Cell::new(what(batch))
+            }),
+            col("STARTED", (7, 12), 1, |(_, batch): &Row, context| {
+                Cell::new(context.stamp(batch.started_at))
+            })
+            .kept(12),
+            col("BY", (4, 24), 3, |(_, batch): &Row, _| {
+                Cell::new(batch.by.as_str())
+            }),
+            col("DONE", (8, 14), 0, |(_, batch): &Row, _| {
+                let counts = batch.counts;
+                Cell::new(format!("{} of {}", counts.succeeded(), counts.planned()))
+            })
+            .kept(14),
+            col("STATE", (12, 60), 0, |(_, batch): &Row, context| {
+                let (_, state, style) = state(batch, context);
+                Cell::new(state).styled(style)
+            })
+            .sentence(),
+        ];
+        if is_wide {
+            let profile = col("PROFILE", (7, 24), 1, |(profile, _): &Row, context| {
+                Cell::new(context.profile_name(*profile))
+            });
+            let reason = col("REASON", (6, 60), 4, |(_, batch): &Row, _| {
+                Cell::new(batch.reason.as_deref().unwrap_or_default())
+            });
+            columns.extend([profile, reason.sentence().optional()]);
+        }
+        columns
+    }
+
+    fn commands() -> &'static [Command<BatchesPage>] {
+        &[
+            Command {
+                action: Action::Resume,
+                can: can_resume,
+                run: |page, context| open(page, BatchAim::Resume, context),
+            },
+            Command {
+                action: Action::Enter,
+                can: BatchesPage::needs_row,
+                run: |page, context| open(page, BatchAim::Look, context),
+            },
+            Command {
+                action: Action::RetryFailed,
+                can: |page, context| can_start(page, context, has_no_failure),
+                run: |page, context| open(page, BatchAim::Retry, context),
+            },
+            Command {
+                action: Action::Refresh,
+                can: |page, context| Ok(to_check(page, context).is_none().then_some("refresh")),
+                run: |page, context| match to_check(page, context) {
+                    None => page.reload(context),
+                    Some((profile, batch)) => {
+                        let (profile, job) = (*profile, Job::settle(&batch.kind));
+                        let ticket = context.start_in(profile, job);
+                        page.working.begin(ticket);
+                    }
+                },
+            },
+            Command {
+                action: Action::ReverseEdit,
+                can: |page, context| can_start(page, context, cannot_be_reversed),
+                run: |page, context| {
+                    if let Some((profile, batch)) = page.selected(context) {
+                        let reverse = PaneRequest::BulkEdit(EditSource::Reverse(batch.id));
+                        open_in(*profile, reverse, context);
+                    }
+                },
+            },
+            Command {
+                action: Action::WriteFile,
+                can: BatchesPage::needs_row,
+                run: |page, context| open(page, BatchAim::Report, context),
+            },
+        ]
+    }
+
+    fn status(page: &BatchesPage, context: &Context) -> String {
+        let shown = page.shown(context);
+        let unfinished = shown
+            .iter()
+            .filter(|(_, batch)| is_unfinished(batch, context));
+        let all = if page.is_of_all {
+            "   all profiles"
+        } else {
+            ""
+        };
         match shown.len() {
             0 => format!("none{all}"),
             batches => format!("{} unfinished of {batches}{all}", unfinished.count()),
         }
     }
 
-    fn act(&mut self, action: Action, context: &mut Context) {
-        let rows = self.shown(context).len();
-        if self.list.act(action, rows, context) {
-            return;
+    fn when_empty(&self, context: &Context) -> String {
+        let key = |action| context.keys.key(Focus::List, action);
+        let (mark, rotate) = (key(Action::Mark), key(Action::RotateMarked));
+        format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
+    }
+
+    fn detail_rows(&self, _context: &Context) -> u16 {
+        7
+    }
+
+    fn describe(&self, (profile, batch): &Row, page: &mut TextPage, context: &Context) -> String {
+        let counts = &batch.counts;
+        let at = context.whole_time(batch.started_at);
+        let (name, by) = (context.profile_name(*profile), &batch.by);
+        page.text(&counts.to_string(), Style::new());
+        page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
+        let told = batch.last_run_in_words(|at| context.when(at));
+        let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
+        if let Some(told) = told.filter(|_| is_open) {
+            let what = if batch.is_run() { "Now" } else { "Last run" };
+            page.text(&format!("{what}: {told}"), Style::new());
         }
-        match action {
-            Action::Enter => self.open_selected(BatchAim::Look, context),
-            Action::Resume => self.open_selected(BatchAim::Resume, context),
-            Action::RetryFailed => self.open_selected(BatchAim::Retry, context),
-            Action::ReverseEdit => self.reverse(context),
-            Action::WriteFile => self.open_selected(BatchAim::Report, context),
-            Action::Refresh => self.check(context),
-            Action::NextField => {
-                let on = self.selected(context).map(|(_, batch)| batch.id);
-                self.all = !self.all;
-                let shown = self.shown(context);
-                let at = shown.iter().position(|(_, batch)| Some(batch.id) == on);
-                let rows = shown.len();
-                self.list.stay_on(at, rows);
+        for (text, style) in next_steps(batch, is_open, context) {
+            page.text(&text, style);
+        }
+        let reason = batch.reason.as_deref();
+        let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
+        format!("Batch {}{reason}", batch.id.0)
+    }
+}
+
+/// What can be done about it, each with its key.
+fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, Style)> {
+    let key = |action| context.keys.key(Focus::Batches, action);
+    let (resume, enter, read) = (
+        key(Action::Resume),
+        key(Action::Enter),
+        key(Action::Refresh),
+    );
+    let counts = &batch.counts;
+    let (left, unknown, failed) = (counts.not_started, counts.unknown, counts.not_applied);
+    let mut steps = Vec::new();
+    let mut step = |is_there: bool, text: String, style: Style| {
+        if is_there {
+            steps.push((text, style));
+        }
+    };
+    let plain = Style::new();
+    let joins = "joins that run, after a question; no group is taken twice";
+    let text = format!("{enter} watches it. {resume} {joins}.");
+    step(is_open && batch.is_run(), text, plain);
+    if is_unfinished(batch, context) {
+        let text = match (left, unknown) {
+            (0, 0) => format!("{resume} closes it: nothing is left to send."),
+            (0, _) => {
+                format!("{resume} reads what is unknown, then closes it; nothing is left to send.")
             }
-            _ => {}
-        }
-    }
-
-    fn field(&mut self) -> Option<&mut TextField> {
-        self.list.field()
-    }
-
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if self.list.key(key) {
-            self.list.cursor.at = 0;
-        }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.list.paste(text)
-    }
-
-    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
-        let has_nothing_left = |(_, batch): &(_, Batch)| batch.counts.not_started == 0;
-        let is_run = |(_, batch): &(_, Batch)| batch.is_run();
-        match action {
-            Action::NextField if self.all => Some("this profile"),
-            Action::Resume if self.selected(context).is_some_and(is_run) => Some("JOIN"),
-            Action::Resume if self.selected(context).is_some_and(has_nothing_left) => Some("CLOSE"),
-            Action::Refresh if self.check_target(context).is_none() => Some("refresh"),
-            _ => None,
-        }
-    }
-
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        if let Some(why) = self.list.disabled(action) {
-            return Some(why);
-        }
-        let here = self.selected(context);
-        let needs_row = matches!(
-            action,
-            Action::Resume | Action::RetryFailed | Action::ReverseEdit | Action::WriteFile
-        ) || action == Action::Enter && !self.list.is_filtering();
-        let Some((profile, batch)) = here else {
-            return needs_row.then(|| "no batch here".into());
+            _ => format!("{resume} checks the {left} again, then asks. Nothing is sent twice."),
         };
-        let forbidden = || {
-            let is_here = *profile == context.current;
-            is_here
-                .then(|| context.why_forbidden(Guarded::Bulk))
-                .flatten()
+        step(true, text, plain);
+    }
+    let again = match batch.kind {
+        BatchKind::Rotate => "rotate",
+        BatchKind::Edit(_) => "send them again",
+    };
+    let text = format!("{read} reads the UNKNOWN; do not {again}.");
+    step(unknown > 0, text, context.theme.unknown());
+    let retry = key(Action::RetryFailed);
+    let text = format!("{retry} retries the {failed} not applied, after a new check.");
+    step(failed > 0, text, plain);
+    let reverse = key(Action::ReverseEdit);
+    let text = format!("{reverse} prepares the reverse edit.");
+    step(cannot_be_reversed(batch).is_none(), text, plain);
+    steps
+}
+
+/// What the batch does to its groups, in one word.
+fn what(batch: &Batch) -> String {
+    match batch.kind {
+        BatchKind::Rotate => "rotate".into(),
+        BatchKind::Edit(ref change) => format!("edit {}", change.label()),
+    }
+}
+
+/// The sign of a batch, its state in words, and the style.
+fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
+    let theme = context.theme;
+    let counts = &batch.counts;
+    if let Some(run) = running(batch, context) {
+        return ("/", run.word().to_owned(), theme.focus());
+    }
+    let told = batch.last_run_in_words(|at| context.when(at));
+    if let Some((runner, told)) = batch.runner.as_ref().zip(told.clone())
+        && batch.is_run()
+    {
+        return match runner.state {
+            RunnerState::Paused => ("!", told, theme.warning()),
+            _ => ("/", told, theme.focus()),
         };
-        let is_busy = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
-        match action {
-            Action::Resume if running(batch, context).is_some() => {
-                Some("this batch is running".into())
-            }
-            Action::Resume if batch.ended_at.is_some() => Some("this batch is finished".into()),
-            Action::RetryFailed if batch.counts.not_applied == 0 => {
-                Some("no group of this batch needs a retry".into())
-            }
-            Action::ReverseEdit if batch.kind == BatchKind::Rotate => {
-                Some("a rotation cannot be taken back".into())
-            }
-            Action::ReverseEdit if batch.counts.confirmed == 0 => {
-                Some("this batch has changed no group".into())
-            }
-            Action::Resume | Action::RetryFailed | Action::ReverseEdit if is_busy => {
-                Some("another batch is running".into())
-            }
-            Action::Resume | Action::RetryFailed | Action::ReverseEdit => forbidden(),
-            _ => None,
-        }
     }
-
-    fn pending(&self) -> Vec<&Pending> {
-        vec![&self.list.pending, &self.checking]
+    let unknown = format!("{} UNKNOWN", counts.unknown);
+    if is_unfinished(batch, context) {
+        let left = told.unwrap_or_else(|| format!("unfinished: {} left", counts.not_started));
+        return match (counts.not_started, counts.unknown) {
+            (0, 0) => ("!", "not closed: nothing left".into(), theme.warning()),
+            (0, _) => ("?", unknown, theme.unknown()),
+            (_, 0) => ("x", left, theme.error()),
+            (_, _) => ("x", format!("{left}, {unknown}"), theme.error()),
+        };
     }
-
-    fn leave(&mut self, context: &mut Context) {
-        // The check continues; a message reports how it ended.
-        context.give_up(&self.list.pending);
-    }
-
-    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        match outcome {
-            Outcome::AllBatches(rows) => self.take(rows, context),
-            Outcome::Failed(error) => {
-                context.say_error(error);
-            }
-            _ => {}
-        }
-    }
-
-    fn job_panicked(&mut self, context: &mut Context) {
-        let key = context.keys.key(Focus::Batches, Action::Refresh);
-        let text = format!("Batches not read: internal error; {key} reads them");
-        context.say(Severity::Error, text);
-    }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        view::draw(self, buffer, area, context)
+    match (counts.unknown, counts.conflict, counts.not_applied) {
+        (0, 0, 0) => ("+", "done".into(), theme.ok()),
+        (0, 0, left) => ("!", format!("{left} not applied"), theme.warning()),
+        (0, conflicts, _) => ("x", format!("{conflicts} CONFLICT"), theme.error()),
+        _ => ("?", unknown, theme.unknown()),
     }
 }

@@ -1,209 +1,318 @@
 //! All rotations of the profile, the open ones first. `r` settles those by reading their groups; abandoning one asks
 //! for a reason. Nothing is rotated from here.
 
-mod view;
-
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
+    style::Style,
 };
 
-use super::{View, filtered_list::FilteredList};
+use super::View;
 use crate::{
-    domain::rotation::Event,
-    operations::{Changes, Guarded, RotationRow},
+    domain::{
+        group::UserGroupId,
+        history::Operation,
+        rotation::{Event, State},
+    },
+    operations::{Guarded, RotationId, RotationRow},
+    search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, col},
         state::{
-            context::Context,
-            message::{Job, Outcome, Pending, Ticket},
+            context::{Context, Navigation},
+            message::{Job, Outcome, Pending},
+            navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::text_field::TextField,
+        theme::Theme,
+        widgets::{
+            boxes::{below, popup},
+            columns::Cell,
+            text_field::TextField,
+            text_page::TextPage,
+        },
     },
 };
 
 /// Maximum length of the reason, in characters.
 const MAX_REASON_LEN: usize = 200;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Rotations {
     rows: Vec<RotationRow>,
-    settling: Pending,
-    abandoning: Option<Abandoning>,
-    list: FilteredList,
 }
 
-/// The dialog that asks for the reason.
-#[derive(Debug)]
-struct Abandoning {
-    row: RotationRow,
-    reason: TextField,
-    ticket: Option<Ticket>,
-}
+pub type RotationsPage = ListPage<Rotations>;
 
 impl Rotations {
-    /// Opens the list and reads the journal.
-    pub fn open(context: &mut Context) -> Self {
-        let pane = Self {
-            rows: Vec::new(),
-            settling: Pending::default(),
-            abandoning: None,
-            list: FilteredList::default(),
-        };
-        pane.reload(context);
-        pane
-    }
-
-    /// Reads the journal again after something was settled.
-    pub fn reload(&self, context: &mut Context) {
-        context.ask(&self.list.pending, Job::Rotations);
-    }
-
     fn open_ones(&self) -> usize {
-        let states = self.rows.iter().map(|row| row.rotation.state);
-        states.filter(|state| state.is_open()).count()
+        self.rows.iter().filter(|row| state(row).is_open()).count()
+    }
+}
+
+impl Rows for Rotations {
+    type Row = RotationRow;
+    type Key = RotationId;
+    const PLACE: Focus = Focus::Rotations;
+    const TITLE: &'static str = "Rotations";
+    const ROW: &'static str = "rotation";
+    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
+
+    fn job(&self) -> Option<Job> {
+        Some(Job::Rotations)
     }
 
-    fn selected(&self) -> Option<&RotationRow> {
-        self.rows.get(self.list.cursor.at)
-    }
-
-    /// Replaces the rows; the cursor stays on its rotation.
-    fn take(&mut self, rows: &[RotationRow]) {
-        let on = self.selected().map(|row| row.id);
-        self.rows = rows.to_vec();
-        self.rows.sort_by_key(|row| !row.rotation.state.is_open());
-        let found = self.rows.iter().position(|row| Some(row.id) == on);
-        self.list.stay_on(found, self.rows.len());
-    }
-
-    fn abandon(&mut self, context: &mut Context) {
-        let Some(asking) = &mut self.abandoning else {
-            return;
+    fn take(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::Rotations(rows) = outcome else {
+            return false;
         };
-        let reason = asking.reason.text().trim();
-        if reason.is_empty() {
-            asking.reason.error = Some("Enter a reason: it is kept in the history".into());
-        } else if asking.ticket.is_none() {
-            let job = Job::Abandon(asking.row.id, reason.to_owned());
-            asking.ticket = Some(context.start(job));
+        rows.clone_into(&mut self.rows);
+        self.rows.sort_by_key(|row| !state(row).is_open());
+        true
+    }
+
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a RotationRow> {
+        self.rows.iter().collect()
+    }
+
+    fn key(row: &RotationRow) -> RotationId {
+        row.id
+    }
+
+    fn facts(row: &RotationRow) -> RowFacts<'_> {
+        RowFacts {
+            at: Some(row.started_at),
+            by: Some(&row.by),
+            operation: Some(Operation::Rotate),
         }
+    }
+
+    fn group(row: &RotationRow) -> Option<&UserGroupId> {
+        Some(&row.user_group_id)
+    }
+
+    fn more_words(row: &RotationRow, _context: &Context) -> String {
+        row.reason.clone().unwrap_or_default()
+    }
+
+    fn columns(&self, _is_wide: bool) -> Vec<Col<RotationRow>> {
+        vec![
+            col("WHEN", (5, 12), 0, |row: &RotationRow, context| {
+                Cell::new(context.stamp(row.started_at))
+            })
+            .kept(12)
+            .right(),
+            col("STATE", (11, 11), 0, |row: &RotationRow, context| {
+                Cell::new(word(row)).styled(style(row, context.theme))
+            }),
+            col("GROUP", (8, 40), 0, |row: &RotationRow, _| {
+                Cell::new(row.user_group_id.as_str())
+            })
+            .id(),
+            col("TOKEN", (20, 20), 1, |row: &RotationRow, context| {
+                Cell::new(tokens(row, context.theme))
+            }),
+            col("BY", (12, 24), 2, |row: &RotationRow, _| {
+                Cell::new(row.by.as_str())
+            }),
+        ]
+    }
+
+    fn commands() -> &'static [Command<RotationsPage>] {
+        &[
+            Command {
+                action: Action::Enter,
+                can: RotationsPage::needs_row,
+                run: RotationsPage::open_group,
+            },
+            Command {
+                action: Action::Refresh,
+                can: |page, _| Ok((page.kind.open_ones() == 0).then_some("refresh")),
+                run: |page, context| {
+                    if page.kind.open_ones() == 0 {
+                        page.reload(context);
+                    } else if !page.working.is_waiting() {
+                        context.ask(&page.working, Job::Settle);
+                    }
+                },
+            },
+            Command {
+                action: Action::Abandon,
+                can: can_abandon,
+                run: |page, context| {
+                    if let Some(row) = page.selected(context).cloned() {
+                        context.navigate(Navigation::Push(PaneRequest::Abandon(Box::new(row))));
+                    }
+                },
+            },
+        ]
+    }
+
+    fn heading(&self) -> Cow<'static, str> {
+        "Rotations (open first)".into()
+    }
+
+    fn status(page: &RotationsPage, _context: &Context) -> String {
+        let (open, all) = (page.kind.open_ones(), page.kind.rows.len());
+        format!("{open} open   {all} in all")
+    }
+
+    fn when_empty(&self, context: &Context) -> String {
+        let token = context.keys.key(Focus::List, Action::Token);
+        let rotate = context.keys.key(Focus::Token, Action::Rotate);
+        format!("nothing was rotated here yet: {token} on a group, then {rotate}")
+    }
+
+    fn detail_rows(&self, _context: &Context) -> u16 {
+        9
+    }
+
+    fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
+        page.field("state", &word(row), style(row, context.theme), "");
+        page.text(&meaning(state(row), context), context.theme.dim());
+        page.field("token", &tokens(row, context.theme), Style::new(), "");
+        for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
+            if let Some(text) = text {
+                page.field(label, text, Style::new(), "");
+            }
+        }
+        let at = context.whole_time(row.started_at);
+        page.field("by", &row.by, Style::new(), &at);
+        format!("rotation {} of {}", row.id.0, row.user_group_id)
     }
 }
 
 /// Must agree with the state machine.
-fn can_be_abandoned(row: &RotationRow) -> bool {
-    row.rotation.step(Event::Abandon, Duration::ZERO).is_ok()
+fn can_abandon(page: &RotationsPage, context: &Context) -> Can {
+    let can = |row: &&RotationRow| row.rotation.step(Event::Abandon, Duration::ZERO).is_ok();
+    if page.selected(context).filter(can).is_none() {
+        return Err("only an open rotation, or a conflict, can be closed".into());
+    }
+    let forbidden = context.why_forbidden(Guarded::Abandon);
+    forbidden.map_or(Ok(None), |why| Err(why.into()))
 }
 
-impl View for Rotations {
-    fn focus(&self) -> Focus {
-        if self.abandoning.is_some() {
-            Focus::AbandonReason
-        } else {
-            Focus::Rotations
+fn state(row: &RotationRow) -> State {
+    row.rotation.state
+}
+
+fn word(row: &RotationRow) -> String {
+    state(row).as_str().replace('_', " ")
+}
+
+fn tokens(row: &RotationRow, theme: Theme) -> String {
+    let previous = row.rotation.previous;
+    match row.rotation.fingerprint {
+        Some(new) => format!("{previous} {} {new}", theme.arrow()),
+        None => previous.to_string(),
+    }
+}
+
+/// What a state means for the person, and what to do next.
+fn meaning(state: State, context: &Context) -> String {
+    let key = context.keys.key(Focus::Rotations, Action::Refresh);
+    let text = match state {
+        State::Intended => "Recorded, not sent; its process may still be running.",
+        State::Sent => "The request may have been sent; its process may still be running.",
+        State::Rotated => return format!("Rotated, not confirmed. {key} reads the group."),
+        State::Confirmed => "Rotated, and read back.",
+        State::Unknown => {
+            return format!("Result unknown. {key} reads the group; never rotate to find out.");
         }
+        State::Recovered => {
+            "A new token is current: by this call or by someone else. After a leak, rotate again."
+        }
+        State::NotApplied => "The old token is current. It is safe to rotate again.",
+        State::Superseded => "Rotated, and then rotated again by someone else.",
+        State::Conflict => {
+            "The answers contradict each other. Look, then abandon it with what you found."
+        }
+        State::Abandoned => "Closed by hand.",
+    };
+    text.into()
+}
+
+fn style(row: &RotationRow, theme: Theme) -> Style {
+    match state(row) {
+        State::Unknown => theme.unknown(),
+        State::Rotated | State::Confirmed | State::Recovered => theme.ok(),
+        State::Conflict => theme.error(),
+        State::Intended
+        | State::Sent
+        | State::NotApplied
+        | State::Superseded
+        | State::Abandoned => theme.warning(),
+    }
+}
+
+/// The box that asks for the reason before a rotation is closed without a result.
+#[derive(Debug)]
+pub struct Abandoning {
+    row: RotationRow,
+    reason: TextField,
+    pending: Pending,
+}
+
+impl Abandoning {
+    pub fn of(row: RotationRow) -> Self {
+        Self {
+            row,
+            reason: TextField::new("reason", "").with_longest(MAX_REASON_LEN),
+            pending: Pending::default(),
+        }
+    }
+
+    fn failed(&mut self, text: &str, context: &mut Context) {
+        self.reason.error = Some(text.to_owned());
+        context.say(Severity::Error, text);
+    }
+}
+
+impl View for Abandoning {
+    fn focus(&self) -> Focus {
+        Focus::AbandonReason
     }
 
     fn title(&self, _context: &Context) -> String {
-        "Rotations".into()
-    }
-
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        (action == Action::Refresh && self.open_ones() == 0).then_some("refresh")
-    }
-
-    fn status(&self, _context: &Context) -> String {
-        if self.settling.is_waiting() {
-            "checking (reads only)".into()
-        } else if self.list.pending.is_waiting() {
-            "reading".into()
-        } else {
-            format!("{} open   {} in all", self.open_ones(), self.rows.len())
-        }
+        "Abandon".into()
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        if self.abandoning.is_some() {
-            match action {
-                Action::Enter => self.abandon(context),
-                Action::Back => {
-                    self.abandoning = None;
-                    context.mention("Nothing was closed");
-                }
-                _ => {}
-            }
-            return;
-        }
-        if self.list.act(action, self.rows.len(), context) {
-            return;
-        }
         match action {
-            Action::Enter => {
-                let id = self.selected().map(|row| row.user_group_id.clone());
-                context.open_group(id, "no rotation here");
+            Action::Enter if self.reason.text().trim().is_empty() => {
+                let why = "Enter a reason: it is kept in the history";
+                self.reason.error = Some(why.into());
             }
-            Action::Refresh if self.settling.is_waiting() => {}
-            Action::Refresh if self.open_ones() > 0 => context.ask(&self.settling, Job::Settle),
-            Action::Refresh => self.reload(context),
-            Action::Abandon => {
-                let reason = TextField::new("reason", "").with_longest(MAX_REASON_LEN);
-                self.abandoning = self.selected().map(|row| Abandoning {
-                    row: row.clone(),
-                    reason,
-                    ticket: None,
-                });
+            Action::Enter if !self.pending.is_waiting() => {
+                let reason = self.reason.text().trim().to_owned();
+                context.ask(&self.pending, Job::Abandon(self.row.id, reason));
+            }
+            Action::Back => {
+                context.mention("Nothing was closed");
+                self.pop(context);
             }
             _ => {}
         }
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.abandoning.as_mut().map(|asking| &mut asking.reason)
-    }
-
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        match action {
-            Action::Abandon => match self.selected() {
-                Some(row) if can_be_abandoned(row) => context.why_forbidden(Guarded::Abandon),
-                _ => Some("only an open rotation, or a conflict, can be closed".into()),
-            },
-            Action::Enter if self.abandoning.is_none() && self.selected().is_none() => {
-                Some("no rotation here".into())
-            }
-            _ => None,
-        }
-    }
-
-    fn leave(&mut self, context: &mut Context) {
-        // Settling continues; a message reports how it ended.
-        context.give_up(&self.list.pending);
+        Some(&mut self.reason)
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.list.pending, &self.settling]
-    }
-
-    fn waits_for(&self, ticket: Ticket) -> bool {
-        let abandoning = self.abandoning.as_ref().and_then(|asking| asking.ticket);
-        let mut pending = self.pending().into_iter();
-        pending.any(|pending| pending.waits_for(ticket)) || abandoning == Some(ticket)
+        vec![&self.pending]
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        match outcome {
-            Outcome::Rotations(rows) => self.take(rows),
-            Outcome::Abandoned(row) => {
-                self.abandoning = None;
-                let text = format!("Rotation of {} closed without a result", row.user_group_id);
-                context.say(Severity::Done, text);
-                self.reload(context);
-            }
-            Outcome::Failed(error) => self.failed(&error.text, context),
-            _ => {}
+        if let Outcome::Failed(error) = outcome {
+            self.failed(&error.text, context);
+        } else if let Outcome::Abandoned(row) = outcome {
+            let text = format!("Rotation of {} closed without a result", row.user_group_id);
+            context.say(Severity::Done, text);
+            context.navigate(Navigation::Pop);
         }
     }
 
@@ -211,22 +320,24 @@ impl View for Rotations {
         self.failed("Internal error, stopped; try again", context);
     }
 
-    fn changed(&mut self, _changes: &Changes, context: &mut Context) {
-        self.reload(context);
+    fn is_overlay(&self) -> bool {
+        true
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        view::draw(self, buffer, area, context)
-    }
-}
-
-impl Rotations {
-    fn failed(&mut self, text: &str, context: &mut Context) {
-        let abandoned = self.abandoning.as_mut();
-        if let Some(asking) = abandoned.filter(|asking| asking.ticket.is_some()) {
-            asking.ticket = None;
-            asking.reason.error = Some(text.to_owned());
-        }
-        context.say(Severity::Error, text);
+        let inner = popup(buffer, area, (70, 9), "Abandon a rotation", context.theme);
+        let cursor = self.reason.draw(buffer, inner, context.theme, true);
+        let below = below(inner, 2);
+        let mut page = TextPage::new(below.width, context.theme);
+        let text = format!(
+            "The rotation of {} is {}. If you abandon it, nobody will find out how it ended, and its token may be rotated again.",
+            self.row.user_group_id,
+            self.row.rotation.state.as_str()
+        );
+        page.text(&text, context.theme.warning());
+        let text = "Nothing is sent. The reason is recorded in the history.";
+        page.text(text, context.theme.dim());
+        page.draw_still(buffer, below);
+        cursor
     }
 }

@@ -31,6 +31,7 @@ use crate::{
     tui::{
         ExitReason,
         keymap::Action,
+        kit::list_page::ListPage,
         panes::{
             Pane, View, attention::AttentionPane, batches::Batches, help::Help, history::History,
             inspector::Inspector, list::List, messages::MessagesPane, open::Open,
@@ -238,16 +239,16 @@ impl App {
                 }
             }
             Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
-                let pane = Rotations::open(&mut self.context);
-                self.stack.push(Pane::Rotations(pane));
+                let pane = ListPage::open(Rotations::default(), &mut self.context);
+                self.stack.push(Pane::Rotations(Box::new(pane)));
             }
             Action::Attention if !matches!(self.top_mut(), Pane::Attention(_)) => {
                 let pane = AttentionPane::open(&mut self.context);
                 self.stack.push(Pane::Attention(pane));
             }
             Action::Batches if !matches!(self.top_mut(), Pane::Batches(_)) => {
-                let pane = Batches::open(&mut self.context);
-                self.stack.push(Pane::Batches(pane));
+                let pane = ListPage::open(Batches::default(), &mut self.context);
+                self.stack.push(Pane::Batches(Box::new(pane)));
             }
             Action::Requests if !matches!(self.top_mut(), Pane::Inspector(_)) => {
                 self.stack.push(Pane::Inspector(Inspector::default()));

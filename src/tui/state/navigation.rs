@@ -3,7 +3,7 @@
 use super::message::Ticket;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
-    operations::{BatchId, Done},
+    operations::{BatchId, Done, RotationRow},
     search::ListColumn,
     tui::forms::group::GroupForm,
 };
@@ -35,6 +35,8 @@ pub enum PaneRequest {
     /// One change over many groups.
     BulkEdit(EditSource),
     Connect,
+    /// Asks for the reason to close this rotation without a result.
+    Abandon(Box<RotationRow>),
 }
 
 /// The purpose of opening a batch of the journal.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Zoned};
 
 use crate::{domain::age, tui::state::context::Context};
 
@@ -34,6 +34,30 @@ impl Context {
         } else {
             self.age(at)
         }
+    }
+
+    /// For a column of a list of what was done: `14:05` today, `21 Nov 14:05` on another day of this year, otherwise
+    /// `2025-11-21`.
+    pub fn stamp(&self, at: Timestamp) -> String {
+        let (at, now) = (self.zoned(at), self.zoned(self.now));
+        let format = if at.date() == now.date() {
+            "%H:%M"
+        } else if at.year() == now.year() {
+            "%e %b %H:%M"
+        } else {
+            "%Y-%m-%d"
+        };
+        at.strftime(format).to_string().trim_start().to_owned()
+    }
+
+    /// The whole time, for details: `2026-11-21 14:05:09 CET`.
+    pub fn whole_time(&self, at: Timestamp) -> String {
+        let at = self.zoned(at);
+        at.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+    }
+
+    fn zoned(&self, at: Timestamp) -> Zoned {
+        at.to_zoned(self.zone.clone())
     }
 
     /// The age as text: `12s`, `3m`, `5h`, `388d`.
@@ -74,5 +98,25 @@ mod tests {
             Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
         context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
         assert_eq!(context.moment(read), "at 15:05 CET");
+    }
+
+    #[test]
+    fn a_time_of_a_list_has_its_date_unless_it_is_today() {
+        let now = "2026-11-20T23:30:00Z".parse().expect("a time");
+        let mut context =
+            Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        let stamp = |context: &Context, at: &str| context.stamp(at.parse().expect("a time"));
+        assert_eq!(stamp(&context, "2026-11-20T00:05:59Z"), "00:05");
+        assert_eq!(stamp(&context, "2026-11-19T23:45:00Z"), "19 Nov 23:45");
+        assert_eq!(stamp(&context, "2026-02-03T04:05:00Z"), "3 Feb 04:05");
+        assert_eq!(stamp(&context, "2025-12-31T04:05:00Z"), "2025-12-31");
+        let at = "2026-11-20T00:05:59Z".parse().expect("a time");
+        assert_eq!(context.whole_time(at), "2026-11-20 00:05:59 UTC");
+        context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");
+        assert_eq!(
+            stamp(&context, "2026-11-20T22:30:00Z"),
+            "20 Nov 23:30",
+            "it is the 21st there"
+        );
     }
 }

@@ -83,12 +83,7 @@ impl App {
     pub fn follow_journal(&mut self) {
         self.context.start(Job::Attention { whole: false });
         for pane in &mut self.stack {
-            match pane {
-                Pane::Bulk(pane) => pane.reload(&mut self.context),
-                Pane::Batches(pane) => pane.reload(&mut self.context),
-                Pane::Attention(pane) => pane.reload(&mut self.context),
-                _ => {}
-            }
+            pane.view_mut().journal_changed(&mut self.context);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Action, App, Job, Pane, Severity};
+use super::{Action, App, Job, Severity};
 use crate::{
     domain::rotation::State,
     operations::{Mutation, Recovered, RotationRow},
@@ -81,11 +81,6 @@ impl App {
             let open = (Condition::OpenRotations, Severity::Unknown);
             let about = self.context.about;
             self.context.messages.say_condition(now, open, text, about);
-        }
-        for pane in &mut self.stack {
-            if let Pane::Rotations(pane) = pane {
-                pane.reload(&mut self.context);
-            }
         }
     }
 

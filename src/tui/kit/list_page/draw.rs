@@ -1,0 +1,196 @@
+//! Draws a page of rows: the line of the filter, the table, the details below it.
+
+use std::borrow::Cow;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{ListPage, Rows};
+use crate::{
+    domain::text::visible,
+    tui::{
+        state::context::Context,
+        widgets::{
+            boxes::{below, page as page_box, titled, titled_rows, with_details},
+            columns::{Cell, Column},
+            paint, table,
+            text_page::TextPage,
+        },
+    },
+};
+
+/// From this width on, all columns are shown.
+const WIDE: u16 = 100;
+/// Cells of the rule beside its title.
+const TITLE_ROOM: usize = 8;
+/// Up to this width, an id is whole while any other column is shown.
+const WHOLE_ID: u16 = 40;
+
+/// A column: its title, the limits of its width, and its cell of a row. The widest visible cell decides the width.
+pub struct Col<R> {
+    column: Column,
+    /// It gives way to no other column up to this width.
+    kept: u16,
+    /// It is left out while all its cells are empty.
+    is_optional: bool,
+    cell: for<'a> fn(&'a R, &'a Context) -> Cell<'a>,
+}
+
+/// A column; those with a high priority are left out first.
+pub fn col<R>(
+    title: &'static str,
+    (least, most): (u16, u16),
+    priority: u8,
+    cell: for<'a> fn(&'a R, &'a Context) -> Cell<'a>,
+) -> Col<R> {
+    Col {
+        column: Column::new(title, least, most, priority),
+        kept: least,
+        is_optional: false,
+        cell,
+    }
+}
+
+impl<R> Col<R> {
+    #[must_use]
+    pub fn right(mut self) -> Self {
+        self.column = self.column.right();
+        self
+    }
+
+    #[must_use]
+    pub fn id(mut self) -> Self {
+        self.column = self.column.id();
+        self.kept = WHOLE_ID;
+        self
+    }
+
+    #[must_use]
+    pub fn sentence(mut self) -> Self {
+        self.column = self.column.sentence();
+        self
+    }
+
+    /// Up to this width it gives way to no other column.
+    #[must_use]
+    pub fn kept(mut self, cells: u16) -> Self {
+        self.kept = cells;
+        self
+    }
+
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
+    pub(super) fn text<'a>(&self, row: &'a R, context: &'a Context) -> Cow<'a, str> {
+        (self.cell)(row, context).text
+    }
+
+    fn fitted(&self, rows: &[&R], context: &Context) -> Column {
+        let cells = rows
+            .iter()
+            .map(|row| paint::columns(&self.text(row, context)));
+        let widest = cells.max().unwrap_or(0) as u16;
+        let mut column = self.column.clone();
+        if self.is_optional && widest == 0 {
+            (column.min, column.max) = (0, 0);
+            column.title = "".into();
+            return column;
+        }
+        let least = column.min;
+        column.max = widest.clamp(least, column.max);
+        column.min = widest.clamp(least, self.kept.max(least)).min(column.max);
+        column
+    }
+}
+
+impl<R: Rows> ListPage<R> {
+    pub(super) fn draw_page(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        context: &Context,
+    ) -> Option<Position> {
+        let theme = context.theme;
+        if let Some(whole) = &self.whole {
+            let inner = page_box(buffer, area, &whole.title(), theme);
+            let mut page = TextPage::new(inner.width, theme);
+            whole.write(&mut page, context);
+            page.draw(buffer, inner, self.scroll.at);
+            return None;
+        }
+        let (area, cursor) = self.draw_filter(buffer, area, context);
+        let (rows, below) = with_details(area, self.kind.detail_rows(context));
+        if !R::draw_rows(self, buffer, rows, context) {
+            self.draw_table(buffer, rows, context);
+        }
+        if below.height == 0 || self.kind.draw_below(buffer, below, context) {
+            return cursor;
+        }
+        if let Some(row) = self.selected(context) {
+            let mut page = TextPage::new(below.width.saturating_sub(2), theme);
+            let title = self.kind.describe(row, &mut page, context);
+            let room = usize::from(below.width).saturating_sub(TITLE_ROOM);
+            let title = paint::words_that_fit(&title, room, theme);
+            let inner = titled(buffer, below, &title, false, theme);
+            page.draw_still(buffer, inner);
+        }
+        cursor
+    }
+
+    /// Draws the line of the filter, with what of it is not understood; returns what is left of the area.
+    fn draw_filter(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        context: &Context,
+    ) -> (Rect, Option<Position>) {
+        if !self.is_filtered() {
+            return (area, None);
+        }
+        let theme = context.theme;
+        let mut line = paint::row(area, 0);
+        if let Some(remark) = self.remark(context) {
+            let typed = paint::columns(self.filter.text()) + "filter    ".len();
+            let room = usize::from(line.width).saturating_sub(typed);
+            let remark = paint::words_that_fit(&visible(remark), room, theme);
+            let width = paint::columns(&remark) as u16;
+            let x = line.right() - width;
+            paint::text(buffer, x, line.y, width, &remark, theme.warning());
+            line.width -= width + u16::from(width < line.width);
+        }
+        let cursor = self.filter.draw(buffer, line, theme, self.is_filtering);
+        (below(area, 1), cursor.filter(|_| self.is_filtering))
+    }
+
+    fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {
+        let theme = context.theme;
+        let columns = self.kind.columns(area.width >= WIDE || self.is_of_all);
+        let rows = self.shown(context);
+        let area = titled_rows(buffer, area, &self.kind.heading(), true, theme);
+        let nothing = if rows.is_empty() {
+            self.nothing(context)
+        } else {
+            String::new()
+        };
+        let cells = |row: &&R::Row, is_plain| {
+            let cell = |column: &Col<R::Row>| {
+                let cell = (column.cell)(row, context);
+                let style = if is_plain { Style::new() } else { cell.style };
+                Cell::new(cell.text.into_owned()).styled(style)
+            };
+            columns.iter().map(cell).collect()
+        };
+        let fitted = |window: &[&R::Row]| {
+            let fitted = columns.iter().map(|column| column.fitted(window, context));
+            fitted.collect()
+        };
+        let rows = (&rows[..], &self.cursor);
+        table::draw(buffer, area, rows, fitted, cells, &nothing, theme);
+    }
+}

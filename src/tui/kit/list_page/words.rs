@@ -1,0 +1,79 @@
+//! What a list says of itself: while it is read, if that failed, if there is nothing, and if nothing matches.
+
+use super::{ListPage, Rows};
+use crate::{
+    search::RowQuery,
+    tui::{keymap::Action, state::context::Context},
+};
+
+impl<R: Rows> ListPage<R> {
+    /// The right of line 2.
+    pub(super) fn state(&self, context: &Context) -> String {
+        let key = context.keys.key(R::PLACE, Action::Refresh);
+        if self.working.is_waiting() {
+            "checking (reads only)".into()
+        } else if self.reading.is_waiting() && !self.is_read {
+            "reading".into()
+        } else if self.failed.is_some() {
+            format!("not read, {key} reads again")
+        } else {
+            R::status(self, context)
+        }
+    }
+
+    /// What stands in place of the rows if there is none.
+    pub(super) fn nothing(&self, context: &Context) -> String {
+        let key = context.keys.key(R::PLACE, Action::Refresh);
+        if let Some(why) = &self.failed {
+            return format!("Not read, {key} reads again: {why}");
+        }
+        if self.reading.is_waiting() && !self.is_read {
+            let waiting = context.waiting(self.reading.ticket());
+            return waiting.map_or_else(|| "Reading the directory".into(), |line| line.whole());
+        }
+        if !self.is_read {
+            return format!("Not read. {key} reads it");
+        }
+        if !self.filter.is_empty() {
+            return self.nothing_matches();
+        }
+        if !self.kind.all(context).is_empty() {
+            return self.nothing_here(context);
+        }
+        self.kind.when_empty(context)
+    }
+
+    fn nothing_matches(&self) -> String {
+        // A text that may be a token is shown nowhere.
+        let filter = match self.filter.looks_secret() {
+            true => "Nothing matches the filter".to_owned(),
+            false => format!("Nothing matches \"{}\"", self.filter.text().trim()),
+        };
+        match R::TESTS {
+            [] => filter,
+            tests => format!("{filter}. Also possible: {}", RowQuery::examples(tests)),
+        }
+    }
+
+    /// There are rows, but the choices of the page leave none.
+    fn nothing_here(&self, context: &Context) -> String {
+        if R::HAS_SCOPE && !self.is_of_all {
+            let all = context.keys.key(R::PLACE, Action::NextField);
+            return format!(
+                "No {} in this profile: {all} shows those of all profiles",
+                R::ROW
+            );
+        }
+        let all = context.keys.key(R::PLACE, Action::FailedOnly);
+        format!("No such {}: {all} shows all", R::ROW)
+    }
+
+    /// What of the filter is not understood.
+    pub(super) fn remark(&self, context: &Context) -> Option<&str> {
+        let query = &self.query;
+        let doubtful = query.doubtful.first();
+        let doubtful = doubtful.filter(|_| self.shown(context).is_empty());
+        let remark = query.wrong.first().or(doubtful)?;
+        (!self.filter.looks_secret()).then_some(remark.as_str())
+    }
+}
