@@ -2,6 +2,8 @@
 //! it reads, its columns and its commands; everything else is here.
 
 mod draw;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use std::{borrow::Cow, fmt::Debug};
@@ -22,6 +24,7 @@ use crate::{
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Pending, ProfileIndex},
+            navigation::PaneRequest,
             notices::Severity,
         },
         widgets::{boxes::page_room, scroll::Cursor, text_field::TextField, text_page::TextPage},
@@ -487,12 +490,14 @@ impl<R: Rows> View for ListPage<R> {
     }
 }
 
+/// The name of a profile; empty if there is no such profile.
+pub fn profile_name(profile: ProfileIndex, context: &Context) -> &str {
+    let profile = context.profiles.get(profile.0);
+    profile.map_or("", |profile| profile.name.as_str())
+}
+
 /// Opens a pane in a profile, and switches to it if necessary.
-pub fn open_in(
-    profile: ProfileIndex,
-    opening: crate::tui::state::navigation::PaneRequest,
-    context: &mut Context,
-) {
+pub fn open_in(profile: ProfileIndex, opening: PaneRequest, context: &mut Context) {
     if profile != context.current {
         context.navigate(Navigation::SwitchTo(profile));
     }

@@ -12,7 +12,7 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
         state::{
             batch::BatchRun,
             context::Context,
@@ -161,9 +161,9 @@ impl Rows for Batches {
 
     fn columns(&self, is_wide: bool) -> Vec<Col<Row>> {
         let mut columns = vec![
-            col("   NO", (5, 7), 0, |(_, batch): &Row, context| {
+            col("     NO", (7, 7), 0, |(_, batch): &Row, context| {
                 let (sign, _, style) = state(batch, context);
-                Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style)
+                Cell::new(format!("  {sign} {:>3}", batch.id.0)).styled(style)
             })
             .right(),
             col("WHAT", (6, 24), 2, |(_, batch): &Row, _| {
@@ -189,7 +189,7 @@ impl Rows for Batches {
         ];
         if is_wide {
             let profile = col("PROFILE", (7, 24), 1, |(profile, _): &Row, context| {
-                Cell::new(context.profile_name(*profile))
+                Cell::new(profile_name(*profile, context))
             });
             let reason = col("REASON", (6, 60), 4, |(_, batch): &Row, _| {
                 Cell::new(batch.reason.as_deref().unwrap_or_default())
@@ -275,7 +275,7 @@ impl Rows for Batches {
     fn describe(&self, (profile, batch): &Row, page: &mut TextPage, context: &Context) -> String {
         let counts = &batch.counts;
         let at = context.whole_time(batch.started_at);
-        let (name, by) = (context.profile_name(*profile), &batch.by);
+        let (name, by) = (profile_name(*profile, context), &batch.by);
         page.text(&counts.to_string(), Style::new());
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));

@@ -100,7 +100,7 @@ impl Rows for Rotations {
 
     fn columns(&self, _is_wide: bool) -> Vec<Col<RotationRow>> {
         vec![
-            col("WHEN", (5, 12), 0, |row: &RotationRow, context| {
+            col("WHEN", (5, 12), 1, |row: &RotationRow, context| {
                 Cell::new(context.stamp(row.started_at))
             })
             .kept(12)
@@ -112,10 +112,10 @@ impl Rows for Rotations {
                 Cell::new(row.user_group_id.as_str())
             })
             .id(),
-            col("TOKEN", (20, 20), 1, |row: &RotationRow, context| {
+            col("TOKEN", (20, 20), 2, |row: &RotationRow, context| {
                 Cell::new(tokens(row, context.theme))
             }),
-            col("BY", (12, 24), 2, |row: &RotationRow, _| {
+            col("BY", (12, 24), 3, |row: &RotationRow, _| {
                 Cell::new(row.by.as_str())
             }),
         ]

@@ -218,12 +218,6 @@ impl Context {
         self.profiles.get(self.current.0)
     }
 
-    /// The name of a profile; empty if there is no such profile.
-    pub fn profile_name(&self, profile: ProfileIndex) -> &str {
-        let profile = self.profiles.get(profile.0);
-        profile.map_or("", |profile| profile.name.as_str())
-    }
-
     /// Starts a job in the current profile.
     pub fn start(&mut self, job: Job) -> Ticket {
         self.start_in(self.current, job)

@@ -59,6 +59,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/operations/refresh.rs", 1, "which groups an unfinished refresh need not read again; a plain read later shows what it left out"),
     ("src/operations/rotation/settle_window.rs", 1, DIRECTORY),
     ("src/platform/clock.rs", 5, "the wall clock stands in only where a machine has no clock that nobody sets"),
+    ("src/search/query/rows.rs", 1, FILTER),
     ("src/service/keys.rs", 2, "one clock, that of the service: when its own keys end"),
     ("src/service/rules/shared.rs", 1, "one clock, that of the service: when its own keys end"),
     ("src/tui/panes/batch/run.rs", 4, OWN),

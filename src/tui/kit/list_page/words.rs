@@ -24,12 +24,12 @@ impl<R: Rows> ListPage<R> {
     /// What stands in place of the rows if there is none.
     pub(super) fn nothing(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
-        if let Some(why) = &self.failed {
-            return format!("Not read, {key} reads again: {why}");
-        }
         if self.reading.is_waiting() && !self.is_read {
             let waiting = context.waiting(self.reading.ticket());
             return waiting.map_or_else(|| "Reading the directory".into(), |line| line.whole());
+        }
+        if let Some(why) = &self.failed {
+            return format!("Not read, {key} reads again: {why}");
         }
         if !self.is_read {
             return format!("Not read. {key} reads it");
