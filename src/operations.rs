@@ -7,6 +7,7 @@ mod at_work;
 pub mod attention;
 pub mod batch;
 mod bulk_edit;
+mod cancel;
 pub mod doctor;
 mod failpoints;
 mod failure;
@@ -33,6 +34,7 @@ use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
+pub use cancel::Cancel;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
 pub use fault_injection::fail_at;
@@ -130,6 +132,8 @@ pub struct Operations(
     Option<WaitListener>,
     /// What has become of a request that was sent is kept until the directory is back.
     bool,
+    /// Cancels the changes made through this handle that are not sent yet.
+    Option<Cancel>,
 );
 
 struct Inner {
@@ -181,13 +185,16 @@ impl Operations {
             last_stated: facts::LastStated::default(),
             points: failpoints::Failpoints::default(),
         });
-        Self(inner, None, None, false)
+        Self(inner, None, None, false, None)
     }
 
     /// Returns the same operations with `listener` notified of their exchanges, without secrets.
     #[must_use]
     pub fn with_listener(&self, listener: Listener) -> Self {
-        Self(Arc::clone(&self.0), Some(listener), self.2.clone(), self.3)
+        Self {
+            1: Some(listener),
+            ..self.clone()
+        }
     }
 
     pub fn profile(&self) -> &Profile {

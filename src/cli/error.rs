@@ -8,7 +8,7 @@ use super::unexpected;
 use crate::{
     config::{ConfigError, edit::EditError},
     directory::DirectoryError,
-    domain::{group::UserGroupId, history::Ending},
+    domain::history::Ending,
     operations::Failure,
     service::store::StoreError,
 };
@@ -18,14 +18,6 @@ use crate::{
 pub(crate) enum CliError {
     #[error("{failure}{}", advice(failure))]
     Failed { failure: Failure },
-    /// A change that did not come about, for a failure that does not name its group.
-    #[error("\"{id}\" NOT {changed}: {failure}")]
-    NotChanged {
-        id: UserGroupId,
-        /// What would have become of the group: "rotated" or "updated".
-        changed: &'static str,
-        failure: Box<Failure>,
-    },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
@@ -46,26 +38,6 @@ pub(crate) enum CliError {
 }
 
 impl CliError {
-    /// The failure of a change of this group: the message begins with the group and the verdict.
-    pub(super) fn of_change(
-        id: &UserGroupId,
-        changed: &'static str,
-    ) -> impl FnOnce(Failure) -> Self {
-        let id = id.clone();
-        move |failure| match failure {
-            Failure::Refused { .. }
-            | Failure::KeyRefused { .. }
-            | Failure::Busy { .. }
-            | Failure::Unreachable(_)
-            | Failure::Unreadable(_) => Self::NotChanged {
-                id,
-                changed,
-                failure: Box::new(failure),
-            },
-            failure => Self::Failed { failure },
-        }
-    }
-
     /// An error of the service's database. Adds which database it is if the error does not say so.
     pub(super) fn from_store(database: &Path, error: StoreError) -> Self {
         let (text, name) = (error.to_string(), database.display().to_string());
@@ -87,12 +59,16 @@ impl CliError {
         const DIRECTORY: &str = "the directory was lost";
         match self {
             Self::Unexpected(report) => Err(report),
-            Self::Directory(lost @ DirectoryError::Stopped { .. })
-            | Self::Failed {
-                failure:
-                    Failure::NothingSent(lost @ DirectoryError::Stopped { .. })
-                    | Failure::NotKept(lost @ DirectoryError::Stopped { .. }),
-            } => Err(unexpected::report(DIRECTORY, &lost)),
+            Self::Directory(lost @ DirectoryError::Stopped { .. }) => {
+                Err(unexpected::report(DIRECTORY, &lost))
+            }
+            Self::Failed { failure } => match failure.bare() {
+                Failure::NothingSent(lost @ DirectoryError::Stopped { .. })
+                | Failure::NotKept(lost @ DirectoryError::Stopped { .. }) => {
+                    Err(unexpected::report(DIRECTORY, lost))
+                }
+                _ => Ok(Self::Failed { failure }),
+            },
             Self::Store(lost @ (StoreError::Stopped | StoreError::Unexpected(_))) => Err(
                 unexpected::report("the database of the service was lost", &lost),
             ),
@@ -104,7 +80,6 @@ impl CliError {
     pub(super) fn ending(&self) -> Option<Ending> {
         match self {
             Self::Failed { failure } => failure.ending(),
-            Self::NotChanged { failure, .. } => failure.ending(),
             Self::Interrupted { in_flight: true } => Some(Ending::Unknown),
             Self::Config(_)
             | Self::Directory(_)

@@ -25,12 +25,15 @@ use crate::{
         known::KnownGroup,
         text::{counted, visible},
     },
-    operations::{ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory},
+    operations::{
+        Cancel, ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory,
+    },
 };
 
-/// Set while a change was sent, or is about to be, and its outcome is not known yet.
+/// Set while a change was sent, or is about to be, and its outcome is not known yet; and what cancels those that are not
+/// sent yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InFlight(Arc<AtomicBool>);
+pub(super) struct InFlight(Arc<AtomicBool>, Cancel);
 
 impl InFlight {
     pub(super) fn is_on(&self) -> bool {
@@ -46,10 +49,10 @@ impl InFlight {
     }
 }
 
-/// Runs work that may change something. The first signal ends it, unless a change is in flight: then only the second
-/// signal does.
+/// Runs work that may change something. The first signal ends it, unless a change is in flight: then it
+/// only cancels what is not sent yet, and the second signal ends it.
 pub(super) async fn interruptible(
-    in_flight: &InFlight,
+    changes: &InFlight,
     signals: &mut Signals,
     work: impl Future<Output = Result<Exit, CliError>>,
 ) -> Result<Exit, CliError> {
@@ -60,11 +63,13 @@ pub(super) async fn interruptible(
             biased;
             ended = &mut work => return ended,
             () = signals.next() => {
-                let in_flight = in_flight.is_on();
+                let in_flight = changes.is_on();
                 if !in_flight || warned {
                     return Err(CliError::Interrupted { in_flight });
                 }
                 warned = true;
+                // A change that is not sent yet is not sent any more.
+                changes.1.cancel();
                 output::alarm("finishing running requests; a second signal exits at once");
             }
         }
@@ -111,7 +116,7 @@ impl Session {
             Clock::System,
         );
         Ok(Self {
-            operations: with_listeners(&operations),
+            operations: with_listeners(&operations.cancelled_by(in_flight.1.clone())),
             json,
             no_input,
             in_flight,
@@ -148,7 +153,11 @@ impl Session {
             )));
         };
         Ok(Self {
-            operations: with_listeners(&self.operations_of(profile)),
+            operations: with_listeners(
+                &self
+                    .operations_of(profile)
+                    .cancelled_by(self.in_flight.1.clone()),
+            ),
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),

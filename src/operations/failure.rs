@@ -246,6 +246,23 @@ pub enum Failure {
         changed: &'static str,
         failure: Box<Failure>,
     },
+    /// Whoever asked for the change has taken that back in time.
+    #[error(
+        "\"{id}\" NOT {changed}: it was cancelled before the change was sent; nothing was changed"
+    )]
+    Cancelled {
+        id: UserGroupId,
+        /// What would have become of the group: "created", "updated" or "rotated".
+        changed: &'static str,
+    },
+    /// A change or a read that did not come about, for a failure that does not name its group.
+    #[error("{}", failure.about(id, changed))]
+    NotChanged {
+        id: UserGroupId,
+        /// What would have become of the group: "created", "updated", "rotated" or "read".
+        changed: &'static str,
+        failure: Box<Failure>,
+    },
     /// A mutation that may or may not have taken effect.
     #[error(
         "UNKNOWN whether the {operation} of \"{id}\" took effect: it was sent, but {why}. {next}"
@@ -260,8 +277,9 @@ pub enum Failure {
     /// The token is still the old one; it is safe to try again.
     #[error("\"{id}\" NOT rotated, its token is still the old one: {why}. It is safe to try again")]
     NotApplied { id: UserGroupId, why: String },
-    #[error("CONFLICT: {}. Do not rotate again before a person has looked", .why.trim_end_matches('.'))]
+    #[error("\"{id}\" CONFLICT: {}. Investigate before you rotate it again", .why.trim_end_matches('.'))]
     Conflict {
+        id: UserGroupId,
         why: String,
         /// The contradiction is the tag of another environment (hazard 11).
         wrong_environment: bool,
@@ -289,6 +307,15 @@ pub enum Failure {
 const BODILESS: &str =
     "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
+/// The change of a group as a noun.
+fn noun(changed: &str) -> &'static str {
+    match changed {
+        "created" => "create",
+        "rotated" => "rotation",
+        _ => "update",
+    }
+}
+
 /// What happened to the read, without its advice: to read again is safe, the change after it may not be.
 fn of_read(failure: &Failure) -> String {
     match failure {
@@ -307,6 +334,57 @@ impl Failure {
                 changed,
                 failure: Box::new(self),
             },
+            other => other,
+        }
+    }
+
+    /// The failure of this change of a group: its text names the group and begins with the verdict.
+    #[must_use]
+    pub fn of_change(self, id: &UserGroupId, changed: &'static str) -> Self {
+        match self {
+            Self::NotWritten(error) if changed != "read" => Self::Unknown {
+                id: id.clone(),
+                operation: noun(changed),
+                why: format!("its answer could not be written down here: {error}"),
+                next: "Read the group again",
+            },
+            failure if failure.names_no_group() => Self::NotChanged {
+                id: id.clone(),
+                changed,
+                failure: Box::new(failure),
+            },
+            failure => failure,
+        }
+    }
+
+    /// The text of [`Failure::of_change`].
+    pub(super) fn about(&self, id: &UserGroupId, changed: &str) -> String {
+        if self.names_no_group() {
+            format!("\"{id}\" NOT {changed}: {self}")
+        } else {
+            self.to_string()
+        }
+    }
+
+    fn names_no_group(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused { .. }
+                | Self::KeyRefused { .. }
+                | Self::Busy { .. }
+                | Self::Unreachable(_)
+                | Self::Unreadable(_)
+                | Self::Key(_)
+                | Self::Client(_)
+                | Self::NothingSent(_)
+                | Self::NotKept(_)
+        )
+    }
+
+    /// The failure itself, without the group that it is about.
+    pub fn bare(&self) -> &Self {
+        match self {
+            Self::NotChanged { failure, .. } => failure,
             other => other,
         }
     }
@@ -353,6 +431,8 @@ impl Failure {
             | Self::Unreachable(_)
             | Self::Unreadable(_)
             | Self::ReadBefore { .. }
+            | Self::Cancelled { .. }
+            | Self::NotChanged { .. }
             | Self::Unknown { .. }
             | Self::NotApplied { .. }
             | Self::NoHandOff(_)
@@ -370,7 +450,7 @@ impl Failure {
                 Some(Ending::Refused)
             }
             Self::Unreachable(_) => Some(Ending::Unreachable),
-            Self::ReadBefore { failure, .. } => failure.ending(),
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => failure.ending(),
             // It was sent; what came of it is not in the directory.
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
@@ -398,6 +478,7 @@ impl Failure {
             | Self::ChangeEnded { .. }
             | Self::ChangeUnderWay { .. }
             | Self::NoReason
+            | Self::Cancelled { .. }
             | Self::Annotation(_)
             | Self::ViewName { .. }
             | Self::Place(_)

@@ -1,7 +1,5 @@
 //! How operations record what they did.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value, json};
 
 use super::{Failure, Operations, groups::claims::Claim};
@@ -25,7 +23,10 @@ impl Operations {
     /// until the directory is back, and recorded then.
     #[must_use]
     pub fn keeping_outcomes(&self) -> Self {
-        Self(Arc::clone(&self.0), self.1.clone(), self.2.clone(), true)
+        Self {
+            3: true,
+            ..self.clone()
+        }
     }
 
     pub(super) fn keeps_outcomes(&self) -> bool {

@@ -3,6 +3,7 @@
 mod attention;
 mod batch;
 mod bulk_edit;
+mod cancelling;
 mod changed_keys;
 mod colours;
 mod compare;

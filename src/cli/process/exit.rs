@@ -160,7 +160,6 @@ impl Exit {
     pub(crate) fn from_error(error: &CliError) -> Self {
         match error {
             CliError::Failed { failure } => Self::from_failure(failure),
-            CliError::NotChanged { failure, .. } => Self::from_failure(failure),
             CliError::Directory(error) => Self::from_directory(error),
             CliError::Config(_)
             | CliError::Store(_)
@@ -241,7 +240,10 @@ impl Exit {
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
-            Failure::ReadBefore { failure, .. } => Self::from_failure(failure),
+            Failure::ReadBefore { failure, .. } | Failure::NotChanged { failure, .. } => {
+                Self::from_failure(failure)
+            }
+            Failure::Cancelled { .. } => Self::Interrupted,
         }
     }
 }

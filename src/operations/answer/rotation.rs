@@ -86,6 +86,7 @@ impl Operations {
                     .await
                     .map_err(|error| not_written(under_way.id, &why, &error))?;
                 Err(Failure::Conflict {
+                    id: under_way.id.clone(),
                     why,
                     wrong_environment,
                 })
@@ -256,6 +257,7 @@ impl Operations {
                 },
             }),
             State::Conflict => Err(Failure::Conflict {
+                id: under_way.id.clone(),
                 why: format!("{why}; then {}", row.note.unwrap_or_default()),
                 wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
             }),

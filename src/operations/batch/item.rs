@@ -251,7 +251,13 @@ impl ItemContext {
         failure: Failure,
         begun: Instant,
     ) -> Outcome {
-        let why = failure.to_string();
+        let changed = if item.edit.is_some() {
+            "updated"
+        } else {
+            "rotated"
+        };
+        let why = failure.about(&item.user_group_id, changed);
+        let reason = failure.to_string();
         match failure {
             Failure::Unknown { .. } | Failure::NotWritten(_) => {
                 self.outcome_from_journal(item, ItemStatus::Unknown, why, begun)
@@ -294,7 +300,8 @@ impl ItemContext {
                 let mut outcome = self
                     .outcome_from_journal(item, ItemStatus::NotStarted, why, begun)
                     .await;
-                outcome.fatal.clone_from(&outcome.ended.note);
+                // It is as true of the next group.
+                outcome.fatal = Some(reason);
                 outcome
             }
             other => {

@@ -28,16 +28,22 @@ fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
 #[test]
 fn a_conflict_ends_its_first_sentence_once() {
     let conflict = Failure::Conflict {
+        id: id(),
         why: "Check base_url and API key of the profile.".into(),
         wrong_environment: true,
     };
     let text = conflict.to_string();
-    assert!(text.contains("of the profile. Do not rotate"), "{text}");
+    assert!(
+        text.starts_with("\"acme\" CONFLICT: Check")
+            && text.contains("of the profile. Investigate"),
+        "{text}"
+    );
 }
 
 #[test]
 fn only_another_environment_is_one() {
     let conflict = |wrong_environment| Failure::Conflict {
+        id: id(),
         why: "so".into(),
         wrong_environment,
     };

@@ -37,6 +37,9 @@ pub type WaitListener = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
 pub(crate) struct Claim {
     operations: Operations,
     id: MutationId,
+    group: UserGroupId,
+    /// What becomes of the group: "created", "updated" or "read".
+    changed: &'static str,
     state: State,
 }
 
@@ -57,6 +60,8 @@ impl Claim {
         sent: Sent,
         item: Option<ItemKey>,
     ) -> Result<SendBy, Failure> {
+        // The last moment: from here on it counts as sent.
+        self.operations.not_cancelled(&self.group, self.changed)?;
         let begun = self.operations.moment();
         let step = MutationStep {
             changes,
@@ -123,6 +128,16 @@ impl Drop for Claim {
     }
 }
 
+/// What becomes of the group, for "NOT updated".
+fn participle(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "created",
+        Operation::Update => "updated",
+        Operation::Rotate => "rotated",
+        Operation::Get | Operation::HandOff => "read",
+    }
+}
+
 /// How long to wait for a group that is held.
 pub(crate) struct Wait {
     until: Instant,
@@ -134,7 +149,10 @@ impl Operations {
     /// Returns the same operations; `waiting` is called when another mutation holds the group for more than a moment.
     #[must_use]
     pub fn with_wait_listener(&self, waiting: WaitListener) -> Self {
-        Self(Arc::clone(&self.0), self.1.clone(), Some(waiting), self.3)
+        Self {
+            2: Some(waiting),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn patience(&self) -> Wait {
@@ -176,10 +194,12 @@ impl Operations {
             };
             let begun = self.directory().begin_mutation(self.here(), intent).await;
             match begun.map_err(Failure::NothingSent)? {
-                Claimed::Begun(id) => {
+                Claimed::Begun(number) => {
                     return Ok(Claim {
                         operations: self.clone(),
-                        id,
+                        id: number,
+                        group: id.clone(),
+                        changed: participle(operation),
                         state: State::Intended,
                     });
                 }
@@ -191,7 +211,11 @@ impl Operations {
                 {
                     repeats = Some(holder.id);
                 }
-                Claimed::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+                Claimed::HeldBy(holder) => {
+                    let waited = self.wait_for(&holder, &mut wait);
+                    self.unless_cancelled(id, participle(operation), waited)
+                        .await?;
+                }
             }
         }
     }

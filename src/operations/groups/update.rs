@@ -114,7 +114,8 @@ impl Operations {
         let changes = changes_for_history(Operation::Update, &change);
         let mut claim = self.claim(id, Operation::Update, changes, gate).await?;
         let unread = |failure: Failure| failure.before(id, "updated");
-        let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
+        let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
+        let read = self.unless_cancelled(id, "updated", read).await;
         let mut before = read.map_err(unread)?;
         not_created(id, &before)?;
         if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {
@@ -126,7 +127,8 @@ impl Operations {
         // A place that had never been read before has just revealed that it returns properties.
         let readable = before.facts.properties_are_readable();
         if readable && !before.read.contains(&Field::Properties) {
-            let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
+            let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
+            let read = self.unless_cancelled(id, "updated", read).await;
             before = read.map_err(unread)?;
         }
         before.open.retain(|other| other.id != claim.id());

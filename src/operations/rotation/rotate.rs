@@ -135,7 +135,15 @@ impl Operations {
         let Preflight {
             token: current,
             warnings,
-        } = self.preflight(before, id, target.seen, assurance).await?;
+        } = match assurance {
+            UnknownIdPolicy::KnownOnly => {
+                let preflight = self.preflight(before, id, target.seen, assurance);
+                self.unless_cancelled(id, "rotated", preflight).await?
+            }
+            // This read may create the group, which nobody can take back.
+            UnknownIdPolicy::Exists => self.preflight(before, id, target.seen, assurance).await?,
+        };
+        self.not_cancelled(id, "rotated")?;
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
         let mut under_way = UnderWay {
@@ -150,6 +158,11 @@ impl Operations {
         self.reached(Failpoint::IntentDurable);
         // The preflight has made key and TLS ready: from here on only the network is needed.
         let client = self.client(RequestKind::Change(operation)).await?;
+        // The last moment: from here on it counts as sent.
+        if let Err(cancelled) = self.not_cancelled(id, "rotated") {
+            self.never_sent(&mut under_way, &cancelled).await;
+            return Err(cancelled);
+        }
         let sending = self.moment();
         self.advance(&mut under_way, Event::Sending, StepRecord::default())
             .await
@@ -239,7 +252,10 @@ impl Operations {
                         by: row.by,
                     });
                 }
-                BeginResult::HeldBy(holder) => self.wait_for(&holder, &mut wait).await?,
+                BeginResult::HeldBy(holder) => {
+                    let waited = self.wait_for(&holder, &mut wait);
+                    self.unless_cancelled(id, "rotated", waited).await?;
+                }
                 BeginResult::RotatedBy(token) => {
                     return Err(Failure::JustRotated {
                         id: id.clone(),
@@ -249,6 +265,18 @@ impl Operations {
                 }
             }
         }
+    }
+
+    /// Ends a rotation whose intent is durable and which was cancelled before it was sent.
+    async fn never_sent(&self, under_way: &mut UnderWay<'_>, cancelled: &Failure) {
+        let why = Some(cancelled.to_string());
+        let step = StepRecord {
+            entry: Some(self.rotation_entry(under_way, Ending::NotApplied, None, why.clone())),
+            note: why,
+            ..StepRecord::default()
+        };
+        // Nothing was sent, whether or not that can be recorded: an intent that was left is found later.
+        drop(self.advance(under_way, Event::Orphaned, step).await);
     }
 
     /// The refusal for a token that is not the one that was meant, with who replaced it, if that was done from here.

@@ -28,9 +28,14 @@ pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
     let theme = context.theme;
     let fits = |text: &String| columns(text) <= room;
     let Some(line) = context.in_flight() else {
-        let answer = context.last_answer;
-        let answer = answer.map(|(status, took)| format!("{status} {}ms", took.as_millis()));
-        return (answer.filter(fits).unwrap_or_default(), theme.dim());
+        let answer = context.last_answer.as_ref();
+        let answer = answer.filter(|answer| fits(&answer.text));
+        let style = match answer {
+            Some(answer) if answer.is_failed => theme.warning(),
+            _ => theme.dim(),
+        };
+        let text = answer.map_or_else(String::new, |answer| answer.text.clone());
+        return (text, style);
     };
     let whole = Some(line.whole()).filter(fits);
     let text = whole.unwrap_or_else(|| words_that_fit(&line.text, room, theme));

@@ -232,7 +232,9 @@ impl View for Inspector {
                 Some("no request has ended".into())
             }
             Action::Refresh => Some("nothing to read".into()),
-            Action::Stop if self.cancellable(context).is_none() => Some("no read in flight".into()),
+            Action::Stop if self.cancellable(context).is_none() => {
+                Some("no read in flight, and no change that is not sent yet".into())
+            }
             _ => self.list.disabled(action),
         }
     }

@@ -213,6 +213,7 @@ impl View for Review {
             Stage::Deciding => "nothing is sent yet".into(),
             Stage::Sending(_) => "sending".into(),
             Stage::Failed(error) if error.ending == Some(Ending::Unknown) => "UNKNOWN".into(),
+            Stage::Failed(error) if error.is_cancelled => "cancelled, nothing was sent".into(),
             Stage::Failed(_) => "failed".into(),
         }
     }

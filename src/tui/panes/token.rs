@@ -286,7 +286,12 @@ impl View for TokenPane {
         }
     }
 
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        if let (Action::Back, Stage::Rotating(ticket)) = (action, &self.stage)
+            && context.is_unsent_change(*ticket)
+        {
+            return Some("cancel");
+        }
         let is_shown = self.revealed_until.is_some();
         (action == Action::Reveal && is_shown).then_some("hide")
     }

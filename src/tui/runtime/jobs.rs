@@ -134,15 +134,15 @@ impl Backends {
                 let forgotten = operations.forget_draft(&id, until).await;
                 listed(forgotten.map(|()| Outcome::DraftForgotten))
             }),
-            Job::LookUp(id) => {
-                Box::pin(
-                    async move { done(operations.look_up(&id, UnknownIdPolicy::KnownOnly).await) },
-                )
-            }
+            Job::LookUp(id) => Box::pin(async move {
+                let read = operations.look_up(&id, UnknownIdPolicy::KnownOnly).await;
+                done(&id, "read", read)
+            }),
             Job::SameId(id) => Box::pin(async move { self.same_id(&id).await }),
-            Job::Create(id, wanted) => {
-                Box::pin(async move { done(operations.create(&id, &wanted).await) })
-            }
+            Job::Create(id, wanted) => Box::pin(async move {
+                let operations = operations.cancelled_by(context.cancel);
+                done(&id, "created", operations.create(&id, &wanted).await)
+            }),
             Job::Update {
                 id,
                 base,
@@ -157,19 +157,25 @@ impl Backends {
                     sends_unchanged,
                     whole: Vec::new(),
                 };
+                let operations = operations.cancelled_by(context.cancel);
                 let known = UnknownIdPolicy::KnownOnly;
-                done(operations.update_edit(&id, &edit, known).await)
+                done(
+                    &id,
+                    "updated",
+                    operations.update_edit(&id, &edit, known).await,
+                )
             }),
             Job::Rotate { id, seen, reason } => Box::pin(async move {
                 // Nothing is spared: the page has shown who rotated it last, and when.
-                done(
-                    operations
-                        .rotate_seen(&id, seen, reason, UnknownIdPolicy::KnownOnly)
-                        .await,
-                )
+                let operations = operations.cancelled_by(context.cancel);
+                let known = UnknownIdPolicy::KnownOnly;
+                let rotated = operations.rotate_seen(&id, seen, reason, known).await;
+                done(&id, "rotated", rotated)
             }),
             Job::Confirm(rotated) => {
-                Box::pin(async move { done(Ok(operations.confirm(*rotated).await)) })
+                Box::pin(
+                    async move { Ok(Outcome::Done(Box::new(operations.confirm(*rotated).await))) },
+                )
             }
             Job::Rotations => {
                 Box::pin(
@@ -341,6 +347,12 @@ fn unreadable(error: &DirectoryError) -> JobError {
     }
 }
 
-fn done(result: Result<Done, Failure>) -> Result<Outcome, JobError> {
-    Ok(Outcome::Done(Box::new(result?)))
+/// The end of a read or a change of one group; a failure names the group and says what did not come about.
+fn done(
+    id: &UserGroupId,
+    changed: &'static str,
+    result: Result<Done, Failure>,
+) -> Result<Outcome, JobError> {
+    let done = result.map_err(|failure| failure.of_change(id, changed))?;
+    Ok(Outcome::Done(Box::new(done)))
 }

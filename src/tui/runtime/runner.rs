@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     domain::batch::StopCause,
-    operations::{Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
+    operations::{Cancel, Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
     tui::{
         ExitReason, frame,
         state::{
@@ -54,6 +54,8 @@ pub struct Runner<S: Screen> {
     recorded: mpsc::UnboundedReceiver<RecordedExchange>,
     /// Running reads; a write has no handle here, so it cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
+    /// Cancels the running single changes that are not sent yet.
+    changes: HashMap<Ticket, Cancel>,
     /// Commands for the running bulk rotations.
     run_controls: RunControls,
     /// An external edit that the person requested, until the event loop performs it.
@@ -96,6 +98,7 @@ impl<S: Screen> Runner<S> {
             recorder,
             recorded,
             reads: HashMap::new(),
+            changes: HashMap::new(),
             run_controls: RunControls::default(),
             external_edit: None,
             feed: None,
@@ -350,6 +353,12 @@ impl<S: Screen> Runner<S> {
                     }
                     Ok(())
                 }
+                Effect::CancelChange(ticket) => {
+                    if let Some(change) = self.changes.get(&ticket) {
+                        change.cancel();
+                    }
+                    Ok(())
+                }
                 Effect::Steer(ticket, command) => {
                     if let Some(run_controls) = lock(&self.run_controls).get(&ticket) {
                         run_controls.send_replace(command);
@@ -393,13 +402,19 @@ impl<S: Screen> Runner<S> {
             }
         }
         self.reads.retain(|_, read| !read.is_finished());
+        let running = &self.app.context.running;
+        self.changes
+            .retain(|ticket, _| running.contains_key(ticket));
         lock(&self.run_controls).retain(|_, run_controls| !run_controls.is_closed());
     }
 
     /// Refuses a job that would have to be written down while the directory cannot be written.
     fn refuse(&self, ticket: Ticket) {
         let why = self.app.context.refused_by_the_directory();
-        let refused = Outcome::Failed(JobError::of(why.unwrap_or_default()));
+        let why = why.unwrap_or_default();
+        let running = self.app.context.running.get(&ticket);
+        let why = running.map_or(why.clone(), |running| running.job.refusal(&why));
+        let refused = Outcome::Failed(JobError::of(why));
         let sender = self.sender.clone();
         tokio::spawn(async move {
             let _ = sender.send(Msg::Done(ticket, refused)).await;
@@ -413,11 +428,16 @@ impl<S: Screen> Runner<S> {
         if job.can_be_steered() {
             lock(&self.run_controls).insert(ticket, run_controls);
         }
+        let cancel = Cancel::default();
+        if job.spec().change.is_some() {
+            self.changes.insert(ticket, cancel.clone());
+        }
         let news = sender.clone();
         let link = JobContext {
             ticket,
             news,
             command,
+            cancel,
             listener: Listener::new(ticket.0, self.recorder.clone()),
         };
         let work = tokio::spawn(async move { backends.run(profile, *job, link).await });

@@ -157,6 +157,7 @@ impl App {
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
                 for exchange in exchanges {
+                    self.context.note_answer(&exchange);
                     self.context.exchanges.push(now, exchange);
                 }
             }
@@ -200,7 +201,7 @@ impl App {
             self.refuse(format!("Not available: {why}"));
             return;
         }
-        if self.refuses_secret(action) || action == Action::Back && self.cancel_awaited_reads() {
+        if self.refuses_secret(action) || action == Action::Back && self.cancel_awaited() {
             return;
         }
         let context = &mut self.context;
@@ -321,7 +322,7 @@ impl App {
             Navigation::Leave(reason) => self.leave(reason, StopCause::Quit),
             Navigation::Press(action) => self.press(action),
             Navigation::Run(command) => self.run(command),
-            Navigation::CancelRead(ticket) => self.cancel_read(ticket),
+            Navigation::CancelRead(ticket) => self.cancel_job(ticket),
             Navigation::Confirmed => {
                 let pane = self.stack.last_mut().expect("the bottom pane stays");
                 pane.view_mut().confirmed(&mut self.context);

@@ -4,7 +4,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
-    time::Duration,
 };
 
 use jiff::{Timestamp, tz::TimeZone};
@@ -14,7 +13,7 @@ use super::{
     batch::BatchRun,
     command::Command,
     drafts::Drafts,
-    exchanges::Exchanges,
+    exchanges::{Exchanges, LastAnswer},
     groups::Groups,
     live::Live,
     message::{Effect, Job, JobError, JobSpec, Pending, ProfileIndex, Ticket},
@@ -31,7 +30,7 @@ use crate::{
         token::Token,
     },
     operations::{
-        Guarded, PlaceProblem, RotationId, RotationRow,
+        Guarded, PlaceProblem, RecordedExchange, RotationId, RotationRow,
         attention::{Attention, ConcernKind},
         batch::{Resumption, RunCommand},
     },
@@ -79,6 +78,8 @@ pub struct Running {
     pub profile: ProfileIndex,
     pub since: Timestamp,
     pub job: JobSpec,
+    /// The person cancelled this change; its outcome says whether that was in time.
+    pub is_cancelling: bool,
 }
 
 /// Maximum size of a copy in bytes: in base64 it is just below the 74,994 that xterm and tmux accept; they silently
@@ -121,8 +122,8 @@ pub struct Context {
     pub running: BTreeMap<Ticket, Running>,
     /// The job that the page with the focus waits for.
     pub page_waits_for: Option<Ticket>,
-    /// Status and latency of the last answer.
-    pub last_answer: Option<(u16, Duration)>,
+    /// How the last request to the service ended.
+    pub last_answer: Option<LastAnswer>,
     /// The open rotations of this profile, as far as known.
     pub open: Arc<BTreeMap<UserGroupId, State>>,
     /// The list views of other profiles as they were left.
@@ -250,6 +251,7 @@ impl Context {
             profile,
             since: self.now,
             job: job.spec(),
+            is_cancelling: false,
         };
         // If a list is being read already, its record of newer groups also serves the second one.
         if running.job.is_list && profile == self.current && !self.is_reading_groups() {
@@ -317,6 +319,26 @@ impl Context {
         {
             self.running.remove(&ticket);
             self.effects.push(Effect::Cancel(ticket));
+        }
+    }
+
+    /// Notes how a request to the service of this profile ended.
+    pub fn note_answer(&mut self, recorded: &RecordedExchange) {
+        let is_here = self
+            .profile()
+            .is_some_and(|profile| profile.name == recorded.profile);
+        if let Some(answer) = LastAnswer::of(recorded).filter(|_| is_here) {
+            self.last_answer = Some(answer);
+        }
+    }
+
+    /// Cancels a change that is not sent yet. The job ends by itself, and says whether that was in time.
+    pub fn cancel_change(&mut self, ticket: Ticket) {
+        if self.is_unsent_change(ticket)
+            && let Some(running) = self.running.get_mut(&ticket)
+        {
+            running.is_cancelling = true;
+            self.effects.push(Effect::CancelChange(ticket));
         }
     }
 

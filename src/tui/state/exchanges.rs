@@ -102,6 +102,38 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
+/// How the last request ended, for line 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastAnswer {
+    /// Status and time; for a request that failed its status and verdict.
+    pub text: String,
+    pub is_failed: bool,
+}
+
+impl LastAnswer {
+    /// `None` while it is in flight.
+    pub fn of(recorded: &RecordedExchange) -> Option<Self> {
+        let exchange = Exchange {
+            number: 0,
+            at: Timestamp::UNIX_EPOCH,
+            recorded: recorded.clone(),
+        };
+        let status = exchange.status();
+        let milliseconds = recorded.duration.as_millis();
+        match recorded.kind {
+            ExchangeKind::InFlight => None,
+            ExchangeKind::Done => Some(Self {
+                text: format!("{status} {milliseconds}ms"),
+                is_failed: false,
+            }),
+            _ => Some(Self {
+                text: status,
+                is_failed: true,
+            }),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Exchanges {
     /// Newest first.

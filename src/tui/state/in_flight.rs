@@ -9,6 +9,7 @@ use super::{
     context::{Context, Running},
     message::Ticket,
 };
+use crate::operations::Call;
 
 /// Anything that ends sooner than this is not mentioned.
 const SHOW_AFTER: SignedDuration = SignedDuration::from_millis(300);
@@ -67,14 +68,28 @@ impl Context {
         self.line(&flights, self.esc(ticket))
     }
 
-    /// Whether it is a read at the service that the person can see and cancel.
+    /// Whether it is a single change of which nothing was sent yet, as far as seen here.
+    pub fn is_unsent_change(&self, ticket: Ticket) -> bool {
+        let Some(running) = self.running.get(&ticket) else {
+            return false;
+        };
+        let in_flight = self.exchanges.in_flight();
+        let in_flight = in_flight.filter(|one| one.ticket() == ticket);
+        let mut requests = in_flight.chain(self.exchanges.of(ticket));
+        running.job.change.is_some()
+            && !running.is_cancelling
+            && requests.all(|one| one.recorded.call == Call::GetOrCreate)
+    }
+
+    /// Whether it is a read at the service that the person can see, or a change that is not sent yet: then it can be
+    /// cancelled.
     pub fn can_cancel(&self, ticket: Ticket) -> bool {
         let Some(running) = self.running.get(&ticket) else {
             return false;
         };
         let mut requests = self.exchanges.in_flight();
         let asks = running.job.group.is_some() || requests.any(|one| one.ticket() == ticket);
-        !running.job.is_write && asks
+        !running.job.is_write && asks || self.is_unsent_change(ticket)
     }
 
     /// Whether it has taken long enough to be shown.
@@ -123,7 +138,12 @@ impl Context {
 
     fn esc(&self, ticket: Ticket) -> &'static str {
         let is_write = |running: &Running| running.job.is_write && running.job.group.is_some();
-        if self.can_cancel(ticket) {
+        let is_cancelling = |running: &Running| running.is_cancelling;
+        if self.is_unsent_change(ticket) {
+            "Esc cancels, nothing is sent yet"
+        } else if self.running.get(&ticket).is_some_and(is_cancelling) {
+            "being cancelled"
+        } else if self.can_cancel(ticket) {
             "Esc cancels"
         } else if self.running.get(&ticket).is_some_and(is_write) {
             "Esc leaves, the request continues"

@@ -22,6 +22,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         pasted::Pasted,
+        text::visible,
         token::{Fingerprint, Token},
     },
     formats::{Columns, Format},
@@ -89,8 +90,10 @@ pub enum Msg {
 #[derive(Debug, PartialEq)]
 pub enum Effect {
     Start(Ticket, ProfileIndex, Box<Job>),
-    /// Drops a read; a write is never cancelled.
+    /// Drops a read; a write is never dropped.
     Cancel(Ticket),
+    /// Cancels a single change, unless it has been sent; the job ends by itself and says which.
+    CancelChange(Ticket),
     /// Controls what a running bulk rotation does with the items that it has not started.
     Steer(Ticket, RunCommand),
     /// Copies to the clipboard of the person's terminal (OSC 52).
@@ -252,6 +255,9 @@ pub struct JobSpec {
     /// Reads all groups of a profile.
     pub is_list: bool,
     pub adds_profile: bool,
+    /// For a single change of one group, which can be cancelled until it is sent: what becomes of the group, as in
+    /// "NOT rotated".
+    pub change: Option<&'static str>,
     /// The group of a create or update and its wanted values; a draft with the same values is no longer a draft when
     /// the job succeeds.
     pub sends: Option<(UserGroupId, DesiredFields)>,
@@ -266,6 +272,7 @@ impl JobSpec {
             touches_journal: false,
             is_list: false,
             adds_profile: false,
+            change: None,
             sends: None,
         }
     }
@@ -293,10 +300,35 @@ impl JobSpec {
         }
     }
 
-    fn sending(self, id: &UserGroupId, wanted: &DesiredFields) -> Self {
+    fn change(self, id: &UserGroupId, change: &'static str) -> Self {
         Self {
-            sends: Some((id.clone(), wanted.clone())),
+            change: Some(change),
             ..self.of(id)
+        }
+    }
+
+    fn sending(self, wanted: &DesiredFields) -> Self {
+        Self {
+            sends: self.group.clone().map(|id| (id, wanted.clone())),
+            ..self
+        }
+    }
+
+    /// The text of a refusal: names the group, and begins with what did not come about.
+    pub fn refusal(&self, why: &str) -> String {
+        let not = self.change.or((!self.is_write).then_some("read"));
+        match (&self.group, not) {
+            (Some(id), Some(not)) => {
+                let mut letters = why.chars();
+                let first = letters.next().map(|letter| letter.to_lowercase());
+                let first: String = first.into_iter().flatten().collect();
+                format!(
+                    "\"{}\" NOT {not}: {first}{}",
+                    visible(id.as_str()),
+                    letters.as_str()
+                )
+            }
+            _ => why.to_owned(),
         }
     }
 
@@ -361,9 +393,11 @@ impl Job {
             Self::Resume(_, count, _) => write(&format!("rotate {count} groups")),
             Self::LookUp(id) => read("read").of(id),
             Self::Prove(id) => write("read").of(id),
-            Self::Create(id, wanted) => write("create").sending(id, wanted),
-            Self::Update { id, wanted, .. } => write("update").sending(id, wanted),
-            Self::Rotate { id, .. } => write("rotate").of(id),
+            Self::Create(id, wanted) => write("create").change(id, "created").sending(wanted),
+            Self::Update { id, wanted, .. } => {
+                write("update").change(id, "updated").sending(wanted)
+            }
+            Self::Rotate { id, .. } => write("rotate").change(id, "rotated"),
             // Only a read, but the token on the page and its hand-off depend on it.
             Self::Confirm(done) => write("confirm").of(&done.group.id),
             Self::History(_) => read("read history"),

@@ -121,6 +121,28 @@ fn esc_leaves_a_rotation_without_stopping_it() {
 }
 
 #[test]
+fn esc_cancels_a_rotation_that_is_not_sent_yet_and_a_second_one_leaves() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT");
+    scene.keys("acme-eu<enter>");
+    let (rotation, ..) = scene.pending[0].clone();
+    let read = Job::LookUp(crate::support::world::id("acme-eu"));
+    let begins = RecordedExchange {
+        number: 1,
+        kind: ExchangeKind::InFlight,
+        ..sent(rotation, &read).expect("it sends")
+    };
+    scene.msg(Msg::Exchanged(vec![begins]));
+    let screen = screen_at(&mut scene, 12_000);
+    assert_has(&screen, "Esc cancels, nothing is sent yet");
+    assert_eq!(scene.keys("<esc>"), [Effect::CancelChange(rotation)]);
+    scene.shows("being cancelled");
+    assert_eq!(scene.writes().len(), 1, "the job tells how it ended");
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
 fn a_rotation_shows_its_requests_however_many_others_are_sent() {
     let mut scene = Scene::on(PRODUCTION);
     scene.walk("tT");

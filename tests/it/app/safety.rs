@@ -244,6 +244,7 @@ fn an_answer_with_another_tag_marks_the_profile_for_the_session() {
     scene.walk("tT");
     scene.keys("y");
     let conflict = Failure::Conflict {
+        id: id("acme-eu"),
         why: "two answers".into(),
         wrong_environment: true,
     };

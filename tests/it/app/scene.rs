@@ -133,6 +133,7 @@ impl Scene {
                 }
                 Effect::Cancel(ticket) => self.pending.retain(|(known, ..)| known != ticket),
                 Effect::Copy(_)
+                | Effect::CancelChange(_)
                 | Effect::Steer(..)
                 | Effect::OpenEditor(..)
                 | Effect::Watch(..)

@@ -53,6 +53,31 @@ async fn a_change_in_flight_is_waited_for_until_a_second_signal() {
     assert_eq!(methods(&service), ["GET", "GET", "POST"]);
 }
 
+/// The read before the change is answered after Ctrl-C, or never.
+#[tokio::test]
+async fn a_change_that_is_not_sent_yet_is_not_sent_after_the_first_signal() {
+    let change = |verb: &'static str, not: &'static str| (verb, not);
+    for (verb, not) in [change("rotate", "rotated"), change("update", "updated")] {
+        let reads = match verb {
+            "rotate" => vec![Fault::Hang],
+            _ => vec![group("token-0", &Value::Null), Fault::Hang],
+        };
+        let sent = reads.len() + 1;
+        let (home, service) = knowing_acme(reads).await;
+        let mut arguments = vec![verb, "acme", "--yes"];
+        if verb == "update" {
+            arguments.extend(["--name", "New"]);
+        }
+        let mut changing = Background::start(home.command(&arguments));
+        received(&service, sent).await;
+        changing.signal(Signal::INT);
+        let text = format!("\"acme\" NOT {not}: it was cancelled before the change was sent");
+        changing.says(&text).await;
+        assert_eq!(changing.code().await, Some(130), "{verb}");
+        assert!(methods(&service).iter().all(|sent| sent == "GET"), "{verb}");
+    }
+}
+
 #[tokio::test]
 async fn a_run_waiting_for_a_busy_service_can_be_interrupted() {
     for arguments in [

@@ -198,7 +198,7 @@ async fn newer_tables_are_read_as_long_as_they_allow_it() {
     );
     scene.console.until("directory: update groupdesk").await;
     scene
-        .assert_refuses("The directory is of another version")
+        .assert_refuses("the directory is of another version")
         .await;
 
     server.execute(schema, "DELETE FROM schema_versions WHERE version = 1000");

@@ -7,7 +7,7 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::{Event, RotateOutcome, State},
     },
-    operations::{Failure, UnknownIdPolicy, Warning},
+    operations::{Cancel, Failpoint, Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -352,6 +352,28 @@ async fn a_read_before_a_change_that_fails_names_the_group_and_that_it_was_not_c
         "{text}"
     );
     assert_eq!(scene.proxy.count("PUT"), 0);
+}
+
+/// Cancelled when the intent is durable already: the check is right before the change is recorded as being sent.
+#[tokio::test]
+async fn a_rotation_that_is_cancelled_after_its_intent_is_not_sent_and_ends() {
+    let scene = Scene::new().await;
+    let cancel = Cancel::default();
+    let cancels = cancel.clone();
+    let watched = scene.installation().operations().watched(move |point| {
+        if point == Failpoint::IntentDurable {
+            cancels.cancel();
+        }
+    });
+    let failure = rotate(&watched.cancelled_by(cancel)).await;
+    assert!(
+        matches!(failure, Err(Failure::Cancelled { .. })),
+        "{failure:?}"
+    );
+    assert_eq!(scene.proxy.count("POST"), 0);
+    assert_eq!(scene.states().await, [State::NotApplied]);
+    rotate(&scene.ana).await.expect("nothing holds the token");
+    scene.check().await;
 }
 
 /// Two people who rotate the same token want one new token, not two.

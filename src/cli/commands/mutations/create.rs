@@ -75,7 +75,7 @@ pub(super) async fn create_with(
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))
         .await;
-    let done = created?;
+    let done = created.map_err(|failure| failure.of_change(&id, "created"))?;
     answer(session, &done, None, &token, file.as_mut())
 }
 

@@ -133,7 +133,7 @@ pub(crate) async fn rotate(
                 .rotate_seen(&id, target, reason, assurance),
         ))
         .await
-        .map_err(CliError::of_change(&id, "rotated"))?;
+        .map_err(|failure| failure.of_change(&id, "rotated"))?;
     // Write the token before the confirming get, so that the person has it whatever happens next. A failure is reported
     // below. Standard output has to wait, because what was written there cannot be taken back.
     let early = file.as_mut().filter(|file| file.is_file());

@@ -193,7 +193,7 @@ pub(crate) async fn send(
             session.operations.update_edit(id, &edit, assurance),
         ))
         .await;
-    let mut done = updated.map_err(CliError::of_change(id, "updated"))?;
+    let mut done = updated.map_err(|failure| failure.of_change(id, "updated"))?;
     // Repeat the warnings of the first read, because they are still news to whoever started the command.
     for warning in read.warnings {
         if !done.warnings.contains(&warning) {

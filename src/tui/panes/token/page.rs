@@ -110,9 +110,11 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             page.text(&pane.what_now(context), context.theme.dim());
         }
         Stage::Failed(error) => {
-            let style = error.ending.map_or(context.theme.error(), |ending| {
-                ending_style(ending, context.theme)
-            });
+            let style = match error.ending {
+                Some(ending) => ending_style(ending, context.theme),
+                None if error.is_cancelled => context.theme.dim(),
+                None => context.theme.error(),
+            };
             page.text(&error.text, style);
             page.blank();
             if let Some(steps) = &pane.steps {

@@ -9,7 +9,7 @@ use crate::{
         group::UserGroupId,
     },
     operations::{
-        BatchId, DirectoryError, Failure, Listener, Operations,
+        BatchId, Cancel, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
     tui::state::message::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
@@ -23,6 +23,8 @@ pub struct JobContext {
     pub ticket: Ticket,
     pub news: mpsc::Sender<Msg>,
     pub command: watch::Receiver<RunCommand>,
+    /// Cancels a single change that is not sent yet.
+    pub cancel: Cancel,
     /// Is told about requests and responses.
     pub listener: Listener,
 }

@@ -102,8 +102,8 @@ impl App {
         true
     }
 
-    /// Cancels the reads that the page visibly waits for; returns whether there were any.
-    pub(super) fn cancel_awaited_reads(&mut self) -> bool {
+    /// Cancels what the page visibly waits for, as far as that is possible; returns whether there was anything.
+    pub(super) fn cancel_awaited(&mut self) -> bool {
         let context = &self.context;
         let waited = context.running.keys().filter(|ticket| {
             self.top().waits_for(**ticket)
@@ -112,17 +112,21 @@ impl App {
         });
         let waited: Vec<Ticket> = waited.copied().collect();
         for ticket in &waited {
-            self.cancel_read(*ticket);
+            self.cancel_job(*ticket);
         }
         !waited.is_empty()
     }
 
-    /// Cancels a read, and tells the pane that waits for it.
-    pub(super) fn cancel_read(&mut self, ticket: Ticket) {
+    /// Cancels a read, and tells the pane that waits for it; or a change that is not sent yet.
+    pub(super) fn cancel_job(&mut self, ticket: Ticket) {
         let Some(running) = self.context.running.get(&ticket).cloned() else {
             return;
         };
         if !self.context.can_cancel(ticket) {
+            return;
+        }
+        if running.job.is_write {
+            self.context.cancel_change(ticket);
             return;
         }
         self.context.cancel(ticket);

@@ -250,7 +250,6 @@ impl App {
     fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
         match outcome {
             Outcome::Done(done) if is_here => {
-                self.context.last_answer = Some((done.status, done.latency));
                 self.context.groups.upsert(&done.group);
             }
             Outcome::Listed(listing) if is_here => {

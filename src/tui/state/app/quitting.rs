@@ -21,7 +21,7 @@ impl App {
             self.leave(ExitReason::Asked, StopCause::Quit);
         } else {
             self.warned = Some((Action::Cancel, self.context.now));
-            if self.stack.len() > 1 {
+            if self.stack.len() > 1 && !self.cancel_awaited() {
                 self.act(Action::Back);
             }
             let key = self.shown(Action::Cancel);

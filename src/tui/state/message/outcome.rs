@@ -188,7 +188,7 @@ impl From<Failure> for JobError {
         Self {
             text: failure.to_string(),
             ending: failure.ending(),
-            is_cancelled: false,
+            is_cancelled: matches!(failure, Failure::Cancelled { .. }),
             wrong_environment: failure.is_wrong_environment(),
             is_directory_outage: false,
             place: match failure {
