@@ -144,6 +144,15 @@ impl BatchItem {
         }
     }
 
+    /// What becomes of its group, as in "NOT rotated".
+    pub fn changed(&self) -> &'static str {
+        if self.edit.is_some() || self.update.is_some() {
+            "updated"
+        } else {
+            "rotated"
+        }
+    }
+
     /// Whether its rotation or update has an unknown outcome.
     pub fn is_open(&self) -> bool {
         let update = self.update.is_some_and(|update| update.state.is_open());

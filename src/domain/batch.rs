@@ -126,6 +126,15 @@ impl Counts {
         self.confirmed + self.rotated
     }
 
+    /// What of it is done: `33 of 40 done, 7 not`.
+    pub fn in_short(&self) -> String {
+        let (done, all) = (self.succeeded(), self.planned());
+        match all - done {
+            0 => format!("{done} of {all} done"),
+            not => format!("{done} of {all} done, {not} not"),
+        }
+    }
+
     /// Adds the counts to the JSON of a report; from `confirmed` to `not_started` they add up to `planned`.
     pub fn add_to(&self, report: &mut Value) {
         for (name, count) in [

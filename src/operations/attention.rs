@@ -2,6 +2,7 @@
 //! abandoned batches, groups changed elsewhere, drafts, and token ages. Reads only the directory; no API key is needed.
 
 mod hidden;
+mod not_done;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -44,6 +45,8 @@ pub enum ConcernKind {
         begun_in: Option<usize>,
     },
     Batch(Box<Batch>),
+    /// A batch that has ended, and how many of its groups still are not as it wanted them.
+    NotDone(Box<Batch>, usize),
     /// The token has changed, and nobody here rotated it.
     ChangedElsewhere(UserGroupId),
     /// Number of tokens over the limit, and the age of the oldest.
@@ -62,7 +65,7 @@ impl ConcernKind {
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 0,
             Self::Rotation(..) | Self::Change(..) => 1,
             Self::HandOff { .. } => 2,
-            Self::Batch(_) => 3,
+            Self::Batch(_) | Self::NotDone(..) => 3,
             Self::NoProfile(_) => 4,
             Self::ChangedElsewhere(_) => 5,
             Self::Over(..) => 6,
@@ -83,7 +86,9 @@ impl ConcernKind {
 
     fn is_counted(&self) -> bool {
         match self {
-            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } => true,
+            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } | Self::NotDone(..) => {
+                true
+            }
             // A paused batch may have been forgotten.
             Self::Batch(batch) => {
                 let runner = batch.runner.as_ref();
@@ -128,7 +133,10 @@ impl Concern {
                     },
                 ) => one == other,
                 (ConcernKind::Change(one, ..), ConcernKind::Change(other, ..)) => one == other,
-                (ConcernKind::Batch(one), ConcernKind::Batch(other)) => one.id == other.id,
+                (ConcernKind::Batch(one), ConcernKind::Batch(other))
+                | (ConcernKind::NotDone(one, _), ConcernKind::NotDone(other, _)) => {
+                    one.id == other.id
+                }
                 (ConcernKind::ChangedElsewhere(one), ConcernKind::ChangedElsewhere(other))
                 | (ConcernKind::Draft(one, _), ConcernKind::Draft(other, _)) => one == other,
                 (ConcernKind::Over(..), ConcernKind::Over(..))
@@ -303,8 +311,14 @@ impl Gathering<'_> {
         for state in [HandOffState::Failed, HandOffState::Pending] {
             self.hand_offs(state).await?;
         }
-        for batch in self.operations.batches_in(self.place).await? {
-            if batch.ended_at.is_none() {
+        let batches = self.operations.batches_in(self.place).await?;
+        let not_done = self.operations.not_done(self.place, &batches).await?;
+        for batch in batches {
+            if let Some(groups) = not_done.get(&batch.id) {
+                let (at, by) = (batch.ended_at, batch.by.clone());
+                let kind = ConcernKind::NotDone(Box::new(batch), *groups);
+                self.push(kind, at, Some(&by));
+            } else if batch.ended_at.is_none() {
                 let runner = batch.runner.as_ref().filter(|runner| runner.is_alive());
                 let at = runner.map_or(batch.started_at, |runner| runner.since);
                 let by = runner.map_or(&batch.by, |runner| &runner.by).clone();

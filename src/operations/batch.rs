@@ -270,7 +270,10 @@ impl Operations {
 
     /// Returns the items of a batch with their current state, in order.
     pub async fn batch_items(&self, id: BatchId) -> Result<Vec<BatchItem>, DirectoryError> {
-        self.directory().batch_items(self.place().await?, id).await
+        let items = self.directory().batch_items(self.place().await?, id);
+        let mut items = items.await?;
+        items.iter_mut().for_each(begin_with_the_verdict);
+        Ok(items)
     }
 
     /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
@@ -284,5 +287,24 @@ impl Operations {
             .into_iter()
             .filter(|item| item.status() == ItemStatus::NotApplied);
         Ok(failed.map(|item| item.user_group_id).collect())
+    }
+}
+
+/// Lets the note of an item that is not done name its group and begin with what became of it.
+fn begin_with_the_verdict(item: &mut BatchItem) {
+    let changed = item.changed();
+    let verdict = match item.status() {
+        ItemStatus::NotApplied => format!("NOT {changed}"),
+        ItemStatus::Conflict => "CONFLICT".to_owned(),
+        ItemStatus::Unknown => format!("UNKNOWN whether it was {changed}"),
+        ItemStatus::NotStarted
+        | ItemStatus::UnderWay
+        | ItemStatus::Confirmed
+        | ItemStatus::Rotated
+        | ItemStatus::Abandoned => return,
+    };
+    let id = format!("\"{}\"", item.user_group_id);
+    if let Some(note) = item.note.as_mut().filter(|note| !note.contains(&id)) {
+        *note = format!("{id} {verdict}: {note}");
     }
 }

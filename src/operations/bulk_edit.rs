@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
+
 use super::{Failure, Guarded, Operations};
 use crate::{
     config::guard,
@@ -28,7 +30,8 @@ impl Operations {
     ) -> Result<EditPlan, DirectoryError> {
         let wanted = WantedRow::of(&change);
         let groups = groups.iter().map(|id| (id.clone(), wanted.clone()));
-        self.plan_rows(change, groups.collect(), include_old).await
+        let rows = groups.collect();
+        self.plan_rows(change, rows, include_old, None).await
     }
 
     /// Plans the reverse of a batch of edits: every row that it set and that still has that value goes back to its
@@ -57,18 +60,20 @@ impl Operations {
             to: Target::AsBefore(batch.0),
             only_where: OnlyWhere::Any,
         };
-        let plan = self.plan_rows(back, set.collect(), include_old).await?;
+        let rows = set.collect();
+        let plan = self.plan_rows(back, rows, include_old, None).await?;
         Ok(Some(plan))
     }
 
     /// Plans the same change again for the groups of a batch of edits that were certainly not changed. Returns `None`
-    /// if the batch was a rotation.
+    /// if the batch was a rotation. What the batch included is included again.
     pub async fn plan_edit_again(
         &self,
         batch: BatchId,
         include_old: bool,
     ) -> Result<Option<EditPlan>, DirectoryError> {
-        let BatchKind::Edit(change) = self.batch(batch).await?.kind else {
+        let found = self.batch(batch).await?;
+        let BatchKind::Edit(change) = found.kind else {
             return Ok(None);
         };
         let items = self.batch_items(batch).await?;
@@ -84,8 +89,9 @@ impl Operations {
             };
             Some((item.user_group_id, wanted))
         });
-        let failed = failed.collect();
-        Ok(Some(self.plan_rows(change, failed, include_old).await?))
+        let (failed, reviewed) = (failed.collect(), Some(found.started_at));
+        let plan = self.plan_rows(change, failed, include_old, reviewed);
+        Ok(Some(plan.await?))
     }
 
     pub(super) async fn plan_rows(
@@ -93,6 +99,7 @@ impl Operations {
         change: BulkChange,
         wanted: Vec<(UserGroupId, WantedRow)>,
         include_old: bool,
+        reviewed_at: Option<Timestamp>,
     ) -> Result<EditPlan, DirectoryError> {
         let ids: Vec<_> = wanted.iter().map(|(id, _)| id.clone()).collect();
         let groups = self.show_all(&ids).await?;
@@ -137,6 +144,7 @@ impl Operations {
             facts: self.facts().await?,
             read_only: self.profile().read_only,
             include_old,
+            reviewed_at,
             operator: self.operator().to_owned(),
         };
         Ok(EditPlan::of(change, candidates, &rules))

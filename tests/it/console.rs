@@ -14,6 +14,7 @@ mod find;
 mod first_rows;
 mod foreign_names;
 mod handoff;
+mod kept_outcomes;
 mod keyboard;
 mod live;
 mod lost_server;

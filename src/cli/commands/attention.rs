@@ -102,6 +102,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
             };
             (what, batch.id.0.to_string())
         }
+        ConcernKind::NotDone(batch, _) => ("batch not all done", batch.id.0.to_string()),
         ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
         ConcernKind::Over(count, _) => ("tokens over their limit", count.to_string()),
         ConcernKind::Due(count, _) => ("tokens due", count.to_string()),
@@ -127,6 +128,10 @@ fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
         ConcernKind::Batch(batch) => format!("batches resume {}", batch.id.0),
+        ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0 => {
+            format!("batches retry {}", batch.id.0)
+        }
+        ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),
         ConcernKind::ChangedElsewhere(id) => format!("history {id}"),
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             let filter = concern.kind.filter(limit).unwrap_or_default();

@@ -101,7 +101,7 @@ pub(crate) async fn retry(
             include_recent: false,
             retries: Some(batch.id),
             mutation: arguments.mutation,
-            reason: arguments.reason,
+            reason: arguments.reason.or(batch.reason),
             token_out,
             selected_at: (operations.now(), operations.last_number().await?),
             scheduled: None,

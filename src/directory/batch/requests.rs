@@ -1,14 +1,28 @@
-//! Requests about the scheduled rotation of a place.
+//! Requests about the scheduled rotation of a place, and about what its batches left undone.
 
 use jiff::Timestamp;
 
-use super::{BatchRun, RunId};
+use super::{BatchId, BatchRun, RunId};
 use crate::{
     database::Access,
-    directory::{Directory, DirectoryError, PlaceId, sqlite::scheduled},
+    directory::{
+        Directory, DirectoryError, PlaceId,
+        sqlite::{batches, scheduled},
+    },
+    domain::group::UserGroupId,
 };
 
 impl Directory {
+    /// Returns the groups that ended batches of this place did not change and no later batch of the same kind took,
+    /// each with its batch, the newest batch first.
+    pub async fn failed_items(
+        &self,
+        place: PlaceId,
+    ) -> Result<Vec<(BatchId, UserGroupId)>, DirectoryError> {
+        self.execute(Access::Long, move |c| batches::failed(c, place))
+            .await
+    }
+
     /// Returns the scheduled rotation of a place whose end was not recorded, if any.
     pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>, DirectoryError> {
         self.execute(Access::Short, move |c| scheduled::current(c, place))

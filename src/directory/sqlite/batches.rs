@@ -144,6 +144,29 @@ pub(crate) fn items(tx: &Tx<'_>, place: PlaceId, id: BatchId) -> Result<Vec<Batc
     })
 }
 
+/// A group that a later batch took, for example a retry, is a matter of that batch.
+const FAILED: &str = "\
+SELECT r.state, COALESCE(m.ending, i.outcome), m.state, i.batch_id, i.user_group_id FROM batch_items i \
+JOIN batches b ON b.id = i.batch_id \
+LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
+WHERE b.place = $1 AND b.ended_at IS NOT NULL AND (r.state IS NULL OR r.state IN ('not_applied', 'conflict')) \
+ AND NOT EXISTS (SELECT 1 FROM batches c JOIN batch_items later ON later.batch_id = c.id \
+  WHERE c.place = b.place AND c.id > b.id AND c.kind = b.kind AND COALESCE(c.change, '') = COALESCE(b.change, '') \
+   AND later.user_group_id = i.user_group_id) \
+ORDER BY i.batch_id DESC, i.position";
+
+pub(crate) fn failed(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<(BatchId, UserGroupId)>, Fault> {
+    let items = tx.all(FAILED, values![place.0], |row| {
+        let status = rows::item_status(row)?.ok_or(Fault::Row(TABLE))?;
+        if !matches!(status, ItemStatus::NotApplied | ItemStatus::Conflict) {
+            return Ok::<_, Fault>(None);
+        }
+        let id = UserGroupId::parse(row.text(4)?).map_err(|_| Fault::Row(TABLE))?;
+        Ok(Some((BatchId(row.get(3)?), id)))
+    })?;
+    Ok(items.into_iter().flatten().collect())
+}
+
 const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";

@@ -66,6 +66,8 @@ pub struct EditRules {
     pub read_only: bool,
     /// Also includes groups whose unreadable field was last sent longer ago than [`STALE_AFTER`].
     pub include_old: bool,
+    /// For a batch that is resumed or retried, when its groups were reviewed: what was old by then was included then.
+    pub reviewed_at: Option<Timestamp>,
     /// The operator who asks.
     pub operator: String,
 }
@@ -348,7 +350,9 @@ fn check(
     row.unverified = unverified(group, &plan.send, &read, &rules.facts);
     if let Some(unverified) = row.unverified.as_ref().filter(|_| !rules.include_old) {
         let age = since(unverified.at, rules.group.now);
-        if age > STALE_AFTER {
+        let reviewed = rules.reviewed_at;
+        let was_old = reviewed.is_some_and(|then| since(unverified.at, then) > STALE_AFTER);
+        if age > STALE_AFTER && !was_old {
             return Err(EditSkip::Old {
                 field: unverified.field,
                 age,

@@ -24,6 +24,7 @@ impl ConcernKind {
             Self::Change(id, ..) => format!("change/{}", id.0),
             Self::HandOff { rotation, .. } => hand_off_key(*rotation),
             Self::Batch(batch) => format!("batch/{}", batch.id.0),
+            Self::NotDone(batch, _) => format!("not-done/{}", batch.id.0),
             Self::ChangedElsewhere(id) => format!("changed/{id}"),
             Self::Over(..) => "over".into(),
             Self::Due(..) => "due".into(),
@@ -60,7 +61,8 @@ impl Concern {
                     counts.done()
                 );
             }
-            ConcernKind::Over(count, _)
+            ConcernKind::NotDone(_, count)
+            | ConcernKind::Over(count, _)
             | ConcernKind::Due(count, _)
             | ConcernKind::NoProfile(count) => {
                 return count.to_string();

@@ -251,12 +251,7 @@ impl ItemContext {
         failure: Failure,
         begun: Instant,
     ) -> Outcome {
-        let changed = if item.edit.is_some() {
-            "updated"
-        } else {
-            "rotated"
-        };
-        let why = failure.about(&item.user_group_id, changed);
+        let why = failure.about(&item.user_group_id, item.changed());
         let reason = failure.to_string();
         match failure {
             Failure::Unknown { .. } | Failure::NotWritten(_) => {

@@ -3,6 +3,8 @@
 
 use std::{collections::HashMap, time::Duration};
 
+use jiff::Timestamp;
+
 use super::edit_item::{ALREADY, UNREADABLE};
 use crate::{
     config::guard::{self, Level},
@@ -87,7 +89,8 @@ impl Operations {
             BatchKind::Rotate => self.check_rotations(&left, &batch).await,
             BatchKind::Edit(change) => {
                 self.permitted(Guarded::Update)?;
-                self.check_edits(&left, change, include_old).await
+                self.check_edits(&left, change, include_old, batch.started_at)
+                    .await
             }
         };
         let checked = checked.map_err(Failure::NothingSent)?;
@@ -140,6 +143,7 @@ impl Operations {
         left: &[&BatchItem],
         change: &BulkChange,
         include_old: bool,
+        reviewed_at: Timestamp,
     ) -> Result<Checked, DirectoryError> {
         let mut checked = Checked::default();
         let mut reviewed = HashMap::new();
@@ -157,7 +161,8 @@ impl Operations {
             wanted.push((id.clone(), to));
             reviewed.insert(id, edit);
         }
-        let plan = self.plan_rows(change.clone(), wanted, include_old).await?;
+        let plan = self.plan_rows(change.clone(), wanted, include_old, Some(reviewed_at));
+        let plan = plan.await?;
         for row in plan.rows {
             let reviewed_base = reviewed.get(&row.id).map(|edit| &edit.base);
             let changed =

@@ -123,7 +123,7 @@ impl AttentionPane {
             | ConcernKind::ChangedElsewhere(id) => {
                 open_in(*profile, PaneRequest::Group(id.clone()), context);
             }
-            ConcernKind::Batch(batch) => {
+            ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
                 open_in(*profile, opening, context);
             }
@@ -202,6 +202,11 @@ pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
     format!("The draft of {id} is gone: it was sent or discarded")
 }
 
+/// Whether groups of the batch in this row can be tried again; after a conflict they cannot.
+fn can_be_retried(concern: &Concern) -> bool {
+    matches!(&concern.kind, ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0)
+}
+
 /// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
 fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<String> {
     let ConcernKind::HandOff { begun_in, .. } = &concern.kind else {
@@ -275,6 +280,10 @@ impl View for AttentionPane {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
                 open_in(profile, opening, context);
             }
+            (Action::Resume, Some((profile, ConcernKind::NotDone(batch, _)))) => {
+                let opening = PaneRequest::Batch(batch.id, BatchAim::Retry);
+                open_in(profile, opening, context);
+            }
             (Action::Edit, Some((profile, ConcernKind::Draft(id, _)))) => {
                 open_draft(profile, &id, context);
             }
@@ -297,6 +306,7 @@ impl View for AttentionPane {
         let is_hidden = |concern: &Concern| concern.hidden_until.is_some();
         match action {
             Action::NextField if self.only_here => Some("all profiles"),
+            Action::Resume if self.selected(context).is_some_and(can_be_retried) => Some("RETRY"),
             Action::Hide if self.selected(context).is_some_and(is_hidden) => Some("show again"),
             Action::Refresh if self.check_target(context).is_none() => Some("refresh"),
             Action::ShowHidden if self.with_hidden => Some("without hidden"),
@@ -325,8 +335,8 @@ impl View for AttentionPane {
                 "no row is hidden",
             ),
             Action::Resume => (
-                matches!(kind, Some(ConcernKind::Batch(_))),
-                "this row is no batch",
+                matches!(kind, Some(ConcernKind::Batch(_))) || concern.is_some_and(can_be_retried),
+                "no batch here to resume or retry",
             ),
             Action::Edit => (
                 matches!(kind, Some(ConcernKind::Draft(..))),

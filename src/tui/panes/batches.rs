@@ -276,7 +276,11 @@ impl Rows for Batches {
         let counts = &batch.counts;
         let at = context.whole_time(batch.started_at);
         let (name, by) = (profile_name(*profile, context), &batch.by);
-        page.text(&counts.to_string(), Style::new());
+        let done = match batch.ended_at {
+            Some(_) if counts.succeeded() < counts.planned() => format!("{}: ", counts.in_short()),
+            _ => String::new(),
+        };
+        page.text(&format!("{done}{counts}"), Style::new());
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));
         let is_open = batch.ended_at.is_none() && running(batch, context).is_none();

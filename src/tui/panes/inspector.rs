@@ -232,9 +232,7 @@ impl View for Inspector {
                 Some("no request has ended".into())
             }
             Action::Refresh => Some("nothing to read".into()),
-            Action::Stop if self.cancellable(context).is_none() => {
-                Some("no read in flight, and no change that is not sent yet".into())
-            }
+            Action::Stop if self.cancellable(context).is_none() => Some("nothing to cancel".into()),
             _ => self.list.disabled(action),
         }
     }

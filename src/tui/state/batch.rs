@@ -26,6 +26,8 @@ use crate::{
 /// How long one attempt waits for the directory.
 const DIRECTORY_ATTEMPT: SignedDuration = SignedDuration::from_secs(12);
 
+const NOT_ALL_DONE: &str = "ended, not all done";
+
 /// One group of the run; it holds no token.
 #[derive(Debug, Clone)]
 pub struct BatchRow {
@@ -449,7 +451,11 @@ impl BatchRun {
         }
         let halt = self.report.as_ref().and(self.halt.as_ref());
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
-        let (title, word) = (self.title(), self.word());
+        let title = self.title();
+        let word = match self.word() {
+            NOT_ALL_DONE => format!("ended, {}", self.counts.in_short()),
+            word => word.to_owned(),
+        };
         format!("{title} {word}: {}{halt}", self.counts_in_words())
     }
 
@@ -464,9 +470,7 @@ impl BatchRun {
                 }
             }
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
-            (Some(_), _) if self.counts.succeeded() < self.counts.planned() => {
-                "ended, not all done"
-            }
+            (Some(_), _) if self.counts.succeeded() < self.counts.planned() => NOT_ALL_DONE,
             (Some(_), _) => "finished",
             (None, _) if self.error.is_some() => "stopped",
             (None, RunCommand::Stop(_)) => "stopping",

@@ -30,7 +30,7 @@ use crate::{
         token::Token,
     },
     operations::{
-        Guarded, PlaceProblem, RecordedExchange, RotationId, RotationRow,
+        Guarded, PlaceProblem, RotationId, RotationRow,
         attention::{Attention, ConcernKind},
         batch::{Resumption, RunCommand},
     },
@@ -319,26 +319,6 @@ impl Context {
         {
             self.running.remove(&ticket);
             self.effects.push(Effect::Cancel(ticket));
-        }
-    }
-
-    /// Notes how a request to the service of this profile ended.
-    pub fn note_answer(&mut self, recorded: &RecordedExchange) {
-        let is_here = self
-            .profile()
-            .is_some_and(|profile| profile.name == recorded.profile);
-        if let Some(answer) = LastAnswer::of(recorded).filter(|_| is_here) {
-            self.last_answer = Some(answer);
-        }
-    }
-
-    /// Cancels a change that is not sent yet. The job ends by itself, and says whether that was in time.
-    pub fn cancel_change(&mut self, ticket: Ticket) {
-        if self.is_unsent_change(ticket)
-            && let Some(running) = self.running.get_mut(&ticket)
-        {
-            running.is_cancelling = true;
-            self.effects.push(Effect::CancelChange(ticket));
         }
     }
 

@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     context::{Context, Running},
-    message::Ticket,
+    exchanges::LastAnswer,
+    message::{Effect, Ticket},
 };
-use crate::operations::Call;
+use crate::operations::{Call, RecordedExchange};
 
 /// Anything that ends sooner than this is not mentioned.
 const SHOW_AFTER: SignedDuration = SignedDuration::from_millis(300);
@@ -66,6 +67,26 @@ impl Context {
         let ticket = ticket?;
         let flights = self.flights(ticket, self.running.get(&ticket)?);
         self.line(&flights, self.esc(ticket))
+    }
+
+    /// Notes how a request to the service of this profile ended.
+    pub fn note_answer(&mut self, recorded: &RecordedExchange) {
+        let is_here = self
+            .profile()
+            .is_some_and(|profile| profile.name == recorded.profile);
+        if let Some(answer) = LastAnswer::of(recorded).filter(|_| is_here) {
+            self.last_answer = Some(answer);
+        }
+    }
+
+    /// Cancels a change that is not sent yet. The job ends by itself, and says whether that was in time.
+    pub fn cancel_change(&mut self, ticket: Ticket) {
+        if self.is_unsent_change(ticket)
+            && let Some(running) = self.running.get_mut(&ticket)
+        {
+            running.is_cancelling = true;
+            self.effects.push(Effect::CancelChange(ticket));
+        }
     }
 
     /// Whether it is a single change of which nothing was sent yet, as far as seen here.

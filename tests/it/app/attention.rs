@@ -97,7 +97,7 @@ fn an_unknown_rotation_is_settled_in_two_keys() {
 fn a_batch_of_another_profile_is_resumed_there() {
     let mut scene = opened();
     scene.keys("R");
-    scene.says("this row is no batch");
+    scene.says("no batch here to resume or retry");
     scene.later(1).keys("jR");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     let jobs = pending_jobs(&scene);

@@ -368,7 +368,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     assert_eq!(scene.focus(), "BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
-    scene.says("Batch 7 ended, not all done: 1 confirmed, 1 not applied of 2");
+    scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 confirmed, 1 not applied of 2");
     scene.shows("T shows it").shows("T the batch");
     scene.keys("<space>");
     scene.shows("T ROTATE marked");

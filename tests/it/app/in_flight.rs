@@ -239,7 +239,7 @@ fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     let (mut cancelled, mut refused) = (Vec::new(), 0);
     for _ in 0..2 {
         cancelled.extend(scene.keys("X"));
-        refused += usize::from(scene.footer().contains("no read in flight"));
+        refused += usize::from(scene.footer().contains("nothing to cancel"));
         scene.later(1).keys("<down>");
     }
     assert_eq!(cancelled, [Effect::Cancel(read)]);

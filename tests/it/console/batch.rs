@@ -7,6 +7,7 @@ use groupdesk::{directory::Directory, operations::UnknownIdPolicy, tui::ExitReas
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy};
 use crate::support::{
+    faults::http,
     proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
@@ -159,6 +160,51 @@ async fn groups_rotated_today_are_left_out_unless_asked_for() {
         .await
         .shows("2 confirmed   all 2");
     assert_ne!(world.stored(Side::Testing, MARKED[0]).token, before);
+}
+
+/// What an ended batch did not do stays in sight until it is done, and a retry keeps what the batch included.
+#[tokio::test(flavor = "multi_thread")]
+async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_retried() {
+    let world = a_world().await;
+    let (proxy, operations) = through_a_proxy(&world).await;
+    let known = UnknownIdPolicy::KnownOnly;
+    for group in &MARKED[..2] {
+        let earlier = world.installation(Side::Testing);
+        let earlier = earlier.at(NOW - Duration::from_hours(1)).operations();
+        let rotated = earlier.rotate(&id(group), None, known).await;
+        rotated.expect("rotated");
+    }
+    let mut console = open_with(vec![operations]).await;
+    // Included although they were rotated today. The service refuses one of them.
+    proxy.next("POST", ProxyFault::swallowed(Then::Instead(refusal())));
+    console.keys("j<space>j<space>T<f7>").await;
+    console.shows("2 ready, 0 skipped");
+    console
+        .keys("<shift-tab>leak of today<enter>rotate 2 in testing<enter>")
+        .await;
+    console.shows("ended, 1 of 2 done, 1 not: 1 confirmed, 1 not applied of 2");
+    console.shows(" NOT rotated: ");
+    console.keys("<esc>").await.shows("!1");
+    console.keys("0").await;
+    console
+        .shows("! batch not all done")
+        .shows("R retry: 1 of 2 done, 1 not");
+    console.keys("R").await;
+    console.shows("1 ready, 0 skipped").shows("leak of today");
+    console.keys("rotate 1 in testing<enter>").await;
+    console.shows("finished: 1 confirmed of 1");
+    console.keys("<esc>").await.hides("batch not all done");
+    console.keys("<esc>").await.hides("!1");
+    assert_eq!(proxy.count("POST"), 3);
+}
+
+fn refusal() -> Vec<u8> {
+    let body = serde_json::json!({"success": 0, "error": "not now"});
+    http(
+        "403 Forbidden",
+        &["Content-Type: application/json"],
+        body.to_string(),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]

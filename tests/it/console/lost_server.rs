@@ -19,10 +19,11 @@ use crate::support::{
 };
 
 /// A console on the directory of a team, with two known groups.
-struct Scene {
-    world: World,
-    proxy: FaultyProxy,
-    console: Console,
+pub(super) struct Scene {
+    pub(super) world: World,
+    pub(super) proxy: FaultyProxy,
+    pub(super) directory: Directory,
+    pub(super) console: Console,
 }
 
 /// Waits until the message was given, even if it is not visible on the screen.
@@ -45,7 +46,7 @@ async fn until_said(console: &mut Console, text: &str) {
 }
 
 /// Opens a console on the directory that was set up there.
-async fn scene(team: &TeamLocation) -> Scene {
+pub(super) async fn scene(team: &TeamLocation) -> Scene {
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
     let directory = Directory::open(team).expect("it opens");
@@ -67,6 +68,7 @@ async fn scene(team: &TeamLocation) -> Scene {
     Scene {
         world,
         proxy,
+        directory,
         console,
     }
 }
@@ -256,6 +258,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
         world,
         proxy,
         mut console,
+        ..
     } = scene(&team).await;
     console.keys("e<end> one").await.hides("not kept yet");
     let sent = proxy.count("PUT");
@@ -275,7 +278,10 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     for key in ["r", "<enter>"] {
         console.keys(key).await;
         console.until("has been unreachable since").await;
-        console.shows("nothing was sent");
+        let screen = console.screen();
+        let words: Vec<_> = screen.split_whitespace().collect();
+        let words = words.join(" ");
+        assert!(words.contains("nothing was sent"), "{key}:\n{screen}");
     }
     console.keys("<esc>").await;
     console

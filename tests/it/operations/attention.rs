@@ -2,12 +2,13 @@
 
 use groupdesk::{
     config::{guard::Level, profile::KeySource},
-    directory::{BatchId, ItemKey, NewBatch},
+    directory::{BatchId, BatchRun, ItemKey, NewBatch, RunId},
     domain::{
-        batch::BatchKind,
+        batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
         change::DesiredFields,
         draft::{Draft, DraftFields},
         history::Ending,
+        merge::Part,
     },
     operations::{
         Operations,
@@ -15,6 +16,7 @@ use groupdesk::{
     },
 };
 use jiff::Timestamp;
+use serde_json::json;
 
 use super::{ACME, Scene, places::lose_rotation};
 use crate::support::world::{ANA, Side, World, id};
@@ -137,6 +139,88 @@ async fn a_hidden_row_returns_after_a_day_or_a_change_and_unknown_outcomes_still
     let rotation = rotation.expect("still hidden");
     today[0].unhide_concern(rotation).await.expect("written");
     assert_eq!(standing(&at(1)).await, [(false, true), (false, true)]);
+}
+
+/// A batch of one group that has ended without changing it.
+async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64) -> BatchId {
+    let edit = match &kind {
+        BatchKind::Rotate => None,
+        BatchKind::Edit(_) => Some(ItemEdit {
+            base: DesiredFields::default(),
+            to: Some("\"silver\"".into()),
+        }),
+    };
+    let batch = NewBatch {
+        by: ANA.into(),
+        reason: None,
+        at,
+        noted,
+        kind,
+        items: vec![(id(ACME), edit)],
+    };
+    let place = world.place(Side::Testing);
+    let directory = world.directory();
+    let batch = directory.begin_batch(place, batch).await.expect("durable");
+    let run = BatchRun {
+        id: RunId(batch.0),
+        by: ANA.into(),
+        process: None,
+        is_paused: false,
+        since: at,
+        seen: at,
+        boot_clock: None,
+    };
+    directory.begin_run(batch, run).await.expect("durable");
+    let item = ItemKey { batch, position: 0 };
+    let ended = directory.end_item(item, Ending::Refused, "no".into());
+    assert!(ended.await.expect("written"));
+    let run = (batch, RunId(batch.0));
+    let ended = directory.end_run(run, at, None, false).await;
+    assert!(ended.expect("written"), "the batch has ended");
+    batch
+}
+
+#[tokio::test]
+async fn what_ended_batches_did_not_do_counts_until_it_is_done_or_hidden() {
+    let scene = Scene::new().await;
+    let (world, now) = (&scene.world, Timestamp::now());
+    let all = [scene.ana.clone()];
+    let left = async || {
+        let found = concerns(&all, 0).await.into_iter();
+        let found = found.filter(Concern::is_counted);
+        let of = |one: Concern| match one.kind {
+            ConcernKind::NotDone(batch, count) => (batch.id, count),
+            other => panic!("{other:?}"),
+        };
+        found.map(of).collect::<Vec<_>>()
+    };
+    super::look_up(&scene.ana).await.expect("found");
+    let noted = scene.ana.last_number().await.expect("readable");
+    let first = failed_batch(world, BatchKind::Rotate, now, noted).await;
+    assert_eq!(left().await, [(first, 1)]);
+    // Tried again in vain: that is the matter of the later batch.
+    let second = failed_batch(world, BatchKind::Rotate, now, noted).await;
+    assert_eq!(left().await, [(second, 1)]);
+    let row = concerns(&all, 0).await.remove(0);
+    scene.ana.hide_concern(&row).await.expect("written");
+    assert_eq!(left().await, []);
+    scene.ana.unhide_concern(&row).await.expect("written");
+    super::rotate(&scene.ana).await.expect("rotated by itself");
+    assert_eq!(left().await, []);
+
+    let change = BulkChange {
+        row: Part::Property("tier".into()),
+        to: Target::Value(Some("\"silver\"".into())),
+        only_where: OnlyWhere::Any,
+    };
+    let edit = BatchKind::Edit(change);
+    let third = failed_batch(world, edit, now, noted).await;
+    assert_eq!(left().await, [(third, 1)]);
+    let base = super::wanted("Acme Europe", &[("7", "40")], &json!({"tier": "gold"}));
+    let wanted = super::wanted("Acme Europe", &[("7", "40")], &json!({"tier": "silver"}));
+    let updated = super::update(&scene.ana, &base, &wanted).await;
+    updated.expect("it has the value by now");
+    assert_eq!(left().await, []);
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ const BATCH: &[Field] = &[
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     shape("concern", "something that waits for a person, the worst first", &[&[
-        field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, changed elsewhere, tokens over their limit, tokens due, draft"),
+        field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft"),
         field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
         field("profile", "text", "", "the profile that means the place, or the place"),
         PLACE_NAME,

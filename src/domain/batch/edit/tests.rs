@@ -54,6 +54,7 @@ fn rules() -> EditRules {
         },
         read_only: false,
         include_old: false,
+        reviewed_at: None,
         operator: "ana".into(),
     }
 }
@@ -248,4 +249,25 @@ fn properties_are_compared_as_values_and_carry_no_unknown_mapping() {
     assert!(BulkChange::property("tier", Some("gold"), None).is_err());
     assert!(BulkChange::mapping("", Some("1"), None).is_err());
     assert!(BulkChange::mapping("7", Some(""), None).is_err());
+}
+
+/// A retry or a resumed batch includes again what its batch included, and nothing that became old only since.
+#[test]
+fn what_was_old_when_a_batch_was_reviewed_is_included_again() {
+    let mut usual = rules();
+    usual.facts.sole_writer.value = false;
+    let of_batch = |days| EditRules {
+        reviewed_at: Some(at(days)),
+        ..usual.clone()
+    };
+    let is_old = |group: &KnownGroup, rules: &EditRules| {
+        let verdict = verdict(group, rules, |_| ());
+        matches!(verdict, Verdict::Skipped(EditSkip::Old { .. }))
+    };
+    // Sent 60 days ago: old when it was reviewed yesterday, and so included then.
+    let group_60 = group("a", Some("213"), 340);
+    assert!(is_old(&group_60, &usual));
+    assert!(!is_old(&group_60, &of_batch(399)));
+    // Not yet old when it was reviewed 40 days ago.
+    assert!(is_old(&group_60, &of_batch(360)));
 }

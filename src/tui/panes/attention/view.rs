@@ -124,7 +124,7 @@ fn place(concern: &Concern) -> String {
         | ConcernKind::HandOff { id, .. }
         | ConcernKind::ChangedElsewhere(id)
         | ConcernKind::Draft(id, _) => format!("{place} {id}"),
-        ConcernKind::Batch(batch) => match batch.kind {
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => match batch.kind {
             BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
             BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
         },
@@ -164,6 +164,7 @@ fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
                 ("x", "batch unfinished".into(), theme.error())
             }
         },
+        ConcernKind::NotDone(..) => ("!", "batch not all done".into(), theme.warning()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
         ConcernKind::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
         ConcernKind::Over(count, _) => {
@@ -212,6 +213,13 @@ fn step(concern: &Concern, context: &Context) -> String {
                     let why = told.map_or_else(String::new, |told| format!(", {told}"));
                     format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
                 }
+            }
+        }
+        ConcernKind::NotDone(batch, _) => {
+            let done = batch.counts.in_short();
+            match batch.counts.not_applied {
+                0 => format!("{enter} look: {done}"),
+                _ => format!("{} retry: {done}", key(Action::Resume)),
             }
         }
         ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),

@@ -132,8 +132,10 @@ impl BatchPane {
         let Some(run) = self.run(context) else { return };
         match (&run.kind, run.batch) {
             (BatchKind::Rotate, _) => {
-                let ids = run.to_retry();
-                *self = Self::checking(ids, run.batch, context);
+                let (ids, batch) = (run.to_retry(), run.batch);
+                let reason = run.reason.clone().unwrap_or_default();
+                *self = Self::checking(ids, batch, context);
+                self.reason.set_text(&reason);
             }
             (BatchKind::Edit(_), Some(batch)) => {
                 let again = PaneRequest::BulkEdit(EditSource::Again(batch));
