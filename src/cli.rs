@@ -75,7 +75,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     colour::choose(cli.global.color);
     if let Some(form) = cli.command.as_ref().and_then(Command::form) {
         if cli.global.json && form != Form::Json {
-            let text = "--json and another --output contradict each other; say one".to_owned();
+            let text = "--json and another --output cannot be combined; use one of them".to_owned();
             return Ok(report(&CliError::Usage(text), true).into());
         }
         form::choose(form);
@@ -250,7 +250,7 @@ fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
     let mut text = error.render().to_string();
     if let Some(instead) = gone::instead(error) {
-        text = format!("{}\n\nIt is gone; {instead}\n", text.trim_end());
+        text = format!("{}\n\nIt was removed; {instead}\n", text.trim_end());
     }
     output::alarm(&text);
     if has_option("--json") {

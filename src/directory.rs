@@ -169,11 +169,10 @@ impl Directory {
         let membership = self.0.membership.as_ref()?;
         match &membership.moved_to {
             Some(to) => Some(format!(
-                "the directory was moved to {to}: what is shown is as it was then, and nothing is recorded here any more"
+                "the directory was moved to {to}: the data shown here dates from then, and nothing is recorded here"
             )),
             None if membership.is_standby => Some(
-                "a standby of the directory answers: what is shown may be some time behind, and nothing can be recorded \
-                 until the primary is back"
+                "a standby of the directory is in use: data may be out of date, and nothing can be recorded until the primary is back"
                     .into(),
             ),
             None => None,

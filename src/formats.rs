@@ -84,7 +84,7 @@ impl GroupRow {
         }));
         let mut wrong = has_nul.filter(|(_, has_nul)| *has_nul);
         match wrong.next() {
-            Some((column, _)) => Err(format!("{column}: it holds a NUL character; remove it")),
+            Some((column, _)) => Err(format!("{column}: it contains a NUL character; remove it")),
             None => Ok(self),
         }
     }

@@ -133,8 +133,8 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
     match status {
         401 => "check the profile's `api_key`: it is missing, wrong or revoked".into(),
         400 | 403 | 409 | 422 if !stated => {
-            "a proxy or a firewall may stand in between: check the profile's `base_url` and `path`, \
-             and ask whoever runs the network"
+            "a proxy or a firewall may be in between: check the profile's `base_url` and `path`, \
+             and ask the network administrator"
                 .into()
         }
         403 => "this API key may not do that; use a read-write key of this environment".into(),
@@ -142,7 +142,7 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         404 => "check the profile's `path` and `base_url`, then the group: this environment does not know it".into(),
         405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
         407 => "the proxy wants a password; see `proxy_from_environment` of the profile".into(),
-        409 => "read the group again: it is not as it was thought to be".into(),
+        409 => "read the group again: it has changed since it was last read".into(),
         413 => "send less: make the properties or the mapping smaller".into(),
         429 | 503 => match retry_after {
             Some(wait) => format!("wait {} s, then try again", wait.as_secs()),

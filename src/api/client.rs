@@ -126,7 +126,7 @@ impl Client {
             ),
             why,
         };
-        let unusable = || ca_file("a certificate in it cannot be read; name another file".into());
+        let unusable = || ca_file("a certificate in it cannot be read; use another file".into());
         let own_authorities = own.map_err(&ca_file)?;
         let certificates = own_authorities.iter().map(|own| Certificate::from_der(own));
         let own = certificates

@@ -35,7 +35,7 @@ pub enum ClientError {
     )]
     Key(String),
     #[error(
-        "https cannot be used because no certificates of authorities were found; \
+        "HTTPS cannot be used because no CA certificates were found; \
          install your system's ca-certificates package, or set SSL_CERT_FILE"
     )]
     Tls,
@@ -158,7 +158,7 @@ impl NotSent {
             Self::Tls { why, .. } => why.next(),
             Self::Proxy { why, .. } => why.next(),
             Self::Late(_) => {
-                "this machine slept or was very busy: look at the group, then try again"
+                "this machine was asleep or very busy: check the group, then try again"
             }
         }
     }
@@ -169,9 +169,9 @@ impl NotSent {
 pub enum Lost {
     #[error("no complete response within {}", seconds(*.0))]
     TimedOut(Duration),
-    #[error("the connection broke before the answer was whole")]
+    #[error("the connection broke before the response was complete")]
     Broken,
-    #[error("the answer was damaged on its way")]
+    #[error("the response was damaged in transit")]
     Damaged,
 }
 

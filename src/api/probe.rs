@@ -149,7 +149,7 @@ impl Client {
                 Err("refused".into())
             }
             Ok(Err(_)) => Err("failed".into()),
-            Err(_) => Err("no answer in time".into()),
+            Err(_) => Err("no response in time".into()),
         };
         step(format!("connection to port {port}"), begun, result).map_err(|why| {
             format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
@@ -220,8 +220,8 @@ fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
     }
 }
 
-const SUCCESS: &str = "The service reports success for an update that names no group. It is reached and takes the key, but it is not \
-     as this program knows it: look before you change anything.";
+const SUCCESS: &str = "The service reports success for an update without a group ID. The connection and the API key work, but \
+the service does not behave as groupdesk expects: investigate before you change anything.";
 
 /// Over plain HTTP the answer may be that of a proxy.
 fn beside(via: Option<&str>) -> String {
@@ -252,7 +252,7 @@ fn finding_of_refusal(
         ),
         400 | 422 if stated => (
             Finding::Accepted,
-            "Reached, and the API key is accepted: the service looked at the request and refused it, as it should, because it names no group.".into(),
+            "Connected; the API key is accepted. The service correctly rejected the test request, which names no group.".into(),
         ),
         404 => {
             let slash = if has_slash { "without" } else { "with" };
@@ -263,15 +263,16 @@ fn finding_of_refusal(
         }
         405 | 415 => (
             Finding::NotFound,
-            format!("Something answers, but not this interface (HTTP {status}).{says} Check the base URL and the path."),
+            format!("The server responds, but not with this API (HTTP {status}).{says} Check the base URL and the path."),
         ),
         429 | 503 => (
             Finding::Busy,
-            format!("Reached; the service asks to be left alone for a while (HTTP {status}).{says} Try again later."),
+            format!("Connected, but the service is busy (HTTP {status}).{says} Try again later."),
         ),
         _ => (
             Finding::Strange,
-            format!("Something answers with HTTP {status}, not as this interface does.{says} A proxy may stand in the way; check the base URL."),
+            format!("The server responds with HTTP {status}, not as this API does.{says} A proxy may be in between; check the \
+            base URL."),
         ),
     }
 }
@@ -329,7 +330,7 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
         | Ambiguous::TooLarge { .. } => (
             Finding::Strange,
             format!(
-                "Something answers (HTTP {}), but not as this interface does. Check the base URL and the path.",
+                "The server responds (HTTP {}), but not as this API does. Check the base URL and the path.",
                 unclear.status()
             ),
         ),

@@ -24,7 +24,7 @@ pub enum ProxyFault {
     Refused,
     #[error("was not found by its name")]
     Name,
-    #[error("did not answer in time")]
+    #[error("did not respond in time")]
     TimedOut,
     #[error("wants a user and a password (HTTP 407)")]
     Login,
@@ -43,10 +43,10 @@ impl ProxyFault {
             }
             Self::Login => "write them into the variable: http://USER:PASSWORD@HOST:PORT",
             Self::Status(502..=504) => {
-                "the proxy does not reach the service: check `base_url`, and ask whoever runs the proxy"
+                "the proxy does not reach the service: check `base_url`, and ask the proxy administrator"
             }
             Self::Status(_) | Self::Tunnel => {
-                "ask whoever runs the proxy to allow this host, or name the host in NO_PROXY"
+                "ask the proxy administrator to allow this host, or name the host in NO_PROXY"
             }
         }
     }

@@ -223,7 +223,8 @@ impl<'c> Recorder<'c> {
 /// The number of the next exchange.
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";
+const GIVEN_UP: &str =
+    "cancelled before a response arrived; a group that did not exist may exist now";
 
 impl Drop for Recorder<'_> {
     fn drop(&mut self) {

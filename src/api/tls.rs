@@ -30,7 +30,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 /// Why a server was not trusted. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    #[error("its certificate is not signed by a trusted authority")]
+    #[error("its certificate is not signed by a trusted CA")]
     UnknownAuthority {
         /// Whether the profile already names its own certificate authorities.
         own: bool,
@@ -41,7 +41,7 @@ pub enum TlsError {
     Expired,
     #[error("its certificate is not valid yet")]
     NotYetValid,
-    #[error("its certificate is that of an authority, not of a server")]
+    #[error("it is a CA certificate, not a server certificate")]
     AuthorityItself,
     #[error("it speaks only a TLS older than 1.2")]
     OldProtocol,
@@ -99,25 +99,25 @@ impl TlsError {
     pub fn next(&self) -> &'static str {
         match self {
             Self::UnknownAuthority { own: false } => {
-                "if it is signed by an authority of your own, name that in PEM as `ca_file` of the profile; \
-                 if not, somebody may stand in between"
+                "if your own CA signed it, set its certificate (PEM) as `ca_file` in the profile; if not, somebody may be \
+                 intercepting the connection"
             }
             Self::UnknownAuthority { own: true } => {
-                "`ca_file` of the profile does not hold the authority that signed it; \
-                 ask for the right one, and whether somebody stands in between"
+                "the `ca_file` of the profile does not contain the CA that signed it; ask for the right CA certificate, and \
+                 whether somebody is intercepting the connection"
             }
             Self::OtherName => {
                 "check `base_url`: it must have a name that the certificate has; `ca_file` changes nothing about that"
             }
             Self::Expired => {
-                "have it renewed by whoever runs the service, and check the clock of this machine; \
+                "ask the administrator of the service to renew it, and check the clock of this machine; \
                  `ca_file` changes nothing about that"
             }
             Self::NotYetValid => "check the clock of this machine, then the certificate",
             Self::AuthorityItself => {
                 "have a certificate issued for the name in `base_url`, and name this one as `ca_file` of the profile"
             }
-            Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask whoever runs it",
+            Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask its administrator",
             Self::NoTls => "check `base_url` and its port; http:// is for this machine only",
             Self::Other(_) => "check `base_url`, the certificate of the service and the clock",
         }
@@ -138,7 +138,7 @@ pub(super) fn provider() -> Arc<CryptoProvider> {
 /// the system or one in this file. The error says what is wrong with the file.
 pub fn client_config(own: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let own = own.map(authorities).transpose()?.unwrap_or_default();
-    trusting(&own).ok_or_else(|| "a certificate in it cannot be read; name another file".into())
+    trusting(&own).ok_or_else(|| "a certificate in it cannot be read; use another file".into())
 }
 
 /// Adds a client certificate and its private key, each in a PEM file. The error says what is wrong with which.
@@ -150,14 +150,14 @@ pub fn with_certificate(
     let chain = authorities(certificate).map_err(|why| format!("cert: {why}"))?;
     let bytes = private(key).map_err(|why| format!("key: {why}"))?;
     let key = PrivateKeyDer::from_pem_slice(&pem::plain(&bytes))
-        .map_err(|_| "key: it holds no private key in PEM; name another file")?;
+        .map_err(|_| "key: it contains no private key in PEM; use another file")?;
     let key = provider().key_provider.load_private_key(key);
     let key = key
         .map_err(|_| "key: it is of a kind that is not known; make one of RSA, ECDSA or Ed25519")?;
     let known = CertifiedKey::new(chain, key);
     known
         .keys_match()
-        .map_err(|_| "cert and key do not belong together; name a pair")?;
+        .map_err(|_| "cert and key do not match; use a matching pair")?;
     let mut config = config.clone();
     config.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(known));
     Ok(Arc::new(config))
@@ -187,8 +187,8 @@ pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConf
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let pem = pem::plain(&contents(file).map_err(|error| error.to_string())?);
-    let wrong = "it holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; \
-                 `openssl x509 -inform der -in FILE` makes one out of DER";
+    let wrong = "it contains no PEM certificate (-----BEGIN CERTIFICATE-----); \
+                 to convert DER: openssl x509 -inform der -in FILE";
     let sections = pem::certificates(&pem);
     if sections.is_empty() {
         return Err(wrong.into());
@@ -211,7 +211,7 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
         .open(file)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file; name another"));
+        return Err(io::Error::other("it is not a regular file; use another"));
     }
     // Whoever can write to this file decides whom the API key is sent to.
     if metadata.mode() & 0o002 != 0 {
@@ -222,7 +222,7 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {
-        return Err(io::Error::other("it is larger than 1 MiB; name another"));
+        return Err(io::Error::other("it is larger than 1 MiB; use another"));
     }
     Ok(bytes)
 }

@@ -57,7 +57,7 @@ use super::{
 };
 use crate::domain::group::{InvalidId, UserGroupId};
 
-/// A safe terminal console for a User Group Service.
+/// Manage the groups and tokens of a User Group Service, in a console or from scripts.
 #[derive(Debug, Parser)]
 #[command(
     name = "groupdesk",
@@ -65,8 +65,8 @@ use crate::domain::group::{InvalidId, UserGroupId};
     disable_help_subcommand = true,
     max_term_width = 100,
     after_help = format!(
-        "Without a command, groupdesk opens the console. `groupdesk help COMMAND` tells of one,\n\
-         `groupdesk help json` what --json prints.\n\n\
+        "Without a command, groupdesk opens the console. For help on a command, run `groupdesk help COMMAND`;\nfor the output of \
+         --json, run `groupdesk help json`.\n\n\
          Examples:\n  groupdesk demo\n  groupdesk --profile eu-live list\n\n{}",
         codes()
     )
@@ -78,35 +78,35 @@ pub(super) struct Cli {
     pub(super) command: Option<Command>,
 }
 
-/// Options of every command.
+/// Global options.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Global {
-    /// Configuration file [default: groupdesk/config.toml in the XDG configuration folder]
+    /// Configuration file [default: groupdesk/config.toml in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Profile to work with
+    /// Profile to use
     #[arg(long, short = 'P', global = true, value_name = "NAME")]
     pub(super) profile: Option<String>,
-    /// The directory's database file, or the address of a team's: postgres://USER@HOST/DATABASE
+    /// Directory to use: a database file, or a team directory as postgres://USER@HOST/DATABASE
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) directory: Option<PathBuf>,
     /// Refuse every change
     #[arg(long, global = true)]
     pub(super) read_only: bool,
-    /// Print JSON, as `groupdesk help json` describes it
+    /// Print JSON; for its format, run `groupdesk help json`
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Print only errors, alarms and questions
+    /// Print only errors, alarms and prompts
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,
-    /// Tell each exchange with the service on standard error, with its times; keys and tokens are hidden. Of an import, each row
+    /// Log each request and response with timings to standard error, without keys and tokens; for import, also each row
     #[arg(long, short = 'v', global = true, conflicts_with = "quiet")]
     pub(super) verbose: bool,
-    /// Never ask; what would ask is refused unless --yes is given
+    /// Never prompt; a command that needs confirmation fails unless --yes is set
     #[arg(long, global = true)]
     pub(super) no_input: bool,
-    /// Colours in tables and messages: always, never, or on a terminal that can
+    /// Use colour: always, never, or auto (if the terminal supports it) [default: auto]
     #[arg(
         long,
         global = true,
@@ -120,7 +120,7 @@ pub(super) struct Global {
     /// Draw with ASCII characters only
     #[arg(long, global = true)]
     pub(super) ascii: bool,
-    /// The console as lines that are appended, for screen readers: no boxes, nothing drawn in place
+    /// Run the console for screen readers: appends lines, without boxes or redrawing
     #[arg(long, global = true)]
     pub(super) plain: bool,
 }
@@ -153,7 +153,7 @@ impl Command {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     List(List),
-    /// Show what the directory knows of a group, or of several; nothing is sent
+    /// Show one or more groups from the directory, without contacting the service
     #[command(
         after_help = "Examples:\n  groupdesk show acme-eu\n  groupdesk show acme-eu --json | jq .mapping\n  \
                             groupdesk show --filter 'acme tag:customer' -o jsonl",
@@ -166,7 +166,7 @@ pub(super) enum Command {
         output: Output,
     },
     Get(Get),
-    /// Create a group; one that exists is returned unchanged
+    /// Create a group; if it exists, return it unchanged
     #[command(
         after_help = "Examples:\n  groupdesk create acme-eu --name 'Acme Europe' --map 40=213 --property 'tier=\"gold\"'\n  \
                             groupdesk create acme-eu --mapping mapping.json --properties - --dry-run < properties.json"
@@ -176,7 +176,7 @@ pub(super) enum Command {
     Edit(Edit),
     Copy(Copy),
     Diff(Diff),
-    /// Rotate the token of a group, or of many
+    /// Rotate the token of one or more groups
     #[command(
         after_help = "Examples:\n  groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token\n  \
                             groupdesk rotate acme-eu --yes --json --reveal\n  \
@@ -186,21 +186,22 @@ pub(super) enum Command {
     )]
     Rotate(Rotate),
     History(History),
-    /// List rotations of this profile, the newest first; settle or abandon open ones
+    /// List this profile's rotations, newest first; settle, abandon or hand off
     #[command(
         after_help = "Examples:\n  groupdesk rotations --open\n  groupdesk rotations --json | jq '.[] | select(.state == \"unknown\")'\n  \
                             groupdesk rotations settle"
     )]
     Rotations(Rotations),
-    /// List what waits for a person, the worst first; nothing is sent and no API key is read
+    /// List what needs attention, most urgent first, without contacting the service or reading an API key
     #[command(
-        after_help = "Exit codes: 0 nothing is unfinished or failed, 7 something is.\n\nExamples:\n  groupdesk attention\n  groupdesk attention --all --json | jq '.[] | select(.counted)'"
+        after_help = "Exit codes: 0 nothing is unfinished or failed, 7 at least one item is.\n\nExamples:\n  groupdesk \
+        attention\n  groupdesk attention --all --json | jq '.[] | select(.counted)'"
     )]
     Attention {
-        /// Of all profiles, not only of this one
+        /// Include all profiles
         #[arg(long)]
         all: bool,
-        /// Also what the console hid for a day
+        /// Include items that the console hides for a day
         #[arg(long)]
         hidden: bool,
         #[command(flatten)]
@@ -215,7 +216,7 @@ pub(super) enum Command {
     Note(Note),
     Label(Labels),
     Favourite(Favourite),
-    /// Tell which group has or had a token, read from standard input; nothing is sent
+    /// Find the group that has or had a token (read from standard input), without contacting the service
     #[command(
         after_help = "Exit codes: 0 found, 1 not found, 2 no whole token.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"
     )]
@@ -224,41 +225,41 @@ pub(super) enum Command {
         #[arg(hide = true, value_name = "NOTHING")]
         token: Vec<OsString>,
     },
-    /// Bring ids into the directory from CSV or JSON; with --create and --update also to the service
+    /// Import groups from CSV or JSON into the directory; with --create and --update, also into the service
     Import(Import),
-    /// Write what the directory knows, without tokens; nothing is sent
+    /// Export known groups without tokens; contacts the service only with --reveal-tokens
     Export(Export),
-    /// Make the groups as files say: create what is missing, update what differs
+    /// Apply files to the service: create missing groups and update those that differ
     Apply(Apply),
-    /// Add, list, show, check and remove profiles; store their keys in the kernel's keyring
+    /// Manage profiles, and store their API keys in the kernel keyring
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
     Profile(ProfileCommand),
-    /// Find, check and change the configuration file
+    /// Find, check and edit the configuration file
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk config path\n  groupdesk config validate"
     )]
     Config(ConfigCommand),
-    /// The directory, which keeps what is known: copy it, or share one with a team
+    /// Manage the directory of known groups: back it up, copy it, or share it with a team
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db\n  groupdesk directory backup /mnt/safe/directory.db --json"
     )]
     Directory(DirectoryCommand),
     Audit(Audit),
-    /// List, show, rename and merge places: the environments that profiles mean
+    /// Manage places: the service environments that profiles connect to
     #[command(
         subcommand,
-        after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'looked into'"
+        after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'wrong key replaced'"
     )]
     Place(PlaceCommand),
-    /// Try groupdesk on sample groups; on this machine only, deleted on exit
+    /// Try groupdesk with sample groups on this machine; deletes them on exit
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),
-    /// Run the User Group Service itself
+    /// Run a User Group Service on this machine
     #[command(
         after_help = "Examples:\n  groupdesk serve keys create --environment production --tag Customer\n  \
                             groupdesk serve --listen 127.0.0.1:8474"
@@ -268,7 +269,7 @@ pub(super) enum Command {
     Completions(Completions),
     Man(Manual),
     Help(Help),
-    /// Print the version, and when it was released
+    /// Print the version and release date
     #[command(
         after_help = "Examples:\n  groupdesk version\n  groupdesk version --json | jq -r .version"
     )]
@@ -277,7 +278,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct Create {
-    /// The id of the group; nothing can change or delete it later
+    /// ID of the group; it cannot be changed or deleted later
     #[arg(value_parser = user_group_id)]
     pub(super) id: UserGroupId,
     #[command(flatten)]
@@ -298,10 +299,10 @@ pub(super) struct Create {
 pub(super) struct Rotate {
     #[command(flatten)]
     pub(super) groups: Selection,
-    /// Rotate the group that has the token on standard input; an ID names the group where it is not known here
+    /// Rotate the group that has the token on standard input; if the directory does not know the token, add the group's ID
     #[arg(long, conflicts_with_all = ["filter", "older_than", "from", "resume", "retry_failed"])]
     pub(super) token_stdin: bool,
-    /// Why, for the history
+    /// Reason to record in the history
     #[arg(long)]
     pub(super) reason: Option<String>,
     #[command(flatten)]
@@ -312,7 +313,7 @@ pub(super) struct Rotate {
     pub(super) token: TokenArgs,
     #[command(flatten)]
     pub(super) bulk: BatchArgs,
-    /// As --json (json); with jsonl each result on one line, also that of one group
+    /// Output format: json (same as --json), or jsonl for one line per result, even for a single group
     #[arg(long = "output", short = 'o', value_name = "FORM", value_parser = for_programs)]
     pub(super) form: Option<Form>,
 }
@@ -330,33 +331,33 @@ pub(super) struct Fields {
     /// Name of the group
     #[arg(long)]
     pub(super) name: Option<String>,
-    /// A row of the mapping: schema id, =, data source id
+    /// Set a mapping row, schema ID=data source ID; repeatable
     #[arg(long, value_name = "SCHEMA=SOURCE")]
     pub(super) map: Vec<String>,
-    /// The whole mapping, as a JSON object of texts; - reads standard input
+    /// Set the whole mapping from a JSON object of strings; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub(super) mapping: Option<PathBuf>,
-    /// A property; the value is JSON
+    /// Set a property to a JSON value; repeatable
     #[arg(long, value_name = "KEY=JSON")]
     pub(super) property: Vec<String>,
-    /// All properties, as a JSON object; - reads standard input
+    /// Set all properties from a JSON object; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub(super) properties: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Exists {
-    /// The group exists, though the directory does not know it; an id that does not exist would be created
+    /// Accept an ID that is not in the directory; if the group does not exist, the service creates it
     #[arg(long)]
     pub(super) exists: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Mutation {
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short = 'y')]
     pub(super) yes: bool,
-    /// Show what would be sent and changed; change nothing
+    /// Show what would be sent and changed, without changing anything
     #[arg(long)]
     pub(super) dry_run: bool,
     /// With --dry-run: print the request as a curl command, which reads the API key from $GROUPDESK_API_KEY
@@ -380,7 +381,7 @@ pub(super) struct TokenArgs {
     /// Print the token
     #[arg(long)]
     pub(super) reveal: bool,
-    /// Write the token to this new file, mode 600; - is standard output where that is no terminal, for the token alone
+    /// Write the token to this new file (mode 600); - writes only the token to standard output, unless that is a terminal
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
 }
@@ -394,7 +395,7 @@ fn which_groups() -> ArgGroup {
 fn for_programs(text: &str) -> Result<Form, &'static str> {
     let form = Form::from_str(text, false).ok();
     let form = form.filter(|form| matches!(form, Form::Json | Form::Jsonl));
-    form.ok_or("write json or jsonl")
+    form.ok_or("expected json or jsonl")
 }
 
 pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {

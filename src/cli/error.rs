@@ -28,7 +28,7 @@ pub(crate) enum CliError {
     Usage(String),
     #[error("{0}")]
     Guarded(String),
-    #[error("interrupted{}", if *.in_flight { "; a request was under way: `groupdesk get` finds out what came of it" } else { "" })]
+    #[error("interrupted{}", if *.in_flight { "; a request was in progress. To check its result, run `groupdesk get`" } else { "" })]
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
@@ -112,14 +112,14 @@ impl From<Failure> for CliError {
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown { id, .. } => format!(
-            "\nTo make a new group: groupdesk create {0}. If you are sure that it exists: groupdesk get {0} --exists",
+            "\nTo create the group: groupdesk create {0}. If you are sure that it exists: groupdesk get {0} --exists",
             id.as_argument()
         )
         .into(),
         Failure::Unknown {
             operation: "rotation",
             ..
-        } => ". `groupdesk rotations settle` reads it".into(),
+        } => ". To find out, run `groupdesk rotations settle`".into(),
         _ => "".into(),
     }
 }

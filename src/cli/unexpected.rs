@@ -61,9 +61,9 @@ impl Sections {
     fn now() -> Self {
         let command = COMMAND.get().map_or("groupdesk, starting", String::as_str);
         let sent = if has_unsettled_here() {
-            "A change may be in flight: see `groupdesk history --open` and `groupdesk rotations --open`."
+            "A change may be in progress: see `groupdesk history --open` and `groupdesk rotations --open`."
         } else if has_sent() {
-            "No change is in flight; what was done is in `groupdesk history`."
+            "No change is in progress; for completed changes, see `groupdesk history`."
         } else {
             "Nothing was sent."
         };

@@ -15,11 +15,11 @@ pub enum InvalidAddress {
     NotAUrl,
     #[error("must begin with https:// (or http:// for this machine)")]
     Scheme,
-    #[error("holds a user name or password; take it out, the API key is named by api_key")]
+    #[error("contains a user name or password; remove it, and set api_key instead")]
     Credentials,
-    #[error("holds a query (from \"?\"); take it out")]
+    #[error("contains a query (from \"?\"); remove it")]
     Query,
-    #[error("holds a fragment (from \"#\"); take it out")]
+    #[error("contains a fragment (from \"#\"); remove it")]
     Fragment,
     #[error(
         "would send the API key unprotected over http:// to another machine; use https://, or set allow_plain_http = true in the profile"
@@ -27,7 +27,7 @@ pub enum InvalidAddress {
     PlainHttp,
     #[error("must begin with \"/\"")]
     PathWithoutSlash,
-    #[error("holds a character that a path cannot have; use letters, digits and -._~/%")]
+    #[error("contains a character that is not valid in a path; use letters, digits and -._~/%")]
     PathCharacter,
 }
 

@@ -107,7 +107,7 @@ pub(super) fn directory(
     let DeValue::Table(table) = value else {
         problems.add(
             at,
-            "directory must be a table; write [directory] on a line of its own. A file is named by GROUPDESK_DIRECTORY",
+            "directory must be a table: put [directory] on its own line. To use a file, set GROUPDESK_DIRECTORY",
         );
         return None;
     };

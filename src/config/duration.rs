@@ -12,7 +12,7 @@ pub const LONGEST: Duration = Duration::from_mins(10);
 pub enum InvalidDuration {
     #[error("is not a duration; write a whole number and its unit: \"1500ms\", \"30s\" or \"2m\"")]
     Unreadable,
-    #[error("is zero, which would never let an answer arrive; write for example \"30s\"")]
+    #[error("is zero, so no response could arrive; write for example \"30s\"")]
     Zero,
     #[error("is too long; at most \"10m\" is allowed")]
     TooLong,

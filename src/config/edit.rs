@@ -33,11 +33,11 @@ pub enum EditError {
     Wrong(Vec<(Field, String)>),
     #[error("there is a profile \"{}\" already in {}; choose another name, or take that one out first", shown(.0), shown(&.1.to_string_lossy()))]
     Exists(String, PathBuf),
-    #[error("{} is written in a way that this cannot change safely; change it by hand", shown(&.0.to_string_lossy()))]
+    #[error("groupdesk cannot change {} safely; edit it yourself", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
     #[error("{} was changed by someone meanwhile; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
-    #[error("{} is a link to a file that is not there; make that file, or remove the link", shown(&.0.to_string_lossy()))]
+    #[error("{} is a broken link; create the file, or remove the link", shown(&.0.to_string_lossy()))]
     LeadsNowhere(PathBuf),
     #[error("the configuration file cannot be written: {0}")]
     Unwritable(io::Error),

@@ -83,7 +83,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     let metadata = opened.metadata()?;
     if !is_given && !metadata.is_file() {
         return Err(io::Error::other(
-            "it is not a regular file; name another file",
+            "it is not a regular file; use another file",
         ));
     }
     // Whoever can write this file can send the API key to another host, or run a command as this user.
@@ -103,7 +103,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     opened.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(io::Error::other(
-            "it is larger than 1 MiB; name another file",
+            "it is larger than 1 MiB; use another file",
         ));
     }
     Ok(bytes)

@@ -169,7 +169,7 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
         .value("forbid")
         .map(|Spanned { at, value }| match value.as_bool() {
             Some(true) => {}
-            Some(false) => problems.add(at, "forbid = false forbids nothing; take the guard out"),
+            Some(false) => problems.add(at, "forbid = false has no effect; remove the guard"),
             None => problems.add(at, "forbid must be true, without quotes"),
         });
     let max = section
@@ -185,7 +185,7 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
         _ => {
             problems.add(
                 at,
-                format!("a guard says exactly one of level, forbid and max: {EXAMPLE}"),
+                format!("a guard needs exactly one of level, forbid and max: {EXAMPLE}"),
             );
             return None;
         }
@@ -193,7 +193,7 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
     let operation = operation?;
     let objection = match rule {
         Rule::AtLeast(_) if operation == Operation::Bulk => Some(
-            "bulk has no level of its own; level is for create, update and rotate, whose levels hold for what is resumed, too",
+            "level does not apply to bulk; set it for create, update or rotate, where it also applies to resumed batches",
         ),
         Rule::AtLeast(_) if !operation.can_be_raised() => {
             Some("level is for create, update and rotate; this operation can only be forbidden")
@@ -218,7 +218,7 @@ fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Optio
         let words = words.join(", ");
         problems.add(
             at,
-            format!("the guard has no operation; it is one of {words}"),
+            format!("the guard has no operation; use one of {words}"),
         );
         return None;
     }
@@ -229,7 +229,7 @@ fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Optio
     if found.is_none() {
         let near = meant(nearest(value, words));
         let words = words.join(", ");
-        problems.add(at, format!("operation is none of {words}{near}"));
+        problems.add(at, format!("operation must be one of {words}{near}"));
     }
     found
 }
@@ -253,7 +253,7 @@ fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>
         let near = meant(nearest(value, WORDS.map(|(word, _)| word)));
         problems.add(
             at,
-            format!("level is none of review, key, typed, words{near}"),
+            format!("level must be review, key, typed or words{near}"),
         );
     }
     (true, found.map(|(_, level)| *level))
@@ -263,7 +263,7 @@ fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<S
     if section.value("reason").is_none() {
         problems.add(
             at,
-            "the guard has no reason; add reason = \"...\": it is shown when the guard fires",
+            "the guard has no reason; add reason = \"...\", which is shown when the guard applies",
         );
         return None;
     }
@@ -277,7 +277,7 @@ fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<S
     } else if looks_like_a_key(value) {
         Some("reason looks as if it held an API key; take it out".into())
     } else if value.chars().any(text::is_hidden) {
-        Some("reason holds a hidden character; take it out".into())
+        Some("reason contains a hidden character; remove it".into())
     } else {
         None
     };

@@ -62,10 +62,10 @@ impl KeySource {
         let why = match found.map(|bytes| secret::first_line(&bytes)) {
             Ok(line) if line.is_empty() => "it is empty; put the password on its first line".into(),
             Ok(line) => return Ok(line),
-            Err(Missing::NotSet) => "it is not set; export it, or name another source".into(),
+            Err(Missing::NotSet) => "it is not set; export it, or use another source".into(),
             // The last line of a command's stderr may be output of a password agent, so leave it out.
             Err(Missing::Failed { ending, .. }) => format!("it ended with {ending}"),
-            Err(Missing::TooMuch) => "it holds more than 64 KiB; name another source".into(),
+            Err(Missing::TooMuch) => "it is larger than 64 KiB; use another source".into(),
             Err(why) => why.to_string(),
         };
         Err(format!("there is none from {self}: {why}"))

@@ -75,7 +75,7 @@ fn last_words(complaints: &[u8], output: &[u8]) -> String {
         .map(str::trim)
         .find(|line| !line.is_empty())
     else {
-        return " and said nothing; run it by hand".into();
+        return " and printed nothing; run it yourself".into();
     };
     let printed = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
     let mut line = line.to_owned();

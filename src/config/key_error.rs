@@ -33,11 +33,11 @@ impl KeyError {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Missing {
-    #[error("it is not set; export it, or name another source as api_key of the profile")]
+    #[error("it is not set; export it, or use another source as api_key in the profile")]
     NotSet,
     #[error("it cannot be read: {0}")]
     Unreadable(io::Error),
-    #[error("it is not a regular file; name another one")]
+    #[error("it is not a regular file; use another one")]
     NotAFile,
     #[error("other users can read or change it (mode {0:04o}); run chmod 600 on it")]
     TooOpen(u32),
@@ -45,11 +45,11 @@ pub(super) enum Missing {
         "it belongs to another user (number {0}), who can read and change it; use a file of your own, mode 600"
     )]
     NotOurs(u32),
-    #[error("it holds more than 64 KiB, which is no API key; name another source")]
+    #[error("it is larger than 64 KiB, so it is not an API key; choose another source")]
     TooMuch,
     #[error("it cannot be started: {0}")]
     NotStarted(io::Error),
-    #[error("it did not end within {} ms and was stopped; run it by hand to see what it waits for", .0.as_millis())]
+    #[error("it did not end within {} ms and was stopped; run it yourself to see what it waits for", .0.as_millis())]
     TimedOut(Duration),
     #[error("it ended with {ending}{last_words}{}", if *is_kept_from_terminal { NO_TERMINAL } else { "" })]
     Failed {
@@ -61,10 +61,10 @@ pub(super) enum Missing {
     #[error("it is empty; put the key on its first line")]
     Empty,
     #[error(
-        "it holds a space or a character that no key has{0}; give the key alone, without the word Token"
+        "it contains a space or a character that is not valid in a key{0}; pass only the key, without the word Token"
     )]
     NotAKey(String),
-    #[error("it holds more than 4 KiB on its first line, which is no API key")]
+    #[error("its first line is larger than 4 KiB, so it is not an API key")]
     TooLong,
     #[error("{0}")]
     Keyring(KeyringError),

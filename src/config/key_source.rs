@@ -56,7 +56,8 @@ pub(super) fn source(
     match value {
         DeValue::Table(table) => of_table(secret, table, around),
         DeValue::String(_) => Err(format!(
-            "{key} must not hold the {word} itself; take it out of the file (and replace the {word} if others could read it), then name its source: {KEY_SOURCES}"
+            "{key} must not contain the {word} itself; remove it from the file (and replace the {word} if others could read it), \
+             then set its source: {KEY_SOURCES}"
         )),
         _ => Err(format!("{key} must name its source: {KEY_SOURCES}")),
     }
@@ -128,7 +129,7 @@ pub(super) fn ca_file(
     let wrong = match file {
         Some(Ok(file)) => return Some(file),
         Some(Err(why)) => why.to_string(),
-        None => "must be the name of a file, for example \"~/our-authority.pem\"".into(),
+        None => "must be the name of a file, for example \"~/our-ca.pem\"".into(),
     };
     problems.add(at, format!("{key} {wrong}"));
     None

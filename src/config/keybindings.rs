@@ -36,7 +36,7 @@ pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverrid
         let DeValue::Table(actions) = place.value else {
             problems.add(
                 place.key_at,
-                "it belongs to no place; write for example [keys.list] or [keys.everywhere] above it",
+                "it is outside a screen; put for example [keys.list] or [keys.everywhere] above it",
             );
             continue;
         };

@@ -12,14 +12,14 @@ const SERVICE: &str = "groupdesk";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
     #[error(
-        "this groupdesk was built without the kernel's keyring; name another source of the key"
+        "this groupdesk was built without the kernel's keyring; use another source for the key"
     )]
     NotBuiltIn,
     #[error(
-        "this kernel gives no keyring here ({0}), as in many containers; name another source of the key"
+        "this kernel gives no keyring here ({0}), as in many containers; use another source for the key"
     )]
     NotAvailable(String),
-    #[error("it holds no key, as after a reboot; store it with: groupdesk profile key PROFILE")]
+    #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key PROFILE")]
     Missing,
     #[error("it gave an error: {0}")]
     Failed(String),
@@ -88,7 +88,7 @@ fn failed(error: &keyring_core::Error) -> KeyringError {
         }
         // Some variants contain the secret itself, so only their kind is named.
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            KeyringError::Failed("what it holds is no key".into())
+            KeyringError::Failed("its content is not a key".into())
         }
         Error::TooLong(what, most) => KeyringError::Failed(format!("{what} is longer than {most}")),
         _ => KeyringError::Failed("it did not take the request".into()),

@@ -75,11 +75,11 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "GROUPDESK_BASE_URL",
-        "with the next: makes a profile without any file, and works with it",
+        "with GROUPDESK_API_KEY: defines a profile without a configuration file, and uses it",
     ),
     (
         "GROUPDESK_COMPLETE",
-        "the shell that asks which words fit; set by the scripts of `completions`",
+        "shell that asks for completions; set by the scripts of `completions`",
     ),
     ("GROUPDESK_API_KEY", "the API key of that profile"),
     (
@@ -97,7 +97,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "XDG_RUNTIME_DIR",
-        "where a text lies while your editor has it, if that folder is private; else TMPDIR",
+        "folder for texts that are open in your editor, if it is private; otherwise TMPDIR",
     ),
     (
         "TMPDIR",
@@ -108,10 +108,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
         "PGPASSFILE",
         "passwords for a team's database, where [directory] names no source of one; else ~/.pgpass",
     ),
-    (
-        "USER, LOGNAME",
-        "who works here, where operator does not say it",
-    ),
+    ("USER, LOGNAME", "the operator, if operator is not set"),
     ("VISUAL, EDITOR", "your editor, run as git does it"),
     (
         "COLUMNS",
@@ -120,7 +117,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ("NO_COLOR", "no colour; bold, underline and reverse stay"),
     (
         "COLORFGBG",
-        "says which background the terminal has, where base is not set and the terminal does not answer",
+        "the background colour, if base is not set and the terminal does not report it",
     ),
     (
         "TERM",
@@ -132,15 +129,12 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "TERM_PROGRAM, WT_SESSION",
-        "a terminal that can hold back a frame until it is whole",
+        "shows whether the terminal supports synchronised output",
     ),
-    (
-        "COLORTERM",
-        "how many colours there are; only doctor tells it",
-    ),
+    ("COLORTERM", "the number of colours; only doctor shows it"),
     (
         "TMUX, STY, SSH_CONNECTION, SSH_TTY",
-        "what lies between here and the terminal; only doctor tells it",
+        "what is between groupdesk and the terminal; only doctor shows it",
     ),
     (
         "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
@@ -148,6 +142,6 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "GROUPDESK_DEBUGGABLE",
-        "1: a debugger may attach, and core dumps are as the system has them",
+        "1 allows debuggers and the system's core dumps",
     ),
 ];

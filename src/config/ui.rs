@@ -184,7 +184,7 @@ fn colour(value: &DeValue<'_>) -> Result<Colour, String> {
     }
     match nearest(text, NAMES) {
         Some(near) => Err(format!(
-            "is no colour: \"{}\"{}",
+            "is not a colour: \"{}\"{}",
             shown(text),
             meant(Some(near))
         )),

@@ -74,7 +74,7 @@ pub(super) fn profile(
         return Err(ConfigError::variable(
             BASE_URL,
             format!(
-                "makes a profile \"{}\", which the configuration file has too; rename that one",
+                "defines a profile \"{}\", which also exists in the configuration file; rename it there",
                 profile.name
             ),
         ));

@@ -4,34 +4,34 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
-use crate::domain::rotation::State;
+use crate::domain::{rotation::State, text::counted};
 
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
 /// otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DirectoryError {
     /// The file or its folder cannot be created, opened or kept private.
-    #[error("cannot use the directory {}: {source}; name another file with GROUPDESK_DIRECTORY", path.display())]
+    #[error("cannot use the directory {}: {source}; use another file with GROUPDESK_DIRECTORY", path.display())]
     Unusable {
         path: PathBuf,
         source: Arc<io::Error>,
     },
     #[error(
-        "{} is not a groupdesk directory or is damaged; `groupdesk doctor` tells more; move it away and start again, a \
-         new one is made",
+        "{} is not a groupdesk directory, or it is damaged. For details, run `groupdesk doctor`. To start with a new one, move \
+         the file away",
         path.display()
     )]
     NotADirectory { path: PathBuf },
     /// SQLite would treat the file as a new database and discard the log.
     #[error(
-        "{0} is empty or gone, but its log {0}-wal is there and holds what was written last; put the file back from a \
-         backup, or move the log away, too, and start again",
+        "{0} is empty or missing, but its log {0}-wal exists and contains the last changes; restore the file from a backup, or \
+         move the log away as well, then try again",
         path.display()
     )]
     LogAlone { path: PathBuf },
     #[error(
-        "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or name \
-         another file with GROUPDESK_DIRECTORY",
+        "{} was written by a newer groupdesk (version {found}, this one knows {known}); update groupdesk, or use another file \
+         with GROUPDESK_DIRECTORY",
         path.display()
     )]
     Newer {
@@ -45,16 +45,16 @@ pub enum DirectoryError {
         path.display()
     )]
     Locked { path: PathBuf },
-    #[error("no room left on the disk of {}; make room and try again", path.display())]
+    #[error("the disk of {} is full; free some space and try again", path.display())]
     Full { path: PathBuf },
     #[error(
-        "{} cannot be written; make the file and its folder writable for you, or name another with GROUPDESK_DIRECTORY",
+        "{} cannot be written; make the file and its folder writable for you, or choose another file with GROUPDESK_DIRECTORY",
         path.display()
     )]
     ReadOnly { path: PathBuf },
     #[error(
-        "{} stands where SQLite cannot share it (no write-ahead log); put it on a local disk, or name another file \
-         with GROUPDESK_DIRECTORY",
+        "{} is on a file system where SQLite cannot share it (no write-ahead log); move it to a local disk, or choose another \
+         file with GROUPDESK_DIRECTORY",
         path.display()
     )]
     NotShareable { path: PathBuf },
@@ -101,8 +101,8 @@ pub enum DirectoryError {
     ItemEnded { batch: i64, position: usize },
     /// Before a schema upgrade; nothing was changed.
     #[error(
-        "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: make room \
-         on the disk, or move away what is there, and try again",
+        "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: free some \
+         space on the disk, or move that file away, and try again",
         backup.display()
     )]
     NotBackedUp {
@@ -114,21 +114,22 @@ pub enum DirectoryError {
     NotBound(String),
     /// Before a schema upgrade; nothing was changed.
     #[error(
-        "a change was begun and has not ended; the groupdesk that began it could not record its result after the schema of the \
+        "a change is in progress, and the groupdesk that started it could not record its result after the schema of the \
          directory has changed; nothing was changed: let it end, or read the group with that version (`groupdesk rotations \
          settle`); if it was interrupted, this works again in {minutes} min"
     )]
     UnderWay { minutes: u64 },
     /// Before a copy; nothing was changed.
     #[error(
-        "{count} of the changes in {at} were begun and have not ended; nothing was copied: let them end, or, if groupdesk was \
-         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves them"
+        "{} in {at} may be in progress; nothing was copied: wait until they finish, or, if groupdesk was \
+         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves them",
+        counted(usize::try_from(*count).unwrap_or(usize::MAX), "change")
     )]
     StillOpen { at: String, count: i64 },
     /// Before a schema upgrade or a rebuild of the packed copies; nothing was changed.
     #[error(
-        "{} needs {needed} bytes on its disk while its tables are made anew, and {free} are free; \
-         nothing was changed: make room and try again",
+        "{} needs {needed} bytes of free disk space to rebuild its tables, but only {free} are free; nothing was changed. Free \
+         some space and try again",
         path.display()
     )]
     NoRoom {
@@ -144,7 +145,8 @@ pub enum DirectoryError {
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error(
-        "this directory was moved to {to}, and is whole there; name that with --directory, GROUPDESK_DIRECTORY or as url in [directory]"
+        "this directory was moved to {to}, and is complete there; use it with --directory, GROUPDESK_DIRECTORY or url under \
+         [directory]"
     )]
     MovedAway { to: String },
     #[error("only a team's directory has an audit; use `groupdesk history`")]

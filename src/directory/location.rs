@@ -122,18 +122,15 @@ pub enum InvalidLocation {
     )]
     NotAnAddress,
     #[error(
-        "a password must not stand in the address of a directory; take it out, and name its source as password in \
-         [directory] of the configuration file"
+        "the URL of a directory must not contain a password; remove it, and set its source as password under [directory] in the \
+         configuration file"
     )]
     Password,
     #[error(
-        "a line over a network is protected by sslmode=verify-full, which need not be said; sslmode=disable is for this \
-         machine alone"
+        "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this machine only"
     )]
     Unprotected,
-    #[error(
-        "the name of a schema has lower-case letters, digits and _ only, and no more than 50 of them"
-    )]
+    #[error("the name of a schema has only lower-case letters, digits and _, at most 50")]
     Schema,
 }
 
@@ -187,12 +184,12 @@ impl From<&TeamLocation> for Location {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamFault {
     #[error(
-        "cannot be reached; nothing was recorded: check the server and the line to it, then try again"
+        "cannot be reached; nothing was recorded. Check the server and the network, then try again"
     )]
     Unreachable,
     #[error(
-        "takes no more connections; nothing was recorded: end a groupdesk that nobody uses, or have whoever runs it raise \
-         max_connections or the CONNECTION LIMIT of your role"
+        "does not accept more connections; nothing was recorded: close a groupdesk that is not used, or ask its administrator to \
+         raise max_connections or the CONNECTION LIMIT of your role"
     )]
     Crowded,
     /// The only error after which the write may have been stored.
@@ -204,14 +201,14 @@ pub enum TeamFault {
     #[error("{}; nothing was recorded", sentence(.0))]
     NotAllowed(String),
     #[error(
-        "lets you in as {has}, and this needs {needs}; nothing was read or sent: an admin grants it, `groupdesk directory grant \
-         NAME {needs}`"
+        "gives you the role {has}, but this needs {needs}; nothing was read or sent. Ask an admin to run `groupdesk directory \
+         grant NAME {needs}`"
     )]
     NeedsRole { needs: Role, has: Role },
     /// While setting it up.
     #[error(
-        "does not let you set up a directory: you have no {0}; ask for it, or have whoever runs the database do what `groupdesk \
-         directory init --print` prints"
+        "does not let you set up a directory: you have no {0}; ask for it, or ask the database administrator to run the SQL of \
+         `groupdesk directory init --print`"
     )]
     NeedsRight(&'static str),
     #[error("was moved{}; nothing was recorded", match .0 {
@@ -239,7 +236,7 @@ pub enum TeamFault {
     WrongKey,
     #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
     ReadOnly,
-    #[error("has no room left on its disk; nothing was recorded: tell whoever runs it")]
+    #[error("has no space left on its disk; nothing was recorded: tell its administrator")]
     Full,
     #[error("was busy with the same rows for too long; nothing was recorded: try again")]
     Busy,
@@ -259,26 +256,24 @@ pub enum TeamFault {
     #[error("{0}")]
     Outdated(String),
     #[error(
-        "was not set up for groupdesk, or not for you: `groupdesk directory init` sets it up, `groupdesk directory grant NAME \
-         operator` lets somebody in"
+        "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. To add somebody: groupdesk \
+         directory grant NAME operator"
     )]
     NotSetUp,
     #[error(
-        "has such a schema already; nothing was changed: it may be set up, `groupdesk directory status` tells; or name another \
-         as schema in [directory]"
+        "already has this schema; nothing was changed: it may be set up (check with `groupdesk directory status`), or set \
+         another schema under [directory]"
     )]
     SetUpAlready,
-    #[error(
-        "holds something already, and a file is copied only into an empty one; nothing was changed"
-    )]
+    #[error("is not empty, and a file is copied only into an empty directory; nothing was changed")]
     NotEmpty,
     #[error(
-        "has the rights as they were: only the owner of the tables changes them, and what somebody has as owner, superuser or \
-         through another role stays"
+        "has unchanged access rights: only the owner of the tables can change them, and rights as owner, as superuser or through \
+         another role remain"
     )]
     RightStays,
     #[error(
-        "does not hold what was copied into it (table {0}); nothing was changed there, and the file stays as it is"
+        "differs from what was copied into it (table {0}); nothing was changed there, and the file is unchanged"
     )]
     CopyDiffers(&'static str),
     #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
@@ -314,7 +309,7 @@ impl From<ServerFault> for TeamFault {
             ServerFault::NoPassword(why) => Self::NoPassword(why),
             ServerFault::Unfit(why) => Self::Unfit(why),
             ServerFault::Unsafe(why) if why == UNTRUSTED => {
-                Self::Unsafe(format!("{why}; `ca` of [directory] names an authority"))
+                Self::Unsafe(format!("{why}; set ca under [directory]"))
             }
             ServerFault::Unsafe(why) => Self::Unsafe(why),
             ServerFault::Outdated(why) => Self::Outdated(why),

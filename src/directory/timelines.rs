@@ -29,9 +29,9 @@ pub(super) fn check(file: PathBuf) -> TimelineCheck {
         let highest = seen.entry(cluster.to_owned()).or_insert(0);
         if timeline < *highest {
             return Err(format!(
-                "was left behind by a failover: it is on timeline {timeline}, and timeline {highest} was seen before; what it \
-                 holds is out of date, and nothing was read or recorded: have it stopped, or made a standby of the new \
-                 primary. If going back is intended, remove the line {cluster} from {}",
+                "was left behind by a failover: it is on timeline {timeline}, and timeline {highest} was seen before; its data \
+                 is out of date, and nothing was read or recorded: ask its administrator to stop it, or to make it a standby of \
+                 the new primary. If going back is intended, remove the line {cluster} from {}",
                 file.display()
             ));
         }

@@ -125,7 +125,7 @@ impl ChangeRow {
 pub enum FieldChange {
     /// Not in the request; the service keeps its value.
     LeftOut,
-    /// In the request, but the present values are unknown here: the field is replaced as a whole.
+    /// In the request, but the current values are unknown: the field is replaced as a whole.
     Replaced(Vec<ChangeRow>),
     /// In the request; contains every row, also unchanged ones.
     Compared(Vec<ChangeRow>),

@@ -72,8 +72,8 @@ pub struct Entry {
     pub fingerprint: Option<Fingerprint>,
     /// The operator's reason (for a rotation).
     pub reason: Option<String>,
-    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field whose
-    /// value before was not known here is named under [`NOT_KNOWN_BEFORE`].
+    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field whose value
+    /// before was not in the directory is named under [`NOT_KNOWN_BEFORE`].
     pub changes: Option<Value>,
     /// What was observed, in a sentence: the service's own words, or what was unclear.
     pub note: Option<String>,

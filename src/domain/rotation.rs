@@ -277,11 +277,7 @@ mod tests {
         );
 
         let once = unknown.step(read(OLD, EARLY), H).expect("in order");
-        assert_eq!(
-            once.state,
-            State::Unknown,
-            "the request may still be on its way"
-        );
+        assert_eq!(once.state, State::Unknown, "the request may still arrive");
         let early_again = once.step(read(OLD, EARLY), H).expect("in order");
         assert_eq!(early_again.state, State::Unknown);
         assert_eq!(

@@ -234,7 +234,7 @@ impl Header {
             }
             if let Some(part) = Slot::part(name) {
                 if columns.contains(&part) {
-                    problems.push(format!("the column {} stands twice", visible(name)));
+                    problems.push(format!("the column {} appears twice", visible(name)));
                 }
                 columns.push(part);
                 continue;
@@ -247,7 +247,7 @@ impl Header {
             };
             match Column::parse(name) {
                 Some(column) if columns.contains(&Slot::Column(column)) => {
-                    problems.push(format!("the column {} stands twice", column.as_str()));
+                    problems.push(format!("the column {} appears twice", column.as_str()));
                 }
                 Some(column) => columns.push(Slot::Column(column)),
                 None => unknown.push(name.to_owned()),

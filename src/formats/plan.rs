@@ -15,7 +15,7 @@ word_enum! {
     pub enum RowAction {
         /// The service is not known to have it.
         Create = "create",
-        /// Something differs, or is not known here.
+        /// Something differs, or is not in the directory.
         Update = "update",
         Unchanged = "unchanged",
     }

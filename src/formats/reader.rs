@@ -275,9 +275,9 @@ impl Reader {
                 Ok(row)
             }
             Err((before, line)) => Err(format!(
-                "the id \"{}\" stands in {} already",
+                "the ID \"{}\" is already in {}",
                 row.id,
-                self.place(before, line)
+                self.place(before, line).trim_end_matches(',')
             )),
         });
         if let Ok(row) = &row {

@@ -16,7 +16,7 @@ use crate::{
     intake::signs,
 };
 
-const DUPLICATE_KEY: &str = "a key stands twice";
+const DUPLICATE_KEY: &str = "a key appears twice";
 const TOO_MANY: &str = "too many values";
 /// Prefix of the keys that serde_json uses internally to pass numbers. An object with such a key would be read back as
 /// a number.
@@ -326,7 +326,7 @@ mod tests {
             ("{\"canary\": 1,\n \"canary\": 2}", "line 2, column"),
             (
                 "{\"a\": {\"canary\": 1, \"canary\": 2}}",
-                "a key stands twice",
+                "a key appears twice",
             ),
             ("{\"a\": canary}", "line 1, column"),
             ("{\"a\":", "it ends too early"),

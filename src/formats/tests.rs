@@ -172,7 +172,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             format!("{head}acme,\"x\ny\",,\nacme,,,\n"),
             2,
             4,
-            "stands in row 1 already",
+            "is already in row 1",
         ),
         (
             format!("{head}acme,x\n"),
@@ -247,7 +247,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "{\"user_group_id\":\"a\",\"note\":\"x\\u0000\"}\n".into(),
             1,
             1,
-            "note: it holds a NUL",
+            "note: it contains a NUL",
         ),
         (
             "{\"user_group_id\":\"a\",\"favourite\":1}\n".into(),
@@ -260,7 +260,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(),
             1,
             1,
-            "stands twice",
+            "appears twice",
         ),
         (
             "{\"user_group_id\":\"a\"\n{\"user_group_id\":\"b\"}\n".into(),
@@ -272,7 +272,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "[\n{\"user_group_id\":\"a\"},\n{\"user_group_id\":\"a\"}\n]".into(),
             2,
             3,
-            "row 1 already",
+            "already in row 1",
         ),
         ("[{\"user_group_id\":\"a\"},]".into(), 2, 1, "too early"),
         ("[\"acme\"]".into(), 1, 1, "a group is an object"),
@@ -311,7 +311,7 @@ fn a_file_that_is_wrong_as_a_whole_is_refused() {
         ("acme\nglobex\n", "the first line must name the columns"),
         ("user_group_id,nmae\n", "did you mean name?"),
         ("user_group_id,token\n", "a token does not belong"),
-        ("user_group_id,name,name\n", "stands twice"),
+        ("user_group_id,name,name\n", "appears twice"),
         ("name\n", "the first line must name the columns"),
         ("[{\"user_group_id\":\"a\"}", "not closed"),
         ("[] {}", "behind the end"),
@@ -373,23 +373,23 @@ fn what_no_service_takes_is_refused_with_its_row() {
         ("{\"user_group_id\":\"a\\u0000b\"}", "a NUL character"),
         (
             "{\"user_group_id\":\"a\",\"name\":\"\\u0000\"}",
-            "name: it holds a NUL",
+            "name: it contains a NUL",
         ),
         (
             "{\"user_group_id\":\"a\",\"mapping\":{\"4\\u0000\":\"1\"}}",
-            "mapping: it holds a NUL",
+            "mapping: it contains a NUL",
         ),
         (
             "{\"user_group_id\":\"a\",\"properties\":{\"x\":[{\"y\":\"\\u0000\"}]}}",
-            "properties: it holds a NUL",
+            "properties: it contains a NUL",
         ),
         ("{\"user_group_id\":\"\\ud800\"}", "not JSON"),
         (
             "{\"user_group_id\":\"a\",\"properties\":{\"x\":{\"k\":1,\"k\":2}}}",
-            "a key stands twice",
+            "a key appears twice",
         ),
         (long.as_str(), "256 characters"),
-        ("user_group_id,name\na,\0\n", "name: it holds a NUL"),
+        ("user_group_id,name\na,\0\n", "name: it contains a NUL"),
         (
             "user_group_id,properties\na,\"{\"\"x\"\":\"\"\\ud800\"\"}\"\n",
             "properties: ",

@@ -44,7 +44,7 @@ pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
         Ok(Box::new(io::stdin()))
     } else if path.is_dir() {
         Err(io::Error::other(
-            "it is a folder; name a file in it (apply and diff read folders)",
+            "it is a folder; use a file in it (apply and diff read folders)",
         ))
     } else {
         Ok(Box::new(File::open(path)?))

@@ -35,8 +35,8 @@ pub enum Failure {
     },
     /// Hazard 1: the id is known only from a file.
     #[error(
-        "\"{id}\" was never seen at the service: only a file told of it, and reading it could create it; nothing was sent. \
-         If you are sure that it exists: groupdesk get {id} --exists"
+        "\"{id}\" comes from a file and was never seen in the service, so reading it could create it; nothing was sent. If you \
+         are sure that it exists: groupdesk get {id} --exists"
     )]
     OnlyImported { id: UserGroupId },
     #[error("profile {profile} is read-only; nothing was sent; change it in another profile")]
@@ -60,7 +60,7 @@ pub enum Failure {
     /// Something in a text of a person's own that looks like a token or a part of one.
     #[error(
         "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` (W in \
-         the console) finds its group. If it is something else, write no more than 15 of its digits"
+         the console) finds its group. If it is something else, write at most 15 of its digits"
     )]
     LooksSecret { field: String },
     /// An invalid note or label; these are never sent.
@@ -88,7 +88,7 @@ pub enum Failure {
     /// Somebody else changed the group since it was last seen here.
     #[error(
         "\"{id}\" was changed elsewhere since it was last seen here ({}); nothing was changed. \
-         What the service has is known now: look at it with `groupdesk show`, then decide again",
+         To see the current values, run `groupdesk show`; then try again",
         what.join(", ")
     )]
     ChangedElsewhere {
@@ -97,7 +97,7 @@ pub enum Failure {
         what: Vec<String>,
     },
     /// Another mutation of the group is still under way.
-    #[error("{0}; nothing was sent")]
+    #[error("nothing was sent: {0}")]
     Held(Box<ClaimHolder>),
     /// What the operator is about to change is no longer as it was reviewed.
     #[error(
@@ -114,8 +114,7 @@ pub enum Failure {
     NotKnownEnough(Box<UnknownFields>),
     /// There is no earlier copy to compare with.
     #[error(
-        "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
-         Read it first"
+        "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. Read it first"
     )]
     NeverSeen { id: UserGroupId },
     /// One rotation per seen token (docs/design/rotation.md).
@@ -161,7 +160,7 @@ pub enum Failure {
     NotOpen { id: RotationId, state: State },
     /// Closing it would free the token for a second request while the first may still be on its way.
     #[error(
-        "rotation {} was begun by {by} a short while ago and may still be running; nothing was changed; try again in {} s",
+        "rotation {} was started by {by} a moment ago and may still be running; nothing was changed. Try again in {} s",
         id.0,
         wait.as_secs() + 1
     )]
@@ -178,7 +177,7 @@ pub enum Failure {
     #[error("m{} has ended: there is nothing to abandon, and nothing was changed", id.0)]
     ChangeEnded { id: MutationId },
     #[error(
-        "m{} was begun by {by} a short while ago and may still take effect; nothing was changed; try again in {} s",
+        "{by} started m{} a short while ago, and it may still take effect; nothing was changed; try again in {} s",
         id.0,
         wait.as_secs() + 1
     )]
@@ -192,13 +191,13 @@ pub enum Failure {
     /// The operator has to decide something about the place first.
     #[error(transparent)]
     Place(#[from] PlaceProblem),
-    #[error("{0}; nothing was sent")]
+    #[error("nothing was sent: {0}")]
     Key(#[from] KeyError),
-    #[error("{0}; nothing was sent")]
+    #[error("nothing was sent: {0}")]
     Client(#[from] ClientError),
     #[error(
-        "the service does not accept the API key{}; nothing was changed; check api_key of the profile, \
-         and whether a proxy takes the key out of requests",
+        "the service rejected the API key{}; nothing was changed. Check api_key in the profile, and whether a proxy removes the \
+         key from requests",
         after_colon(words.as_ref())
     )]
     KeyRefused { words: Option<String> },
@@ -290,16 +289,16 @@ pub enum Failure {
     /// The read before the hand-off raised an alarm.
     #[error("not handed off, and nothing was run: {0}")]
     HandOffAlarm(Warning),
-    #[error("{0}; nothing was sent")]
+    #[error("nothing was sent: {0}")]
     NothingSent(DirectoryError),
     /// The answer to a read could not be recorded; no change was sent.
     #[error(
-        "the service was only read, and its answer could not be recorded: {0}; no change was sent"
+        "the service was only read, and its response could not be recorded: {0}; no change was sent"
     )]
     NotKept(DirectoryError),
     /// A create or an update was sent, and its answer could not be recorded.
     #[error(
-        "the service answered, but it could not be written down here: {0}; then read the group again"
+        "the service responded, but the response could not be saved: {0}; then read the group again"
     )]
     NotWritten(DirectoryError),
 }
@@ -540,7 +539,7 @@ fn what_next(state: State) -> &'static str {
         State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
             "Read the group: its token is a newer one"
         }
-        State::Conflict => "A person must look: the answers contradict each other",
+        State::Conflict => "Investigate: the responses contradict each other",
         State::NotApplied | State::Abandoned => "Try again",
     }
 }

@@ -143,7 +143,7 @@ impl Operations {
         };
         // The read may have settled the rotation.
         let row = self.rotation_here(id).await?;
-        let row = row.ok_or_else(|| no("the rotation is gone"))?;
+        let row = row.ok_or_else(|| no("the rotation no longer exists"))?;
         let current = self.directory().fingerprinter().of(token);
         match row.rotation.state {
             State::Rotated
@@ -161,7 +161,7 @@ impl Operations {
             }
         }
         if current == row.rotation.previous {
-            return Err(no("the service still holds the old token"));
+            return Err(no("the service still has the old token"));
         }
         let record = Record {
             handoff: Some(HandOffStep {

@@ -182,7 +182,7 @@ impl fmt::Display for Warning {
             ),
             Self::WrongTag { expected, got } => write!(
                 f,
-                "ALARM: the answer is tagged {got}, this profile expects {expected}. \
+                "ALARM: the response is tagged {got}, this profile expects {expected}. \
                  Check base_url and API key of the profile.",
             ),
             Self::TokenChangedElsewhere => {
@@ -197,7 +197,7 @@ impl fmt::Display for Warning {
                 difference.field
             ),
             Self::CreationUnclear => {
-                f.write_str("created by this call or before it: nobody can tell which")
+                f.write_str("created by this call or before it; which one is unknown")
             }
             Self::NotReadBack { why } => {
                 write!(f, "done, but it could not be read back: {why}")
@@ -208,7 +208,7 @@ impl fmt::Display for Warning {
                 decided_from,
             } => write!(
                 f,
-                "a rotation begun by {} is still open ({}): do not rotate; read again from {} on",
+                "{} started a rotation that is still open ({}): do not rotate; read again at {} or later",
                 visible(by),
                 state.as_str(),
                 decided_from.strftime("%H:%M:%S UTC")
@@ -219,23 +219,22 @@ impl fmt::Display for Warning {
                 ending.as_str().replace('_', " ")
             ),
             Self::ReadOvertaken => f.write_str(
-                "the group was changed from here while it was being read, and nothing was learnt from this answer; read it \
-                 again",
+                "the group was changed from here during the read, so this response was ignored; read it again",
             ),
             Self::NotSoleWriter => f.write_str(
-                "ALARM: somebody else writes to this environment, too: it holds what was not written from here. That nobody \
-                 else does is withdrawn; what cannot be read is not known any more. `groupdesk profile facts` shows it",
+                "ALARM: somebody else also changes this environment: it contains values that were not sent from here. \
+                 sole_writer is withdrawn, and unreadable values now count as unknown. For details, run `groupdesk profile \
+                 facts`",
             ),
             Self::LeftOutChanged { field } => write!(
                 f,
-                "ALARM: the update left the {} out, and the service changed it anyway. That it is kept is withdrawn; \
-                 look at the group. `groupdesk profile facts` shows it",
+                "ALARM: the update omitted the {}, but the service changed it. The setting that omitted fields are kept was \
+                 withdrawn; check the group. For details, run `groupdesk profile facts`",
                 field.as_str()
             ),
-            Self::NotAnnotated(why) => write!(f, "{why}; the note and labels of the file were left out"),
+            Self::NotAnnotated(why) => write!(f, "{why}; the note and labels in the file were skipped"),
             Self::StaleAnswer => f.write_str(
-                "the service answered with an older token than the one last seen here; \
-                 read the group again in a minute",
+                "the service returned an older token than the last one seen here; read the group again in a minute",
             ),
         }
     }

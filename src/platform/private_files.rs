@@ -44,7 +44,7 @@ pub fn private_file(path: &Path) -> io::Result<()> {
         .map_err(|error| named(path, &error))?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(refused(path, "is not a regular file; name another file"));
+        return Err(refused(path, "is not a regular file; use another file"));
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(refused(
@@ -148,15 +148,15 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
 /// Replaces the error's text with one that says what to do. The caller names the file before it.
 pub fn explained(error: &io::Error) -> io::Error {
     let words = match error.kind() {
-        _ if Errno::from_io_error(error) == Some(Errno::LOOP) => "is a link; name the file itself",
-        ErrorKind::AlreadyExists => "exists already; name a new file",
-        ErrorKind::IsADirectory => "is a folder; name a file",
-        ErrorKind::NotFound => "is not there; name another file, or make its folder",
+        _ if Errno::from_io_error(error) == Some(Errno::LOOP) => "is a link; use the file itself",
+        ErrorKind::AlreadyExists => "already exists; use a new file",
+        ErrorKind::IsADirectory => "is a folder; use a file",
+        ErrorKind::NotFound => "does not exist; use another file, or create its folder",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "finds no room left on the disk; make room and try again"
+            "cannot be written: the disk is full; free some space and try again"
         }
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            "may not be written by you; name another file, or make it and its folder writable"
+            "is not writable; use another file, or make it and its folder writable"
         }
         _ => return io::Error::new(error.kind(), format!("cannot be used: {error}")),
     };

@@ -154,7 +154,7 @@ impl Reader<'_> {
                 return self.fail_at(start, "this key is reserved; use another");
             }
             if members.contains_key(&key) {
-                return self.fail_at(start, "the same key stands in the object twice");
+                return self.fail_at(start, "duplicate key in the object");
             }
             self.space();
             self.expect(b':', "a colon was expected")?;

@@ -69,7 +69,7 @@ impl FromStr for Expiry {
     }
 }
 
-const WHEN: &str = "write a duration, a day or a time: 90d, 2027-01-31 or 2027-01-31T12:00:00Z";
+const WHEN: &str = "expected a duration, a day or a time: 90d, 2027-01-31 or 2027-01-31T12:00:00Z";
 
 impl Expiry {
     fn after(self, now: Timestamp) -> Result<Timestamp, StoreError> {

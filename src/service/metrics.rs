@@ -63,39 +63,39 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         registry.register(
             "requests",
-            "Requests that were answered, or given up by their caller",
+            "Requests with a response, or cancelled by their caller",
             requests.clone(),
         );
         let durations =
             Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
         registry.register_with_unit(
             "request_duration",
-            "From the head of a request to its answer",
+            "From the head of a request to its response",
             Unit::Seconds,
             durations.clone(),
         );
         let lost_lines = Counter::default();
         registry.register(
             "access_log_lost_lines",
-            "Lines of the access log that nobody read in time",
+            "Lines of the access log that were not read in time",
             lost_lines.clone(),
         );
         let failed_handshakes = Counter::default();
         registry.register(
             "tls_failed_handshakes",
-            "Connections that did not come as far as a request, because they spoke no TLS or broke off",
+            "Connections that failed before a request: no TLS, or closed early",
             failed_handshakes.clone(),
         );
         let in_flight = Gauge::default();
         registry.register(
             "requests_in_flight",
-            "Requests with a key that are under way",
+            "Requests with a key that are in progress",
             in_flight.clone(),
         );
         let waiting_writes = Gauge::default();
         registry.register(
             "storage_writes_waiting",
-            "Writes that are queued for the storage, or under way",
+            "Writes that are queued for the storage, or in progress",
             waiting_writes.clone(),
         );
         let storage_failures = Counter::default();
@@ -107,7 +107,7 @@ impl Metrics {
         let decided_commits = Counter::default();
         registry.register(
             "storage_decided_commits",
-            "Commits whose answer was lost, and that the database was asked for before the caller was told",
+            "Commits whose response was lost, and that were checked in the database before the caller got a response",
             decided_commits.clone(),
         );
         let connections = Gauge::default();
@@ -125,7 +125,7 @@ impl Metrics {
         let ready = Gauge::default();
         registry.register(
             "ready",
-            "1 where /ready says yes: the storage takes writes, and no end was asked for",
+            "1 if /ready succeeds: the storage accepts writes and no shutdown is in progress",
             ready.clone(),
         );
         let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);

@@ -64,7 +64,7 @@ impl OperatorState {
     /// Returns the reason if the service is not ready. Details of storage errors are on standard error, not here.
     async fn is_ready(&self) -> Result<(), String> {
         if self.observer.is_draining() {
-            return Err("no: it was told to end".into());
+            return Err("no: shutting down".into());
         }
         // One caller checks the storage; others that ask meanwhile get the same result.
         let mut last_probe = self.last_probe.lock().await;
@@ -77,7 +77,7 @@ impl OperatorState {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err("no: the storage takes no writes".into()),
             Err(_) => Err(format!(
-                "no: the storage has not answered for {} s",
+                "no: the storage has not responded for {} s",
                 PROBE_TIMEOUT.as_secs()
             )),
         };
@@ -98,7 +98,7 @@ pub(super) fn router(state: OperatorState) -> Router {
             text(
                 StatusCode::NOT_FOUND,
                 TEXT,
-                "there are /live, /ready and /metrics here\n",
+                "not found; use /live, /ready or /metrics\n",
             )
         })
         .with_state(state)

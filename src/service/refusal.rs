@@ -103,13 +103,13 @@ impl Refusal {
     pub(super) fn message(&self) -> String {
         match self {
             Self::Head => {
-                "the request line or a header cannot be read; check the client, or what stands in between".into()
+                "the request line or a header cannot be read; check the client, or a proxy in between".into()
             }
             Self::Host => {
                 "send exactly one Host header, with a name or an address and perhaps a port".into()
             }
             Self::UnknownHost => {
-                "this service is not asked for by the name in Host; use one that its operator has named with --host".into()
+                "this service does not accept the name in Host; use a name that was set with --host".into()
             }
             Self::LargeHead => {
                 "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less".into()
@@ -154,9 +154,9 @@ impl Refusal {
             }
             Self::TooLarge => "the body is larger than 1 MiB; send less".into(),
             Self::MediaType(why) => (*why).into(),
-            Self::Overloaded => "too much work at once; try again after Retry-After".into(),
+            Self::Overloaded => "too many requests; try again after Retry-After".into(),
             Self::TooMany { seconds } => {
-                format!("this API key has asked too often; wait {seconds} s, then try again")
+                format!("too many requests with this API key; wait {seconds} s, then try again")
             }
             Self::Internal => {
                 "something failed inside the service; it is unclear whether the request was done"

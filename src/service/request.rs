@@ -212,7 +212,7 @@ mod tests {
             (
                 r#"{"user_group_id":"a","properties":{"a":1,"a":2}}"#,
                 "properties",
-                "twice",
+                "duplicate key",
             ),
             ("[]", "body", "not an array"),
             ("null", "body", "not null"),

@@ -25,11 +25,11 @@ pub enum TlsError {
     Unreadable { file: PathBuf, source: io::Error },
     #[error("everybody may read {}; run: chmod 600 {}", .0.display(), .0.display())]
     Open(PathBuf),
-    #[error("{} holds no certificate in PEM; name the file with the whole chain, the own certificate first", .0.display())]
+    #[error("{} contains no PEM certificate; use the file with the whole chain, server certificate first", .0.display())]
     NoCertificate(PathBuf),
-    #[error("{} holds no unencrypted PEM private key; name the file with the key", .0.display())]
+    #[error("{} contains no unencrypted PEM private key; use the key file", .0.display())]
     NoKey(PathBuf),
-    #[error("the key in {} does not fit the first certificate in {}; name both of one certificate", key.display(), cert.display())]
+    #[error("the key in {} does not match the first certificate in {}; use a matching pair", key.display(), cert.display())]
     Strangers { cert: PathBuf, key: PathBuf },
     #[error("{}: {why}", cert.display())]
     Broken { cert: PathBuf, why: String },

@@ -162,7 +162,7 @@ BEFORE UPDATE OF number, at, by, profile, user_group_id, operation, ending, prev
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 -- What a program from before places would add.
 CREATE TRIGGER history_needs_place BEFORE INSERT ON history WHEN NEW.place IS NULL
-BEGIN SELECT RAISE(ABORT, 'a line of the history needs its place'); END;
+BEGIN SELECT RAISE(ABORT, 'a history entry needs its place'); END;
 DROP INDEX history_of_profile;
 DROP INDEX history_of_group;
 CREATE INDEX history_of_place ON history (place);

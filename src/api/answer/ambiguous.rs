@@ -143,8 +143,8 @@ impl Ambiguous {
                 let to = to.as_deref().unwrap_or("nowhere");
                 format!("HTTP {status} points to {to}; the redirect was not followed")
             }
-            Self::OddStatus { status } => format!("HTTP {status} is no answer this interface has"),
-            Self::Empty { status } => format!("the answer (HTTP {status}) is empty"),
+            Self::OddStatus { status } => format!("HTTP {status} is not a response of this API"),
+            Self::Empty { status } => format!("the response (HTTP {status}) is empty"),
             Self::WebPage { status, via } => format!(
                 "a web page came instead of JSON (HTTP {status}): {}, a login page or a wrong path",
                 via.as_deref().map_or_else(
@@ -158,7 +158,7 @@ impl Ambiguous {
                 column,
                 early,
             } => format!(
-                "the answer (HTTP {status}) is not JSON: it {}",
+                "the response (HTTP {status}) is not JSON: it {}",
                 broken(*line, *column, *early)
             ),
             Self::Twice {
@@ -166,18 +166,18 @@ impl Ambiguous {
                 line,
                 column,
             } => format!(
-                "the answer (HTTP {status}) has a key twice, at line {line}, column {column}, \
+                "the response (HTTP {status}) has a key twice, at line {line}, column {column}, \
                  so it is not trusted"
             ),
             Self::NotAnAnswer { status, words } => format!(
-                "the answer (HTTP {status}) is JSON but {}",
+                "the response (HTTP {status}) is JSON but {}",
                 quoted_or(
                     words.as_deref(),
                     "does not have the shape of this interface"
                 )
             ),
             Self::SuccessMissing { status, words } => format!(
-                "the answer (HTTP {status}) has no `success`{}",
+                "the response (HTTP {status}) has no `success`{}",
                 quoted(words.as_deref())
             ),
             Self::SuccessOdd { status, was } => {
@@ -186,20 +186,21 @@ impl Ambiguous {
             Self::SuccessDenied { status } => {
                 format!("`success` is 1 but the status is HTTP {status}")
             }
-            Self::NoGroup { .. } => "the answer reports success but has no `user_group`".into(),
-            Self::NoToken { .. } => "the answer reports success but has no token".into(),
-            Self::NoId { .. } => "the answer does not say which group it speaks of \
-                 (no `provided_id`), so it is not trusted"
-                .into(),
+            Self::NoGroup { .. } => "the response reports success but has no `user_group`".into(),
+            Self::NoToken { .. } => "the response reports success but has no token".into(),
+            Self::NoId { .. } => {
+                "the response does not name its group (no `provided_id`), so it is not trusted"
+                    .into()
+            }
             Self::OtherGroup { asked, got, .. } => {
-                format!("the answer speaks of group \"{got}\", not of \"{asked}\"")
+                format!("the response is about group \"{got}\", not \"{asked}\"")
             }
             Self::TooLarge { status, limit } => format!(
-                "the answer (HTTP {status}) is larger than {} MiB and was not read to its end",
+                "the response (HTTP {status}) is larger than {} MiB and was not read completely",
                 limit / (1024 * 1024)
             ),
             Self::TooMany { status, limit } => format!(
-                "the answer (HTTP {status}) holds more than {limit} values and was not taken in"
+                "the response (HTTP {status}) contains more than {limit} values and was not processed"
             ),
         }
     }
@@ -218,11 +219,11 @@ impl Ambiguous {
                 via: Some(_),
                 ..
             } => Some(
-                "check `base_url` and whether the service runs, and ask whoever runs the proxy whether it reaches the service"
+                "check `base_url` and whether the service runs, and ask the proxy administrator whether it reaches the service"
                     .into(),
             ),
             Self::NoId { .. } | Self::OtherGroup { .. } => Some(
-                "ask whoever runs the network whether a proxy drops the body of a request, or answers from a cache"
+                "ask the network administrator whether a proxy drops request bodies, or responds from a cache"
                     .into(),
             ),
             Self::ServerError { .. }
@@ -348,6 +349,6 @@ fn other_group(rotation: bool) -> &'static str {
     if rotation {
         "the token sent may belong to that group, and may be rotated; read both groups before anything else"
     } else {
-        "a proxy may drop the body of the request; ask whoever runs the network, and send nothing more until it is clear"
+        "a proxy may drop the body of the request; ask the network administrator, and send nothing more until it is clear"
     }
 }

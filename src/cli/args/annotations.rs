@@ -5,7 +5,7 @@ use clap::Args;
 use super::{Output, user_group_id};
 use crate::domain::{annotation::Label, group::UserGroupId};
 
-/// Write a note of a group, or show it; kept in the directory, never sent
+/// Show or set the note of a group; stored in the directory, never sent
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  groupdesk note acme-eu\n  groupdesk note acme-eu 'SSO change until 1 Dec, call first'\n  groupdesk note acme-eu --remove"
@@ -14,20 +14,20 @@ pub(crate) struct Note {
     /// The group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: UserGroupId,
-    /// The note, one line [default: show it]
+    /// Note text, one line; omit to show the current note
     #[arg(value_name = "TEXT")]
     pub(crate) text: Option<String>,
-    /// Only where the note is this one; '' where there is none
+    /// Change the note only if it is this text; '' means no note
     #[arg(long, value_name = "TEXT")]
     pub(crate) expect: Option<String>,
-    /// Take the note away
+    /// Remove the note
     #[arg(long, conflicts_with = "text")]
     pub(crate) remove: bool,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// Give groups labels, take them away, or show them; kept in the directory, never sent
+/// Add, remove or show labels of groups; stored in the directory, never sent
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  groupdesk label acme-eu acme-us --add vip --remove trial\n  groupdesk label acme-eu --json"
@@ -39,7 +39,7 @@ pub(crate) struct Labels {
     /// A label to add; letters, digits and - _ . / :
     #[arg(long, value_name = "LABEL", value_parser = label)]
     pub(crate) add: Vec<Label>,
-    /// A label to take away
+    /// Label to remove
     #[arg(long, value_name = "LABEL", value_parser = label)]
     pub(crate) remove: Vec<Label>,
     #[command(flatten)]

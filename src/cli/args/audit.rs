@@ -14,18 +14,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = "List what was done in a team's directory, by whom the database knows it to be",
-    after_help = "A line `history` at the end was written by somebody; no change belongs to it.\n\n\
+    about = "Show the audit log of a team directory, with the database role behind each change",
+    after_help = "Lines marked `history` at the end are history entries that have no matching change.\n\n\
                   Examples:\n  groupdesk audit acme-eu\n  groupdesk audit --by ben --since 7d --json"
 )]
 pub(crate) struct Audit {
     /// Only of this group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
-    /// Only what this role of the database did
+    /// Show only changes by this database role
     #[arg(long, value_name = "NAME")]
     pub(crate) by: Option<String>,
-    /// Only from then on: an age such as 7d, a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z
+    /// Show only changes since an age (7d), a day (2026-11-01) or a time (2026-11-01T08:00:00Z)
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub(crate) since: Option<Since>,
 }
@@ -55,6 +55,6 @@ fn since(text: &str) -> Result<Since, String> {
     let day = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
     let at = text.parse().ok().or(day.map(|day| day.timestamp()));
     at.map(Since::At).ok_or_else(|| {
-        "not a time; write an age such as 7d, a day such as 2026-11-01 (UTC), or 2026-11-01T08:00:00Z".into()
+        "not a time; expected an age (7d), a day (2026-11-01, UTC) or a time (2026-11-01T08:00:00Z)".into()
     })
 }

@@ -13,13 +13,13 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Pace {
-    /// Maximum number of requests at the same time [default: 4]
+    /// Maximum number of parallel requests [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
     /// Maximum rate per second or minute, such as 5/s or 30/m
     #[arg(long, value_name = "N/s", value_parser = rate)]
     rate: Option<f64>,
-    /// Stop after so many failures in a row; 0 never stops [default: 3]
+    /// Stop after this many consecutive failures; 0 never stops [default: 3]
     #[arg(long, value_name = "N")]
     stop_after: Option<u16>,
 }
@@ -43,16 +43,16 @@ impl Pace {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
-    /// Groups whose token is older, such as 90d or 12h, the oldest first; --limit counts those that can be rotated; one of
-    /// unknown age counts as old
+    /// Select groups whose token is older than this (90d, 12h), oldest first; unknown ages count as old, and --limit counts only
+    /// groups that can be rotated
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Also those whose token was rotated within 24 h; of one group, also within the last minute
+    /// Include groups rotated within the last 24 h; of one group, also within the last minute
     #[arg(long, conflicts_with = "resume")]
     pub(crate) include_recent: bool,
     #[command(flatten)]
     pub(crate) pace: Pace,
-    /// Go on with a batch that was interrupted; the newest one without a number
+    /// Resume an interrupted batch; without a number, the newest one
     #[arg(long, value_name = "BATCH", num_args = 0..=1,
           conflicts_with_all = ["ids", "filter", "older_than", "from", "reason", "dry_run"])]
     #[expect(
@@ -60,7 +60,7 @@ pub(crate) struct BatchArgs {
         reason = "not said, said without a number, said with one"
     )]
     pub(crate) resume: Option<Option<i64>>,
-    /// Rotate what failed in this batch, as a new batch; never what is unknown
+    /// Retry the failed groups of this batch as a new batch; never those with an unknown result
     #[arg(long, value_name = "BATCH", conflicts_with_all = ["ids", "filter", "older_than", "from", "resume"])]
     pub(crate) retry_failed: Option<i64>,
 }
@@ -81,7 +81,7 @@ pub(super) fn age(text: &str) -> Result<Duration, InvalidAge> {
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
 pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
-    let wrong = "write a number above zero and its unit: 5/s or 30/m";
+    let wrong = "expected a number above zero with a unit: 5/s or 30/m";
     let (number, seconds) = match text.split_once('/') {
         Some((number, "s")) => (number, 1.0),
         Some((number, "m")) => (number, 60.0),

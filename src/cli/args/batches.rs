@@ -8,12 +8,12 @@ use super::{Mutation, Output, Pace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {
-    /// List the bulk rotations and bulk edits of this profile, the newest first; nothing is sent
+    /// List this profile's bulk rotations and bulk edits, newest first, without contacting the service
     #[command(
         after_help = "Examples:\n  groupdesk batches list\n  groupdesk batches list --unfinished --json | jq '.[].batch'"
     )]
     List {
-        /// Only those of which something is left to do
+        /// Show only batches with work left
         #[arg(long)]
         unfinished: bool,
         #[command(flatten)]
@@ -30,32 +30,33 @@ pub(crate) enum BatchesCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Check again what was not begun of a bulk rotation or a bulk edit, ask, and do it; nothing is sent twice
+    /// Resume a batch: checks the groups that were not started, asks for confirmation, and continues; sends nothing twice
     #[command(
         after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches resume 12\n  groupdesk batches resume 12 --yes --json"
     )]
     Resume(ResumeBatch),
-    /// Read the groups of a batch whose end is unknown, and tell how the batch stands then; rotates and updates nothing
+    /// Read the groups of a batch whose result is unknown, and show the updated batch; rotates and updates nothing
     #[command(
-        after_help = "Exit codes: 0 nothing of it is unknown, 7 something is.\n\nExamples:\n  groupdesk batches check 12\n  groupdesk batches check 12 --json | jq .unknown"
+        after_help = "Exit codes: 0 all results are known, 7 some are unknown.\n\nExamples:\n  groupdesk batches check 12\n  \
+        groupdesk batches check 12 --json | jq .unknown"
     )]
     Check {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
     },
-    /// Do again, as a new batch, what was certainly not done in one; never what is unknown
+    /// Retry the groups that were certainly not changed, as a new batch; never those with an unknown result
     #[command(
         after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches retry 12 --dry-run\n  groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"
     )]
     Retry {
         #[command(flatten)]
         batch: AgainBatch,
-        /// Of a rotation: write the new tokens to this new file, mode 600, one JSON object on each line
+        /// For a rotation: write the new tokens to this new file (mode 600), one JSON object per line
         #[arg(long, value_name = "FILE")]
         token_out: Option<PathBuf>,
     },
-    /// Set back what a bulk edit set, as a new batch: only where it still is what the edit made of it
+    /// Undo a bulk edit as a new batch, in every group that still has the value it set
     #[command(
         after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches reverse 12 --dry-run\n  groupdesk batches reverse 12 --yes --json"
     )]
@@ -73,7 +74,7 @@ pub(crate) struct AgainBatch {
     /// Why, for the list of batches
     #[arg(long)]
     pub(crate) reason: Option<String>,
-    /// Of an edit: also where what cannot be read, and is sent along, was last sent more than 30 days ago
+    /// For an edit: include groups whose unreadable values, which are sent again, were last sent more than 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
     #[command(flatten)]
@@ -88,10 +89,10 @@ pub(crate) struct ResumeBatch {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    /// Also where another process works on it: both do, and no group is taken twice
+    /// Join a batch that another process is running; no group is processed twice
     #[arg(long)]
     pub(crate) join: bool,
-    /// Of a rotation: write the new tokens to this new file, mode 600, one JSON object on each line
+    /// For a rotation: write the new tokens to this new file (mode 600), one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) token_out: Option<PathBuf>,
 }

@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 
-/// Print what a shell needs to complete commands, options, profiles and ids
+/// Generate a shell completion script for commands, options, profiles and IDs
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The shell asks groupdesk then: it reads the configuration and the directory's file, and no network;\n\
-                  ids of a team's directory are not offered.\n\
-                  The folder must be there: mkdir -p ~/.local/share/bash-completion/completions\n\n\
+    after_help = "The script calls groupdesk, which reads the configuration and the directory file but never the network, so it \
+    does not complete the IDs of a team directory.\nCreate the folder first: mkdir -p \
+    ~/.local/share/bash-completion/completions\n\n\
                   Examples:\n  groupdesk completions bash > ~/.local/share/bash-completion/completions/groupdesk\n  \
                   groupdesk completions zsh > ~/.zfunc/_groupdesk\n  \
                   groupdesk completions fish > ~/.config/fish/completions/groupdesk.fish"

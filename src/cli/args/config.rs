@@ -4,14 +4,14 @@ use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Print where the configuration file is, or would be
+    /// Print the path of the configuration file, even if it does not exist yet
     #[command(after_help = "Examples:\n  groupdesk config path\n  groupdesk config path --json")]
     Path,
     /// Check the configuration file, with the keys of the console; nothing is sent
-    #[command(after_help = "Exit codes: 0 it is right, 2 it is not.\n\n\
+    #[command(after_help = "Exit codes: 0 valid, 2 invalid.\n\n\
                       Examples:\n  groupdesk config validate\n  groupdesk config validate --config new.toml")]
     Validate,
-    /// Change the configuration file in $EDITOR; checked before it is written
+    /// Edit the configuration file in $EDITOR; saves it only if it is valid
     #[command(
         after_help = "Examples:\n  groupdesk config edit\n  groupdesk config edit --config new.toml"
     )]

@@ -8,16 +8,16 @@ use crate::domain::group::UserGroupId;
 /// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --rebuild
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The report is safe to paste: no API key, no token, no group but the one of --id.\n\n\
+    after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with --id.\n\n\
                   Exit codes: 0 nothing worse than a warning, 2 a problem of the configuration or the directory, 4 API key \
                   missing or refused, 5 service unreachable, 1 any other problem.\n\n\
                   Examples:\n  groupdesk doctor\n  groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == \"problem\")'"
 )]
 pub(crate) struct Doctor {
-    /// Also read this group, which the directory must know: tells whether a GET body reaches the service
+    /// Also read this group, which must be in the directory, to check whether a GET body reaches the service
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
-    /// Make the copies anew that lists are read from, out of the groups of this directory; the groups stay as they are
+    /// Rebuild the cached copies that lists are read from; the groups in the directory do not change
     #[arg(long)]
     pub(crate) rebuild: bool,
 }

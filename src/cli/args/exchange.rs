@@ -11,11 +11,10 @@ use crate::{formats::Columns, operations::batch::RunLimits};
 #[command(
     after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and\n\
                   note, labels, favourite, which stay in the directory and are never sent. Mapping\n\
-                  and properties are JSON. A note or labels that somebody wrote here stay, and are\n\
-                  named, unless --update or --replace-notes is said. Every row is checked before\n\
-                  anything is done. An imported id counts as known: import only ids that exist at\n\
-                  the service, or say --create. An interrupted --create or --update goes on when\n\
-                  it is started again.\n\n\
+                  and properties are JSON. Existing notes and labels are kept and reported, unless you use --update or \
+                  --replace-notes. Every row is checked before anything is done. An imported ID counts as known: import only IDs \
+                  that exist in the service, or use --create. To resume an interrupted --create or --update, run the same \
+                  command again.\n\n\
                   Examples:\n  groupdesk import groups.csv\n  groupdesk import - --create --dry-run < groups.jsonl"
 )]
 pub(crate) struct Import {
@@ -25,16 +24,16 @@ pub(crate) struct Import {
     /// Also send a get-or-create for each row
     #[arg(long)]
     pub(crate) create: bool,
-    /// Also update groups that differ from their row; ids the service is not known to have need --create too
+    /// Also update groups that differ from their row; IDs never seen in the service also need --create
     #[arg(long)]
     pub(crate) update: bool,
     /// Read the groups of the file before the plan
     #[arg(long)]
     pub(crate) refresh: bool,
-    /// Also replace notes, labels and favourites that are here and differ, as --update does
+    /// Also replace notes, labels and favourites that differ, as --update does
     #[arg(long)]
     pub(crate) replace_notes: bool,
-    /// Begin with the first row, though an earlier run of this file was interrupted
+    /// Start with the first row, even if an earlier run of this file was interrupted
     #[arg(long)]
     pub(crate) again: bool,
     #[command(flatten)]
@@ -45,7 +44,7 @@ pub(crate) struct Import {
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Speed {
-    /// Maximum number of requests at the same time
+    /// Maximum number of parallel requests
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
     /// Maximum rate per second or minute, such as 5/s or 30/m
@@ -74,14 +73,14 @@ pub(crate) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// Only these columns and the id; with a + before each: beside the first four, which are there without it
+    /// Export the ID and only these columns; prefix each with + to add it to the four default columns
     #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
     pub(crate) columns: Columns,
     #[command(flatten)]
     pub(crate) filter: Filter,
     #[command(flatten)]
     pub(crate) order: Order,
-    /// Write to this file, in the place of what it holds; - is standard output, as without it
+    /// Write to this file, replacing its content; - is standard output [default: -]
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Also read the token of every group from the service, into the file of --token-out
@@ -116,7 +115,7 @@ pub(crate) struct Apply {
     /// Read the groups of the files before the plan
     #[arg(long)]
     pub(crate) refresh: bool,
-    /// With --dry-run: end with 10 where something would be done, with 0 where nothing would
+    /// With --dry-run: exit with 10 if anything would change, otherwise with 0
     #[arg(long, requires = "dry_run")]
     pub(crate) detailed_exitcode: bool,
     /// List the known groups that the files do not have

@@ -5,12 +5,12 @@ use clap::Args;
 use super::{Exists, Pace, Selection, TokenArgs, which_groups};
 use crate::domain::group::UserGroupId;
 
-/// Read a group from the service, or several; with --refresh-all every known group again
+/// Read one or more groups from the service; --refresh-all reads every known group
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--refresh-all tells what was changed elsewhere since the groups were last seen here. To read a\n\
-                  group that had vanished creates it again, empty: that is an alarm (exit 3) and stops it. Of\n\
-                  several groups the first is read alone, so that a wrong environment gets no more than one.\n\n\
+    after_help = "--refresh-all reports what changed elsewhere since each group was last seen here. Reading a group that has \
+    vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several groups is read \
+    alone, so that a wrong environment gets at most one new group.\n\n\
                   Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token\n  \
                   groupdesk get --filter label:vip --token-out vip.jsonl\n  \
                   groupdesk get --refresh-all --json\n  groupdesk get --refresh-all --resume",
@@ -38,13 +38,13 @@ impl Get {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Reading {
-    /// Read every known group again; those that only files have told of are left out, unless --exists is given
+    /// Read every known group again; skips groups known only from files, unless --exists is set
     #[arg(long, conflicts_with_all = ["ids", "from", "sort", "reverse", "limit", "reveal", "token_out"])]
     pub(crate) refresh_all: bool,
-    /// Go on with what was interrupted: what was seen since it began is not read again
+    /// Resume an interrupted --refresh-all; skips groups already seen since it started
     #[arg(long, requires = "refresh_all", conflicts_with_all = ["ids", "from"])]
     pub(crate) resume: bool,
-    /// Go on past groups that had vanished; each of them is created again, empty, for ever
+    /// Continue past groups that have vanished; each one is created again, empty and permanently
     #[arg(long)]
     pub(crate) keep_going: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct Reading {
     /// Do not ask, where --exists or --keep-going may create groups
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    /// Say what would be read; send nothing
+    /// Show what would be read, without sending anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

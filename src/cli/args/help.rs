@@ -9,7 +9,7 @@ use clap::Args;
                   groupdesk help exit-codes"
 )]
 pub(crate) struct Help {
-    /// A command and what is below it; or json, also with a command; or exit-codes
+    /// Command and subcommand; or json, optionally with a command; or exit-codes
     #[arg(value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
 }

@@ -9,13 +9,13 @@ use crate::domain::{
     when::{self, Time},
 };
 
-/// Tell who did what to which group, the newest first
+/// Show who changed which group, newest first
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "A rotation has a line for its answer and one for the read that confirmed it; --deeds makes one line of them,\n\
-                  with its steps inside: with -o jsonl or csv an export for an audit. A time is 2026-11-30 (UTC),\n\
-                  2026-11-30T08:00:00Z, or an age such as 7d. A group that is called diff or restore: history -- diff\n\n\
+    after_help = "A rotation has one entry for its response and one for the read that confirmed it; --deeds merges them into one \
+    entry with steps. For an audit export, add -o jsonl or csv. A time is 2026-11-30 (UTC), 2026-11-30T08:00:00Z, or an age such \
+    as 7d. For a group named diff or restore: history -- diff\n\n\
                   Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open\n  groupdesk history --follow -o jsonl\n  \
                   groupdesk history --since 30d --operation rotate --deeds -o csv > rotations.csv\n  \
                   groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl"
@@ -35,13 +35,13 @@ pub(crate) struct History {
     /// Only by this person: ana, or ana@bastion2
     #[arg(long, value_name = "WHO")]
     pub(crate) by: Option<String>,
-    /// Only this: get, create, update, rotate or handoff; may be said more than once
+    /// Show only this operation: get, create, update, rotate or handoff; repeatable
     #[arg(long, value_name = "WHAT", value_parser = operation)]
     pub(crate) operation: Vec<Operation>,
-    /// One line for each deed, with its steps inside
+    /// Show one entry per operation, with its steps
     #[arg(long)]
     pub(crate) deeds: bool,
-    /// At most this many lines
+    /// Maximum number of entries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
     /// The oldest of them first
@@ -52,7 +52,7 @@ pub(crate) struct History {
     /// Print the last lines (10, or --limit), then each new one, until Ctrl-C
     #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "deeds", "open", "json"])]
     pub(crate) follow: bool,
-    /// Only creates and updates of which nobody knows yet whether they took effect
+    /// Show only creates and updates whose result is unknown
     #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "deeds"])]
     pub(crate) open: bool,
     #[command(subcommand)]
@@ -61,24 +61,25 @@ pub(crate) struct History {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryCommand {
-    /// Show what a line changed, or how that stands now; nothing is sent
+    /// Show what an entry changed, or compare it with now, without contacting the service
     #[command(
-        after_help = "Exit codes with --now: 0 it is so now, 10 it is different.\n\nExamples:\n  groupdesk history diff 41\n  groupdesk history diff acme-eu --now --json"
+        after_help = "Exit codes with --now: 0 same, 10 different.\n\nExamples:\n  groupdesk history diff 41\n  groupdesk \
+        history diff acme-eu --now --json"
     )]
     Diff {
-        /// Number of the line, as --json prints it; or a group, for its last update
+        /// Entry number, as printed by --json; or a group ID, for its last update
         #[arg(value_name = "NUMBER|ID", value_parser = line)]
         line: EntryRef,
-        /// Beside what is known now, not beside what was before
+        /// Compare with the current values instead of the previous ones
         #[arg(long)]
         now: bool,
     },
-    /// Take an update back: only what it changed becomes what it was, after a review
+    /// Undo an update after a review; restores only the values that it changed
     #[command(
         after_help = "Examples:\n  groupdesk history restore 41 --dry-run\n  groupdesk history restore acme-eu --yes"
     )]
     Restore {
-        /// Number of the line, as --json prints it; or a group, for its last update
+        /// Entry number, as printed by --json; or a group ID, for its last update
         #[arg(value_name = "NUMBER|ID", value_parser = line)]
         line: EntryRef,
         #[command(flatten)]
@@ -88,7 +89,7 @@ pub(crate) enum HistoryCommand {
     },
 }
 
-/// A line of the history.
+/// A history entry.
 #[derive(Debug, Clone)]
 pub(crate) enum EntryRef {
     Number(i64),
@@ -108,7 +109,7 @@ fn operation(text: &str) -> Result<Operation, &'static str> {
     Operation::parse(text).ok_or("write get, create, update, rotate or handoff")
 }
 
-/// Mark groups as favourites, or show whether they are; kept in the directory, never sent
+/// Add or remove favourites, or show whether groups are favourites; stored in the directory, never sent
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  groupdesk favourite acme-eu acme-us --add\n  groupdesk favourite acme-eu --remove"
@@ -117,10 +118,10 @@ pub(crate) struct Favourite {
     /// The groups
     #[arg(required = true, value_name = "ID", value_parser = user_group_id)]
     pub(crate) ids: Vec<UserGroupId>,
-    /// They become favourites
+    /// Add the groups to the favourites
     #[arg(long)]
     pub(crate) add: bool,
-    /// They are favourites no longer
+    /// Remove the groups from the favourites
     #[arg(long, conflicts_with = "add")]
     pub(crate) remove: bool,
     #[command(flatten)]

@@ -15,13 +15,13 @@ use crate::{
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Selection {
-    /// One group, or several
+    /// IDs of one or more groups
     #[arg(value_name = "ID", value_parser = user_group_id, help_heading = None::<&str>)]
     pub(crate) ids: Vec<UserGroupId>,
     /// Ids from this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
     pub(crate) from: Option<PathBuf>,
-    /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 label:vip @view
+    /// Select groups by words in their name and ID, and by console tests such as tag:customer map:40=213 label:vip @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
     pub(crate) filter: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl Selection {
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Filter {
-    /// Only groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 label:vip @view
+    /// Show only groups that match: words in name and ID, and console tests such as tag:customer map:40=213 label:vip @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
 }
@@ -49,13 +49,13 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Order {
-    /// In the order of name, id, tag, map, props, token, age, read or prop:KEY; what is not known comes last [default: id]
+    /// Sort by name, id, tag, map, props, token, age, read or prop:KEY; unknown values last [default: id]
     #[arg(long, value_name = "COLUMN", value_parser = sort)]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order
     #[arg(long)]
     pub(crate) reverse: bool,
-    /// Maximum number of groups, the first ones
+    /// Maximum number of groups, from the start of the list
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
 }
@@ -66,11 +66,11 @@ impl Order {
     }
 }
 
-/// List the groups the directory knows; nothing is sent
+/// List the groups in the directory, without contacting the service
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A filter is that of the console: words as they stand, and tests such as tag:customer, age>90d,\n\
-                  prop:tier=gold, map>3, label:vip, by:li, state:open, @view; a - before one leaves out.\n\
+    after_help = "The filter works as in the console, but matches words exactly. Tests: tag:customer, age>90d, prop:tier=gold, \
+    map>3, label:vip, by:li, state:open, @view. Put - before a word or test to exclude what it matches.\n\
                   Columns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite,\n\
                   prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
                   Examples:\n  groupdesk list\n  groupdesk list --filter 'tier age>90d' --sort age --limit 20\n  \
@@ -82,12 +82,12 @@ pub(crate) struct List {
     pub(crate) filter: Filter,
     #[command(flatten)]
     pub(crate) order: Order,
-    /// These columns; with a + before each: beside the usual ones
+    /// Columns to show; prefix each with + to add it to the default columns
     #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
     pub(crate) columns: Columns,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Then wait, and print each group that changes, until Ctrl-C
+    /// Keep watching, and print each group that changes, until Ctrl-C
     #[arg(long, conflicts_with = "json")]
     pub(crate) watch: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) struct List {
 /// In which form a result is printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Output {
-    /// Print a table, wide (all columns, nothing cut), json, jsonl, csv, or name (the ids alone) [default: table]
+    /// Output format: table, wide (all columns, not truncated), json, jsonl, csv or name (IDs only) [default: table]
     #[arg(
         long = "output",
         short = 'o',
@@ -110,6 +110,7 @@ pub(crate) struct Output {
 /// A column to order by; a property also as the filter names it.
 pub(super) fn sort(text: &str) -> Result<SortBy, &'static str> {
     let property = text.strip_prefix("prop:").map(|key| format!("prop.{key}"));
-    SortBy::parse(property.as_deref().unwrap_or(text))
-        .ok_or("write name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier")
+    SortBy::parse(property.as_deref().unwrap_or(text)).ok_or(
+        "expected name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier",
+    )
 }

@@ -10,7 +10,7 @@ use clap::Args;
     after_help = "Examples:\n  groupdesk man | man -l -\n  groupdesk man ~/.local/share/man/man1"
 )]
 pub(crate) struct Manual {
-    /// Folder for one page per command; made if it is not there
+    /// Folder for one page per command; created if it does not exist
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }

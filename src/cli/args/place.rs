@@ -14,7 +14,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Show one place: addresses, keys by their fingerprints, alarms, and what was said about it
+    /// Show a place: URLs, API key fingerprints, alarms and recorded decisions
     #[command(
         after_help = "Examples:\n  groupdesk place show live\n  groupdesk place show live --json | jq .keys"
     )]
@@ -34,27 +34,28 @@ pub(crate) enum Command {
         /// Its new name
         to: String,
     },
-    /// Make one place of two that are the same environment; nothing of either is lost
+    /// Merge two places that are the same environment; keeps the data of both
     #[command(
         after_help = "Examples:\n  groupdesk place merge old live\n  groupdesk place merge old live --yes --json"
     )]
     Merge {
-        /// The place that goes
+        /// Place to merge; it is removed
         name: String,
-        /// The place that stays
+        /// Place to keep
         into: String,
         /// Do not ask
         #[arg(long, short = 'y')]
         yes: bool,
     },
-    /// Say that the alarms of a place were looked into; then requests are sent again
+    /// Acknowledge the alarms of a place, so that requests are sent again
     #[command(
-        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk place acknowledge live --reason 'a proxy was mended' --yes"
+        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk \
+        place acknowledge live --reason 'proxy fixed' --yes"
     )]
     Acknowledge {
         /// The place
         name: String,
-        /// What was found; it is kept
+        /// What you found; recorded with the place
         #[arg(long)]
         reason: String,
         /// Do not ask

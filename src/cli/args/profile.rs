@@ -12,9 +12,10 @@ use crate::domain::{
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Add a profile: asks for what is missing, tests the connection, writes the lines
+    /// Add a profile: prompts for missing values, tests the connection, and updates the configuration
     #[command(
-        after_help = "Exit codes: 0 written, 1 the answer is not as it should be, 2 usage or configuration, 4 key missing or refused, 5 unreachable.\n\n\
+        after_help = "Exit codes: 0 saved, 1 unexpected response, 2 usage or configuration error, 4 key missing or refused, 5 \
+        unreachable.\n\n\
                       Examples:\n  groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY\n  \
                       groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
     )]
@@ -32,16 +33,16 @@ pub(crate) enum Command {
         after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
     )]
     Show {
-        /// The profile [default: the one that would open]
+        /// Profile [default: the profile in use]
         name: Option<String>,
         #[command(flatten)]
         output: Output,
     },
-    /// Say which environment a profile means, where its address, API key and name do not tell
+    /// Bind a profile to a place, if its URL, API key and name leave open which one it is
     #[command(
         override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [PLACE] [OPTIONS]\n       \
                           groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
-        after_help = "Exit codes: 0 bound, 2 usage or configuration, 3 the proof failed, 4 the key cannot be read.\n\n\
+        after_help = "Exit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read.\n\n\
                       Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
                       groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
                       groupdesk profile bind --all --same-environment"
@@ -49,11 +50,12 @@ pub(crate) enum Command {
     Bind(Box<Bind>),
     /// Test the connection of a profile; creates nothing
     #[command(
-        after_help = "Exit codes: 0 reached and the key is taken, 1 the answer is not as it should be, 4 key missing or refused, 5 unreachable.\n\n\
+        after_help = "Exit codes: 0 connected and the key is accepted, 1 unexpected response, 4 key missing or refused, 5 \
+        unreachable.\n\n\
                       Examples:\n  groupdesk profile check\n  groupdesk profile check eu-live --json"
     )]
     Check {
-        /// The profile [default: the one that would open]
+        /// Profile [default: the profile in use]
         name: Option<String>,
     },
     /// Give a profile another name; its place, with groups, history and journals, stays
@@ -69,7 +71,7 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Take a profile out of the configuration file; what the directory knows stays
+    /// Remove a profile from the configuration file; keeps its data in the directory
     #[command(
         after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"
     )]
@@ -83,13 +85,14 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Show and tell what the service does where its interface is silent; updates depend on it
+    /// Show or set how the service behaves where its API is undocumented; updates depend on it
     #[command(
-        after_help = "Not known is a good answer: --absent-fields unknown accepts that what was last known is sent along.\n\n\
+        after_help = "You do not have to know: with --absent-fields unknown, updates also send the last known values of omitted \
+        fields.\n\n\
                       Examples:\n  groupdesk profile facts eu-live\n  groupdesk profile facts eu-live --absent-fields keep --sole-writer yes"
     )]
     Facts(FactsArgs),
-    /// Store the API key of a profile in the kernel's keyring, read from standard input
+    /// Store a profile's API key, read from standard input, in the kernel keyring
     #[command(
         after_help = "Examples:\n  groupdesk profile key eu-live\n  groupdesk profile key eu-live < key"
     )]
@@ -112,12 +115,12 @@ pub(crate) struct Add {
     /// Path of the interface [default: /api/user]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
-    /// The tag that answers must carry; not given: none, and it counts as production
+    /// Environment tag that responses must have; without it, any tag is accepted and the profile counts as production
     #[arg(long, value_parser = ["Customer", "Testing"])]
     pub(crate) environment: Option<String>,
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// Authorities to trust beside those of the system, in PEM
+    /// Additional CA certificates to trust (PEM)
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
     /// Write it without testing the connection
@@ -129,10 +132,10 @@ pub(crate) struct Add {
     /// Test it and show the lines; write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// It is an environment that is known, with another key or address [default PLACE: the only one possible]
+    /// The profile is a known environment with a new key or URL [default PLACE: the only candidate]
     #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
     pub(crate) same_environment: Option<String>,
-    /// It is an environment of its own
+    /// The profile is a new environment
     #[arg(long)]
     pub(crate) new_environment: bool,
 }
@@ -141,10 +144,10 @@ pub(crate) struct Add {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct SourceArgs {
-    /// The environment variable that holds the key
+    /// Environment variable that contains the key
     #[arg(long = "api-key-env", value_name = "NAME")]
     pub(crate) env: Option<String>,
-    /// The file that holds the key; only you may read it
+    /// File that contains the key; only you may have access
     #[arg(long = "api-key-file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// The command that prints the key; run without a shell
@@ -165,37 +168,37 @@ pub(crate) struct Bind {
     /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
     #[arg(long, group = "which")]
     pub(crate) variables: bool,
-    /// Every profile of the configuration file whose place is in question
+    /// Bind every profile in the configuration file whose place is undecided
     #[arg(long, group = "which", requires = "same_environment")]
     pub(crate) all: bool,
-    /// It is an environment that is known, with another key, address or name [default PLACE: the only one possible]
+    /// The profile is a known environment with a new key, URL or name [default PLACE: the only candidate]
     #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
     pub(crate) same_environment: Option<String>,
-    /// It is an environment of its own
+    /// The profile is a new environment
     #[arg(long, group = "answer")]
     pub(crate) new_environment: bool,
-    /// Take the binding back; what was recorded stays
+    /// Undo the binding; keeps recorded data
     #[arg(long, group = "answer")]
     pub(crate) undo: bool,
-    /// Read this group at once, to prove that the key belongs to the place
+    /// Read this group now, to verify that the key belongs to the place
     #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
     pub(crate) proof: Option<UserGroupId>,
-    /// Trust the key without a proof: all tokens may have changed; words are to be typed
+    /// Trust the key without verification, for example if all tokens have changed; asks you to type a phrase
     #[arg(long, requires = "same_environment", conflicts_with = "proof")]
     pub(crate) no_proof: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FactsArgs {
-    /// The profile [default: the one that would open]
+    /// Profile [default: the profile in use]
     pub(crate) name: Option<String>,
-    /// What a get that carries properties brings back: the stored ones (returned), or those of the request (echoed)
+    /// What a get with properties returns: the stored properties (returned) or those of the request (echoed)
     #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
     pub(crate) properties_on_get: Option<String>,
-    /// What becomes of fields that an update leaves out; of one field: mapping=clear
+    /// What the service does to fields that an update omits; for one field: mapping=clear
     #[arg(long, value_name = "[FIELD=]keep|clear|unknown", value_parser = absent)]
     pub(crate) absent_fields: Vec<AbsentFields>,
-    /// Whether nobody writes to this environment but through this directory
+    /// Whether all changes to this environment go through this directory
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
     pub(crate) sole_writer: Option<String>,
 }
@@ -207,7 +210,7 @@ fn absent(text: &str) -> Result<AbsentFields, String> {
     let (fields, value) = match text.split_once('=') {
         Some((name, value)) => {
             let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
-            let field = field.ok_or("the fields are name, mapping and properties")?;
+            let field = field.ok_or("expected name, mapping or properties")?;
             (vec![field], value)
         }
         None => (Field::ALL.to_vec(), text),

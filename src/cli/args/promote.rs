@@ -7,11 +7,11 @@ use clap::Args;
 use super::{Fields, Mutation, Replace, TokenArgs, user_group_id};
 use crate::domain::group::UserGroupId;
 
-/// Bring a group into another profile: created there, or updated where it is known; its token and its notes stay
+/// Copy a group to another profile: creates it there, or updates it if it is known; does not copy token and notes
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Name, mapping and properties are as the directory knows them here: `groupdesk get ID` reads them\n\
-                  first. What is said with --map, --property and the like is laid over them.\n\n\
+    after_help = "Copies name, mapping and properties from the directory; to refresh them, run `groupdesk get ID` first. Options \
+    such as --map and --property override the copied values.\n\n\
                   Examples:\n  groupdesk copy acme-eu --to eu-live --map 40=213 -P testing --dry-run\n  \
                   groupdesk copy acme-eu --to eu-live --unmap 7 --yes --json"
 )]
@@ -22,12 +22,12 @@ pub(crate) struct Copy {
     /// The profile to bring it into
     #[arg(long, value_name = "PROFILE")]
     pub(crate) to: String,
-    /// The id that it has there [default: the same]
+    /// ID of the copy [default: the same ID]
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     pub(crate) as_id: Option<UserGroupId>,
     #[command(flatten)]
     pub(crate) fields: Fields,
-    /// Without this row of the mapping
+    /// Skip this mapping row
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) unmap: Vec<String>,
     /// Without this key of the properties
@@ -39,11 +39,11 @@ pub(crate) struct Copy {
     pub(crate) token: TokenArgs,
 }
 
-/// Change a group in your editor, of VISUAL or EDITOR: read, opened as JSON, reviewed, and sent
+/// Edit a group as JSON in $VISUAL or $EDITOR, then review and send the changes
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A field that is taken out of the text stays as it is. A text that cannot be sent is kept in a file of\n\
-                  yours, which is named.\n\n\
+    after_help = "Fields that you remove from the text do not change. If the text cannot be sent, groupdesk saves it in a \
+    private file and prints its name.\n\n\
                   Examples:\n  groupdesk edit acme-eu\n  groupdesk edit acme-eu --dry-run"
 )]
 pub(crate) struct Edit {
@@ -56,7 +56,7 @@ pub(crate) struct Edit {
     pub(crate) mutation: Mutation,
 }
 
-/// Compare files with what is known of their groups, or a group with that of another profile; nothing is sent
+/// Compare files with known groups, or a group with the same group in another profile; changes nothing
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 the same, 10 different.\n\n\
                   Examples:\n  groupdesk diff groups/ more.csv\n  groupdesk diff groups.jsonl --refresh --json\n  \

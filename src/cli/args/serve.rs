@@ -37,13 +37,13 @@ fn operators(text: &str) -> Result<SocketAddr, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474", value_parser = listen)]
     pub(crate) listen: SocketAddr,
-    /// Speak HTTPS with this certificate: its whole chain in PEM, read again at SIGHUP
+    /// Serve HTTPS with this certificate (full chain, PEM); reloaded on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of that certificate, in PEM, and not readable for everybody
+    /// Private key of the certificate (PEM); must not be world-readable
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// A second listener, for operators: /live, /ready and /metrics, without a key
@@ -52,16 +52,16 @@ pub(crate) struct Serve {
     /// Write one JSON line per request to standard output; never a key or a token
     #[arg(long)]
     pub(crate) access_log: bool,
-    /// Name the group in those lines, too
+    /// Include group IDs in the access log
     #[arg(long, requires = "access_log")]
     pub(crate) log_ids: bool,
-    /// After SIGTERM report not ready for this long before ending: a load balancer can route callers elsewhere
+    /// After SIGTERM, report not ready for this long before exiting, so that a load balancer can reroute callers
     #[arg(long, value_name = "DURATION", value_parser = drain)]
     pub(crate) drain: Option<Duration>,
     /// Answer only requests for this name in Host; may be repeated [default: any name]
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     pub(crate) hosts: Vec<String>,
-    /// Requests a second of one API key; more are answered 429 with Retry-After
+    /// Maximum requests per second and API key; more get 429 with Retry-After
     #[arg(long, value_name = "N")]
     pub(crate) rate_limit: Option<NonZeroU32>,
     /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests
@@ -79,7 +79,7 @@ pub(crate) struct Serve {
 /// A database on a server in place of a file.
 #[derive(Debug, Args)]
 pub(crate) struct Storage {
-    /// Keep it in a PostgreSQL database, which any number of processes share: postgres://USER@HOST/DATABASE
+    /// Store data in a PostgreSQL database, shared by any number of processes: postgres://USER@HOST/DATABASE
     #[arg(
         long = "storage",
         global = true,
@@ -95,7 +95,7 @@ pub(crate) struct Storage {
         default_value = "groupdesk_service"
     )]
     pub(crate) schema: String,
-    /// A file with the password for it, which only you may read
+    /// File with the database password; only you may read it
     #[arg(
         long = "storage-password-file",
         global = true,
@@ -103,7 +103,7 @@ pub(crate) struct Storage {
         conflicts_with = "database"
     )]
     pub(crate) password: Option<PathBuf>,
-    /// Authorities in PEM that may vouch for it, beside those of the system
+    /// Additional CA certificates to trust for the database (PEM)
     #[arg(
         long = "storage-ca",
         global = true,
@@ -115,7 +115,7 @@ pub(crate) struct Storage {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk serve keys list\n  groupdesk serve keys revoke 3"
@@ -123,8 +123,8 @@ pub(crate) enum ServeCommand {
     Keys(Keys),
     /// Set up the schema in a PostgreSQL database; --role may then serve from it
     #[command(
-        after_help = "Whoever does this owns the tables; the role reads and writes, and makes none. The directory of a team is\n\
-                      another schema, which the role does not see.\n\n\
+        after_help = "You become the owner of the tables; the role can read and write, but not create tables. A team directory \
+        is a separate schema that the role cannot see.\n\n\
                       Examples:\n  groupdesk serve init --storage postgres://admin@db1/app --role groupdesk_service\n  \
                       groupdesk serve init --storage 'postgres://desk@/app?host=/run/postgresql'"
     )]
@@ -135,7 +135,7 @@ pub(crate) enum ServeCommand {
     },
     /// Copy the database, also while a service runs, to a new private file
     #[command(
-        after_help = "The copy holds every token; serve --database takes it as it is.\n\n\
+        after_help = "The backup contains every token. To use it, pass it to serve --database.\n\n\
                       Examples:\n  groupdesk serve backup service-copy.db\n  \
                       groupdesk serve backup --database service.db /backup/service.db"
     )]
@@ -144,32 +144,32 @@ pub(crate) enum ServeCommand {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Look whether the database is whole and follows the rules; changes nothing
-    #[command(after_help = "Exit codes: 0 nothing is wrong, 2 something is.\n\n\
+    /// Check the database for damage and rule violations; changes nothing
+    #[command(after_help = "Exit codes: 0 no problems, 2 problems found.\n\n\
                       Examples:\n  groupdesk serve check\n  groupdesk serve check --database service-copy.db --json")]
     Check,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Keys {
-    /// Make an API key and print it, this once; with --read-only one that may get, but change nothing
+    /// Create an API key and print it once; with --read-only, the key can read but not change groups
     #[command(
         after_help = "Examples:\n  groupdesk serve keys create --environment testing --tag Testing > testing.key\n  \
                       groupdesk serve keys create --environment testing --read-only --expires 90d"
     )]
     #[command(visible_alias = "add")]
     Create {
-        /// The environment the key belongs to; made if there is none of that name
+        /// Environment of the key; created if it does not exist
         #[arg(long, value_name = "NAME")]
         environment: String,
         /// The tag of the environment; needed where another environment has a group of the same id
         #[arg(long, value_parser = ["Customer", "Testing"])]
         tag: Option<String>,
-        /// When it ends by itself: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
+        /// When the key expires: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
         #[arg(long, value_name = "WHEN")]
         expires: Option<Expiry>,
     },
-    /// List the keys, never the keys themselves
+    /// List API keys by number, without the keys themselves
     #[command(after_help = "Examples:\n  groupdesk serve keys list\n  \
                       groupdesk serve keys list --json | jq '.[] | select(.revoked_at == null)'")]
     List,

@@ -6,7 +6,7 @@ use super::Output;
 
 #[derive(Debug, Args)]
 pub(crate) struct Rotations {
-    /// Only those of which something is still to be found out
+    /// Show only open rotations
     #[arg(long)]
     pub(crate) open: bool,
     #[command(flatten)]
@@ -17,9 +17,9 @@ pub(crate) struct Rotations {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RotationsCommand {
-    /// Find out how open rotations ended, by reading their groups; rotates nothing
+    /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
-        after_help = "Exit codes: 0 all settled, 7 something is still unknown or contradicts itself.\n\n\
+        after_help = "Exit codes: 0 all settled, 7 some results are still unknown or in conflict.\n\n\
                       Examples:\n  groupdesk rotations settle\n  groupdesk rotations settle 12 13"
     )]
     Settle {
@@ -27,9 +27,9 @@ pub(crate) enum RotationsCommand {
         #[arg(value_name = "ID")]
         ids: Vec<i64>,
     },
-    /// Close an open rotation without finding out; its token may then be rotated again
+    /// Close an open rotation without a result; its token can then be rotated again
     #[command(
-        after_help = "Examples:\n  groupdesk rotations abandon 12 --reason 'the customer is gone'\n  \
+        after_help = "Examples:\n  groupdesk rotations abandon 12 --reason 'the customer left'\n  \
                       groupdesk rotations abandon 12 --reason 'settled by phone' --yes --json"
     )]
     Abandon {
@@ -47,17 +47,17 @@ pub(crate) enum RotationsCommand {
     HandOff(HandOff),
 }
 
-/// Hand new tokens off that have not arrived: read again from the service, given to the command of the profile
+/// Run the hand-off for new tokens that were not delivered: reads each token again and passes it to the profile's command
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
-                  A hand-off is due in the profile that began the rotation; those of other profiles of the same place are listed, \
-                  and run only by their number.\n\n\
+                  A hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same place are \
+                  only listed; to run one here, pass its number.\n\n\
                   Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
 pub(crate) struct HandOff {
-    /// Numbers of rotations, whatever became of their hand-off
+    /// Rotation numbers, whatever the state of their hand-off
     #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
     pub(crate) ids: Vec<i64>,
-    /// Those that wait or were broken off [the default]
+    /// Run pending and interrupted hand-offs [default]
     #[arg(long)]
     pub(crate) pending: bool,
     /// Those that failed; with --pending both
@@ -70,12 +70,12 @@ pub(crate) struct Demo {
     /// Number of generated groups, instead of the samples
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) groups: Option<u32>,
-    /// Open no console; print the variables to reach the demo from another shell, and stay until Ctrl-C
+    /// Run without a console until Ctrl-C; prints the variables for another shell
     #[arg(long, hide = true)]
     pub(crate) hold: bool,
 }
 
-/// What a person gives up finding out about.
+/// Rotation or change to abandon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Abandoned {
     Rotation(i64),

@@ -14,7 +14,7 @@ use clap::{
 use super::Cli;
 use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
 
-/// Options of every command that only the console and the demo have a use for.
+/// Global options that only the console and the demo have a use for.
 const LOOKS: [&str; 2] = ["ascii", "plain"];
 /// Commands that read no configuration, and what they have no use for besides.
 const FREE: [&str; 4] = ["completions", "man", "help", "version"];

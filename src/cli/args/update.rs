@@ -7,13 +7,12 @@ use clap::Args;
 use super::{Exists, Fields, Mutation, Pace, Selection, TokenArgs, which_groups};
 use crate::domain::{facts::Field, group::UserGroupId};
 
-/// Change a group, or one row of many; the rest stays as it is
+/// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --mapping, --map and --unmap change the mapping of the file; so do --property and\n\
-                  --remove-property with --properties. --apply stands alone. Of several groups one row is\n\
-                  changed: one --map, --unmap, --property or --remove-property; `batches` lists, resumes,\n\
-                  retries and reverses that.\n\n\
+    after_help = "With --mapping, --map and --unmap modify the mapping from the file; --property and --remove-property do the \
+    same with --properties. --apply cannot be combined with them. For several groups, change one row with one --map, --unmap, \
+    --property or --remove-property; to list, resume, retry or reverse the batch, run `batches`.\n\n\
                   Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
                   groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
                   groupdesk update acme-eu --apply acme-eu.json --if-unchanged\n  \
@@ -25,19 +24,19 @@ pub(crate) struct Update {
     pub(crate) groups: Selection,
     #[command(flatten)]
     pub(crate) fields: Fields,
-    /// Drop this row of the mapping
+    /// Remove this mapping row
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) unmap: Vec<String>,
     /// Drop this key of the properties
     #[arg(long, value_name = "KEY")]
     pub(crate) remove_property: Vec<String>,
-    /// The whole group, as export writes it; what it does not say stays; - reads standard input
+    /// Apply a group in export format; fields it does not have stay unchanged; - reads standard input
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
     pub(crate) apply: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
-    /// Refuse, and change nothing, where name, mapping or properties are not as last seen here
+    /// Change nothing if name, mapping or properties differ from what was last seen here
     #[arg(long, conflicts_with = "exists")]
     pub(crate) if_unchanged: bool,
     #[command(flatten)]
@@ -53,10 +52,10 @@ pub(crate) struct Update {
 /// Fields that are sent whole.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Replace {
-    /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
+    /// Replace the whole mapping with the last known one plus these changes, even if others may have changed it since
     #[arg(long)]
     replace_mapping: bool,
-    /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
+    /// Replace all properties with the last known ones plus these changes, even if others may have changed them since
     #[arg(long)]
     replace_properties: bool,
 }
@@ -76,10 +75,10 @@ impl Replace {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Many {
-    /// Only where the row has this value: a data source id, or of a property JSON
+    /// Change only groups whose row has this value: a data source ID, or JSON for a property
     #[arg(long, value_name = "VALUE")]
     pub(crate) only_where: Option<String>,
-    /// Also where what cannot be read, and is sent along, was last sent more than 30 days ago
+    /// Include groups whose unreadable values, which are sent again, were last sent more than 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
     /// Why, for the list of batches

@@ -29,7 +29,7 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
     let mut replaced = None;
     let change = match note {
         None if arguments.expect.is_some() => {
-            let text = "--expect is for writing: a note, or --remove";
+            let text = "--expect needs a note text or --remove";
             return Err(CliError::Usage(text.into()));
         }
         None => None,

@@ -41,7 +41,7 @@ const ALL: Sending = Sending {
 };
 
 pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
-    arguments.mutation.no_curl("it is for one group")?;
+    arguments.mutation.no_curl("it works for one group only")?;
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();
@@ -143,7 +143,7 @@ async fn prepare(
     operations.ready().await?;
     let profile = &operations.profile().name;
     let words = format!("apply {} in {profile}", plan.to_do());
-    let what = "Groups are created and changed; none can be deleted again.";
+    let what = "This creates and changes groups. Groups cannot be deleted.";
     confirm::losing(arguments.mutation.yes, shown.lost(), what, &words).await?;
     Ok(Ok((checked, permit, shown)))
 }
@@ -204,7 +204,7 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
             Err(error) => error.to_string(),
         };
         return Err(CliError::Usage(format!(
-            "{}: {why}; take it out of the folder; nothing was done",
+            "{}: {why}; nothing was done. Remove it from the folder",
             file.display()
         )));
     }
@@ -238,7 +238,7 @@ fn left_out(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default();
     let name = visible(&name.to_string_lossy()).into_owned();
     if file.is_dir() {
-        return format!("{name}/ (a folder; name it itself)");
+        return format!("{name}/ (a folder; pass it separately)");
     }
     let is_file = file.is_file();
     let start = is_file.then(|| intake::text::start(file)).flatten();

@@ -22,14 +22,14 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
     let opening = tokio::task::spawn_blocking(move || session::open_named(&at, &overrides));
     let directory = opening
         .await
-        .map_err(CliError::unexpected("it broke off"))??;
+        .map_err(CliError::unexpected("it was interrupted"))??;
     let filter = AuditFilter {
         user_group_id: asked.id,
         who: asked.by,
         since: asked.since.map(|since| since.before(Clock::System.now())),
     };
     let lines = directory.audit(filter).await?;
-    let none = "nothing of that was done";
+    let none = "no matching changes";
     let text = || lines.iter().map(line).collect::<Vec<_>>().join("\n");
     output::list(global.json, &lines, object, none, text)
 }

@@ -196,7 +196,7 @@ async fn drive(
     let Some(report) = report else {
         let _ = progress.end(Exit::Interrupted).await;
         output::alarm(&format!(
-            "the journal knows how far it came; go on with: {} {batch}",
+            "progress is saved. To resume: {} {batch}",
             report::resuming(ready.is_edit)
         ));
         return Err(CliError::Interrupted { in_flight: true });

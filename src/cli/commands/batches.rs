@@ -67,7 +67,7 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
     }
     let now = session.operations.now();
     output::context(&format!(
-        "batch {number}: {}, begun {} by {}: {}",
+        "batch {number}: {}, started {} by {}: {}",
         what(&batch),
         human::ago(batch.started_at, now),
         visible(&batch.by),

@@ -48,7 +48,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 .map(|profile| &profile.name)
                 .collect();
             let value = || json!({ "file": file, "valid": true, "profiles": profiles });
-            let right = || format!("{file} is right: {}", counted(profiles.len(), "profile"));
+            let right = || format!("{file} is valid: {}", counted(profiles.len(), "profile"));
             output::either(global.json, value, right)
         }
         Command::Edit => {

@@ -20,7 +20,7 @@ pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliErro
     let mut signals = Signals::new()?;
     let world = begin(groups, signals.next()).await?;
     output::say(&format!(
-        "the demo's service listens on http://{}; on this machine only, thrown away with Ctrl-C",
+        "demo service listening on http://{} (this machine only); Ctrl-C stops and deletes it",
         world.address()
     ));
     let printed = if json {

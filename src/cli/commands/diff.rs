@@ -48,7 +48,7 @@ fn one_id(what: &[PathBuf]) -> Result<UserGroupId, CliError> {
         _ => None,
     };
     let text = text.ok_or_else(|| {
-        CliError::Usage("--with compares one group: name one id; nothing was compared".into())
+        CliError::Usage("--with compares one group, so pass one ID; nothing was compared".into())
     })?;
     UserGroupId::typed(text).map_err(|error| CliError::Usage(error.to_string()))
 }
@@ -115,7 +115,7 @@ async fn beside(
             let far = if unknown.is_empty() {
                 ""
             } else {
-                ", as far as is known"
+                ", as far as groupdesk knows"
             };
             output::say(&format!(
                 "\"{id}\" is the same in {} and {}{far}",

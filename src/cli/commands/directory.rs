@@ -27,7 +27,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 DirectoryAt::File(from) => from,
                 DirectoryAt::Team(team) => {
                     return Err(CliError::Usage(format!(
-                        "the directory of a team is copied by the tools of its database: pg_dump --schema={}",
+                        "`directory backup` is for files. Back up a team directory with: pg_dump --schema={}",
                         team.schema
                     )));
                 }
@@ -37,12 +37,15 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 return Err(ConfigError::NoFile { by }.into());
             }
             let to = file.clone();
-            blocking("the copy broke off", move || directory::copy_to(&from, &to)).await?;
+            blocking("the copy was interrupted", move || {
+                directory::copy_to(&from, &to)
+            })
+            .await?;
             let file = file.display().to_string();
             output::done(
                 global.json,
                 &json!({ "file": file }),
-                &format!("the directory stands in {file}, whole"),
+                &format!("backed up the directory to {file}"),
             )
         }
         Command::Init { print: true, url } => {
@@ -61,13 +64,14 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Init { url, print: false } => {
             let team = team(&overrides, url.as_deref())?;
             let at = team.to_string();
-            blocking("the setting up broke off", move || directory::set_up(&team)).await?;
+            blocking("the setup was interrupted", move || {
+                directory::set_up(&team)
+            })
+            .await?;
             output::done(
                 global.json,
                 &json!({ "directory": at }),
-                &format!(
-                    "{at} is set up; let the others in with `groupdesk directory grant NAME operator`"
-                ),
+                &format!("set up {at}. To add people: groupdesk directory grant NAME operator"),
             )
         }
         Command::Copy { from, to } => copy(global, &overrides, (from, to), false).await,
@@ -76,19 +80,23 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Grant { name, role } => {
             let team = team(&overrides, None)?;
             let (to, role) = (name.clone(), directory::Role::from(role));
-            blocking("it broke off", move || directory::grant(&team, &to, role)).await?;
+            blocking("it was interrupted", move || {
+                directory::grant(&team, &to, role)
+            })
+            .await?;
             output::done(
                 global.json,
                 &json!({ "name": name, "role": role.as_str() }),
-                &format!("{name} is {role} in the directory"),
+                &format!("{name} now has the role {role} in the directory"),
             )
         }
         Command::Migrate { check, print } => {
             let team = team(&overrides, None)?;
             let is_done = !check && !print;
-            let migrated = blocking("it broke off; it is done whole or not at all", move || {
-                directory::migrate(&team, directory::MIGRATIONS, is_done)
-            });
+            let migrated = blocking(
+                "it was interrupted; it runs completely or not at all",
+                move || directory::migrate(&team, directory::MIGRATIONS, is_done),
+            );
             let migrated = migrated.await?;
             if print {
                 output::result(&migrated.sql)?;
@@ -96,16 +104,16 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             }
             let (from, to) = (migrated.from, migrated.to);
             let line = if from == to {
-                format!("its tables have version {to}; there is nothing to do")
+                format!("the tables are up to date (version {to})")
             } else {
                 let done = if is_done {
-                    "were brought"
+                    "were upgraded"
                 } else {
-                    "would be brought"
+                    "would be upgraded"
                 };
                 format!(
-                    "its tables {done} from version {from} to {to}; groupdesk that knows {} or newer reads them, and {} or \
-                     newer writes",
+                    "the tables {done} from version {from} to {to}; reading them needs a groupdesk that knows version {} or \
+                     later, writing version {} or later",
                     migrated.reads_from, migrated.writes_from
                 )
             };
@@ -118,11 +126,14 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Revoke { name } => {
             let team = team(&overrides, None)?;
             let from = name.clone();
-            blocking("it broke off", move || directory::revoke(&team, &from)).await?;
+            blocking("it was interrupted", move || {
+                directory::revoke(&team, &from)
+            })
+            .await?;
             output::done(
                 global.json,
                 &json!({ "name": name, "role": null }),
-                &format!("{name} may not work with the directory any more"),
+                &format!("{name} no longer has access to the directory"),
             )
         }
     }
@@ -140,14 +151,14 @@ async fn copy(
         let to = to.as_deref().map(file_at).transpose()?;
         let to = to.ok_or_else(|| {
             CliError::Usage(
-                "from the database of a team a directory is copied into a new file; name one, and copy that into another \
-                 database"
+                "a team directory can only be copied to a new file: name the file. To copy to another database, copy that file \
+                 there afterwards"
                     .into(),
             )
         })?;
         let team = team(overrides, Some(&from))?;
         let (file, at) = (to.display().to_string(), team.to_string());
-        let copying = blocking("the copy broke off", move || {
+        let copying = blocking("the copy was interrupted", move || {
             directory::copy_from_team(&team, &to, is_moved)
         });
         (file, at, copying.await?)
@@ -155,14 +166,13 @@ async fn copy(
         let from = file_at(&from)?;
         if !from.is_file() {
             return Err(CliError::Usage(format!(
-                "{} is not there, or no file; a directory is copied from a file into the database of a team, or the other way \
-                 round",
+                "{} does not exist or is not a file; copy a file to a team database, or a team database to a file",
                 from.display()
             )));
         }
         let team = team(overrides, to.as_deref())?;
         let (file, at) = (from.display().to_string(), team.to_string());
-        let copying = blocking("the copy broke off", move || {
+        let copying = blocking("the copy was interrupted", move || {
             directory::copy_to_team(&from, &team, is_moved)
         });
         (file, at, copying.await?)
@@ -173,15 +183,15 @@ async fn copy(
         .map(|(table, rows)| (table.to_owned(), json!(rows)))
         .collect();
     let after = if is_moved {
-        "where it came from refuses everything from now on"
+        "the source is now blocked"
     } else {
-        "work no more with both"
+        "use only one of them from now on"
     };
     output::done(
         global.json,
         &json!({ "file": file, "directory": at, "rows": tables }),
         &format!(
-            "{file} and {at} hold the same: {}, compared; {after}",
+            "{file} and {at} are identical ({}, compared); {after}",
             counted(rows as usize, "row")
         ),
     )
@@ -192,7 +202,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
     let (mut object, mut lines, open) = match &at {
         DirectoryAt::File(file) => {
             let file = file.display().to_string();
-            let directory = blocking("it broke off", {
+            let directory = blocking("it was interrupted", {
                 let (at, overrides) = (at.clone(), overrides.clone());
                 move || session::open_named(&at, &overrides)
             });
@@ -221,7 +231,8 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         DirectoryAt::Team(settings) => {
             let team = team_location(settings, &overrides.env)?;
             let shown = team.to_string();
-            let status = blocking("it broke off", move || directory::team_status(&team)).await?;
+            let status =
+                blocking("it was interrupted", move || directory::team_status(&team)).await?;
             let object = json!({
                 "directory": shown, "kind": "team", "server": status.server, "user": status.user,
                 "role": status.role.as_str(), "schema": status.schema,
@@ -241,7 +252,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                 ),
             ];
             lines.push(if status.is_standby {
-                "a standby answers: what is shown may be some time behind, and nothing can be recorded".into()
+                "a standby is in use: data may be out of date, and nothing can be recorded".into()
             } else {
                 format!("timeline {}", status.timeline)
             });
@@ -254,7 +265,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             lines.extend(
                 status
                     .moved_to
-                    .map(|to| format!("moved to {to}; nothing is written here any more")),
+                    .map(|to| format!("moved to {to}; this directory is read-only")),
             );
             (object, lines, status.open)
         }
@@ -278,8 +289,8 @@ fn team_settings(overrides: &Overrides, url: Option<&str>) -> Result<TeamSetting
         (Some(url), DirectoryAt::File(_)) => Ok(TeamSettings::at(url, None)),
         (None, DirectoryAt::Team(team)) => Ok(team),
         (None, DirectoryAt::File(_)) => Err(CliError::Usage(
-            "the directory that is configured is a file; give the address of a database, postgres://USER@HOST/DATABASE, or \
-             name it as url in [directory] of the configuration file"
+            "this needs a team directory, but the configured directory is a file; pass postgres://USER@HOST/DATABASE, or set url \
+             under [directory] in the configuration file"
                 .into(),
         )),
     }

@@ -52,7 +52,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         && place(file) == place(tokens)
     {
         return Err(CliError::Usage(
-            "--output and --token-out name the same file; name two. Nothing was sent".into(),
+            "--output and --token-out must be different files; nothing was sent".into(),
         ));
     }
     session.say_other_places().await?;
@@ -72,7 +72,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         session.say_elsewhere().await?;
     }
     if let Some(path) = &file {
-        output::say(&format!("{count} groups are in {}", path.display()));
+        output::say(&format!("exported {count} groups to {}", path.display()));
     }
     Ok(exit)
 }
@@ -89,14 +89,14 @@ fn target(path: &Path) -> Result<PathBuf, CliError> {
         Ok(found) if found.is_file() => path
             .canonicalize()
             .map_err(|error| refused(&error.to_string())),
-        Ok(found) if found.is_dir() => Err(refused("it is a folder; name a file in it")),
+        Ok(found) if found.is_dir() => Err(refused("it is a folder; use a file in it")),
         Ok(found) if found.file_type().is_char_device() || found.file_type().is_fifo() => Err(
-            refused("it is no regular file, and would be replaced by one; use standard output"),
+            refused("it is not a regular file, and would be replaced by one; use standard output"),
         ),
         Ok(_) => Err(refused("it is no regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if path.symlink_metadata().is_ok() {
-                return Err(refused("it is a link to nowhere; name another file"));
+                return Err(refused("it is a broken link; choose another file"));
             }
             Ok(path.to_owned())
         }
@@ -139,7 +139,7 @@ async fn groups(
             .await?;
         drop(to_writer.send(None).await);
         let written = (&mut writing).await;
-        let written = written.map_err(CliError::unexpected("the writing broke off"))?;
+        let written = written.map_err(CliError::unexpected("writing was interrupted"))?;
         written.map_err(|error| match file {
             Some(path) => CliError::Usage(format!(
                 "nothing was written: {} {}",
@@ -202,7 +202,7 @@ fn write(
     let mut count = 0;
     loop {
         let piece = pieces.blocking_recv();
-        let piece = piece.ok_or_else(|| io::Error::other("it was broken off"))?;
+        let piece = piece.ok_or_else(|| io::Error::other("it was interrupted"))?;
         let Some(groups) = piece else { break };
         for (group, beside) in groups {
             let group = (group, beside.as_ref());

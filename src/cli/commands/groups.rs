@@ -101,7 +101,8 @@ impl Lines {
                 format!("no group of profile {profile} matches the filter")
             } else {
                 format!(
-                    "the directory knows no group of profile {profile} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`"
+                    "profile {profile} has no groups in the directory yet. To add one, run `groupdesk get ID --exists` or \
+                     `groupdesk create ID`"
                 )
             });
         }

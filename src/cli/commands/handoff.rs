@@ -86,8 +86,8 @@ async fn chosen(
 fn say_elsewhere(session: &Session, row: &RotationRow) {
     let (id, profile) = (row.id.0, visible(&row.profile));
     output::alarm(&format!(
-        "! the new token of \"{}\" still has to be handed off by profile {profile}. To do it there: groupdesk --profile {profile} \
-         rotations handoff; to do it here: groupdesk --profile {} rotations handoff {id}",
+        "! the new token of \"{}\" waits for its hand-off in profile {profile}. To run it there: groupdesk --profile {profile} \
+         rotations handoff. To run it here: groupdesk --profile {} rotations handoff {id}",
         row.user_group_id,
         session.operations.profile().name
     ));
@@ -110,17 +110,14 @@ pub(crate) fn say(handed: &HandedOff) {
         ..
     } = handed;
     let (exit, note) = handoff.in_words();
-    let again = format!(
-        "`groupdesk rotations handoff {}` hands it off again",
-        rotation.0
-    );
+    let again = format!("to retry, run `groupdesk rotations handoff {}`", rotation.0);
     match handoff.state {
         HandOffState::Done => output::say(&format!("\"{user_group_id}\" handed off{note}")),
         HandOffState::None | HandOffState::Pending => output::alarm(&format!(
             "x NOT HANDED OFF: the new token of \"{user_group_id}\" waits{note}; {again}"
         )),
         HandOffState::Failed => output::alarm(&format!(
-            "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" has not arrived{note}; {again}"
+            "x HAND-OFF FAILED{exit}: the new token of \"{user_group_id}\" was not delivered{note}; {again}"
         )),
     }
 }

@@ -50,7 +50,7 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
     let place = session.place_for_json().await?;
     let value = |change: &OpenChange| json::change(change, place.as_deref());
-    let none = "no create and no update is open";
+    let none = "no open creates or updates";
     let text = || human::changes(&changes, session.operations.now());
     output::list(session.json, &changes, value, none, text)
 }
@@ -195,9 +195,9 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     }
     if is_empty && !session.say_elsewhere().await? && !session.json {
         output::say(if is_narrowed || of.is_some() {
-            "no line of the history is found by that"
+            "no matching entries in the history"
         } else {
-            "nothing has been done yet"
+            "the history is empty"
         });
     }
     printer.end(arguments.reverse)?;
@@ -210,7 +210,7 @@ async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, Cli
     match line {
         EntryRef::Number(number) => operations.history_entry(*number).await?.ok_or_else(|| {
             CliError::Usage(format!(
-                "there is no entry {number} in the history of this profile; `groupdesk history --json` has their numbers"
+                "entry {number} not found in the history of this profile; for entry numbers, run `groupdesk history --json`"
             ))
         }),
         EntryRef::LastOf(id) => {
@@ -248,7 +248,7 @@ async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, Cl
         let known = DesiredFields::of(&known);
         let parts = merge::parts(&[&before, &after]);
         if !parts.iter().all(|part| part.is_known_in(&known)) {
-            return Err(why_not("the present values are unknown here"));
+            return Err(why_not("the current values are unknown"));
         }
         let mut present = after.clone();
         for part in &parts {
@@ -313,7 +313,7 @@ async fn restore(
     let read = reading(session, known.as_ref(), first).await?;
     let base = DesiredFields::of(&read.group);
     if !parts.iter().all(|part| part.is_known_in(&base)) {
-        return Err(why_not("the present values are unknown here"));
+        return Err(why_not("the current values are unknown"));
     }
     let mut wanted = base.clone();
     for part in &parts {

@@ -124,7 +124,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn print_continuation(import: &Import, rows: usize) {
     output::context(&format!(
-        "going on with the import begun {:.0} by {}: {} of {} are done; --again sends all",
+        "resuming the import started {:.0} by {}: {} of {} done; --again starts over",
         import.started_at,
         import.by,
         import.done.len(),
@@ -228,7 +228,7 @@ async fn import_rows(
             }
             if result == ImportResult::Kept {
                 output::say(&format!(
-                    "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
+                    "! row {number}: \"{id}\" differs from the last known values in the service, which are kept"
                 ));
             }
             print_annotations(number, id.as_str(), &annotations);
@@ -312,16 +312,15 @@ fn print_tally(
     let annotations = if has_annotations {
         format!(
             "\nannotated  {annotated:>7}  note, labels or favourite written\n\
-             left       {annotations_kept:>7}  note, labels or favourite differ from what somebody wrote here, and stay"
+             left       {annotations_kept:>7}  note, labels or favourite differ; existing ones are kept"
         )
     } else {
         String::new()
     };
     output::result(&format!(
-        "{} for the directory of {profile}; nothing was sent, and these {done}\n\
-         added      {added:>7}  ids that were not known here\n\
-         filled     {filled:>7}  gaps in what was known\n\
-         kept       {kept:>7}  what the service is known to have differs, and stays\n\
+        "{} for the directory of {profile}; nothing was sent, and these {done}\nadded      {added:>7}  IDs new to the \
+         directory\nfilled     {filled:>7}  groups with missing values\nkept       {kept:>7}  differs from the last known values \
+         in the service, which are kept\n\
          unchanged  {unchanged:>7}{annotations}",
         counted(rows, "row")
     ))

@@ -26,8 +26,8 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
             let (tag, read_only) = (tag.as_deref(), global.read_only);
             let (info, key) = store.create_key_until(&environment, tag, read_only, expires)?;
             output::say(&format!(
-                "API key {} of environment {}; it is shown this once. Keep it in a file with mode 600 and name that as \
-                 api_key = {{ file = \"...\" }} of a profile",
+                "created API key {} for environment {}. It is shown only once: save it in a file with mode 600, and set api_key \
+                 = {{ file = \"...\" }} in a profile",
                 info.id,
                 visible(&info.environment)
             ));

@@ -85,7 +85,7 @@ pub(crate) fn answer(
     if let Some(unwritten) = &unwritten {
         output::alarm(&format!("x {unwritten}"));
     } else if goes_to_file && done.token.is_some() {
-        output::say("the token is in the file");
+        output::say("the token was saved to the file");
     } else if rotation.is_some() && !token.reveal && !goes_out {
         output::say(&format!(
             "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
@@ -100,7 +100,7 @@ pub(crate) fn answer(
     let has_none = token.token_out.is_some() && done.token.is_none();
     if has_none {
         output::alarm(&format!(
-            "x no token was written: the answer was older than what is known; run `groupdesk get {} --token-out FILE`",
+            "x no token was written: the response was older than the directory; run `groupdesk get {} --token-out FILE`",
             done.group.id
         ));
     }

@@ -76,7 +76,7 @@ async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
     let places = session.operations.places().await?;
-    let none = "no place is known yet; the first request of a profile makes one";
+    let none = "no places yet; the first request of a profile creates one";
     let lines = || places.iter().map(line).collect::<Vec<_>>().join("\n");
     output::list(session.json, &places, json, none, lines)
 }

@@ -109,10 +109,10 @@ impl Setup {
         if !dry_run {
             edit.make()?;
         }
-        let word = if dry_run { "would take" } else { "took" };
+        let word = if dry_run { "would remove" } else { "removed" };
         let file = edit.file.display();
         let said =
-            format!("{word} these lines out of {file}; what the directory knows of {name} stays");
+            format!("{word} these lines from {file}; the directory keeps the data of {name}");
         let value = json!({"profile": name, "file": file.to_string()});
         self.edited(value, &said, &edit, dry_run)
     }
@@ -127,8 +127,7 @@ impl Setup {
         let edit = edit.map_err(stop_of)?;
         let word = if dry_run { "would change" } else { "changed" };
         let file = edit.file.display();
-        let said =
-            format!("{word} these lines of {file}; the place stays, with all that is known of it");
+        let said = format!("{word} these lines in {file}; the place keeps all its data");
         let value = json!({"profile": to, "was": name, "file": file.to_string()});
         self.edited(value, &said, &edit, dry_run)
     }
@@ -164,13 +163,13 @@ impl Setup {
         if forget {
             keyring::forget(entry).map_err(failed)?;
             output::say(&format!(
-                "the kernel's keyring has no key of profile {name} any more"
+                "removed the key of profile {name} from the kernel keyring"
             ));
         } else {
             let key = input::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
                 return Err(CliError::Guarded(
-                    "the key would have to be typed, and --no-input is set; give it on standard input. Nothing was stored"
+                    "cannot prompt for the key, because --no-input is set; pass it on standard input. Nothing was stored"
                         .into(),
                 ));
             }
@@ -179,7 +178,7 @@ impl Setup {
             })?;
             keyring::store(entry, &key).map_err(failed)?;
             output::say(&format!(
-                "the key of profile {name} is in the kernel's keyring, until a reboot at the latest"
+                "stored the key of profile {name} in the kernel keyring, until the next reboot at the latest"
             ));
         }
         if self.json {

@@ -142,7 +142,7 @@ async fn since(
             Ok(Some(open.started_at))
         }
         None if resume => Err(CliError::Guarded(
-            "no reading of all groups is unfinished in this profile; nothing was sent. Leave --resume out to begin one"
+            "no interrupted --refresh-all in this profile; nothing was sent. To start one, remove --resume"
                 .into(),
         )),
         _ => Ok(None),
@@ -154,7 +154,7 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Cli
     confirm::ensure_can_ask(session, yes)?;
     let profile = &session.operations.profile().name;
     let words = format!("refresh {} in {profile}", plan.ids.len());
-    let what = "A read of a group that does not exist creates it; none can be deleted again.";
+    let what = "Reading a group that does not exist creates it. Groups cannot be deleted.";
     confirm::confirm(yes, what, Question::TypeWords(&words)).await
 }
 
@@ -192,7 +192,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     let Some((counts, halt)) = ended else {
         let _ = progress.end(Exit::Interrupted).await;
         if is_all {
-            output::alarm("go on with: groupdesk get --refresh-all --resume");
+            output::alarm("to resume: groupdesk get --refresh-all --resume");
         }
         return Err(CliError::Interrupted { in_flight: true });
     };
@@ -214,7 +214,7 @@ fn advice(counts: &Counts, is_all: bool) -> impl Iterator<Item = &'static str> {
         ),
         (
             is_all && !counts.is_complete(),
-            "the rest, and what failed: groupdesk get --refresh-all --resume",
+            "to read the rest and retry failures: groupdesk get --refresh-all --resume",
         ),
     ];
     lines

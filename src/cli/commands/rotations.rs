@@ -69,7 +69,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     let value = |one: &Recovered| json::recovered(one, place.as_deref());
     let rows = || all.iter().map(Recovered::row);
     let text = || human::rotations(rows(), session.operations.now());
-    output::list(session.json, &all, value, "no rotation is open here", text)?;
+    output::list(session.json, &all, value, "no open rotations", text)?;
     let changes = if ids.is_empty() {
         settle_changes(session).await?
     } else {
@@ -112,10 +112,7 @@ async fn abandon_change(
 ) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::Abandon)?;
     confirm::ensure_can_ask(session, yes)?;
-    let what = format!(
-        "Close m{}? Nobody will find out whether it took effect.",
-        id.0
-    );
+    let what = format!("Close m{}? Whether it took effect stays unknown.", id.0);
     confirm::confirm(yes, &what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;
     let place = session.operations.bound_place_name();
@@ -136,7 +133,7 @@ fn say(recovered: &Recovered) {
             let next = match row.rotation.state {
                 State::NotApplied => "; the old token is current, it is safe to rotate again",
                 State::Recovered => "; a new token is current, `groupdesk get` reads it",
-                State::Conflict => "; the answers contradict each other, a person must look",
+                State::Conflict => "; the responses contradict each other: investigate",
                 _ => "",
             };
             tell(&format!("rotation {number} of \"{id}\": {state}{next}"));
@@ -149,7 +146,7 @@ fn say(recovered: &Recovered) {
                 format!("; settle again in {} s", wait.as_secs() + 1)
             });
             output::alarm(&format!(
-                "rotation {number} of \"{id}\" stays {state}: {}{again}",
+                "rotation {number} of \"{id}\" is still {state}: {}{again}",
                 open.why
             ));
         }
@@ -167,7 +164,7 @@ async fn abandon(
     if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
         confirm::ensure_can_ask(session, yes)?;
         let what = format!(
-            "Abandon rotation {} of \"{}\" ({})? Nobody will find out how it ended, and its token may be rotated again.",
+            "Abandon rotation {} of \"{}\" ({})? Its result stays unknown, and its token can be rotated again.",
             id.0,
             row.user_group_id,
             human::word(row.rotation.state.as_str())

@@ -89,7 +89,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
     if let Some(time) = arguments.drain.filter(|_| cause == StopCause::Signal) {
         running.drain();
         output::alarm(&format!(
-            "not ready any more, still answering for {} s; a signal exits at once",
+            "no longer ready; still answering for {} s. A second signal exits immediately",
             time.as_secs_f64()
         ));
         tokio::select! {
@@ -119,7 +119,7 @@ fn open(storage: &Storage) -> Result<Store, CliError> {
     let store = storage.open(options)?;
     if !store.list_keys()?.iter().any(KeyInfo::is_valid) {
         output::say(&format!(
-            "there is no valid API key; make one with: groupdesk serve keys create --environment NAME {}",
+            "no valid API key. To create one: groupdesk serve keys create --environment NAME {}",
             storage.as_options()
         ));
     }
@@ -136,9 +136,9 @@ fn tls(arguments: &Serve) -> Result<Option<Arc<Tls>>, CliError> {
 
 fn reload(tls: &Tls) {
     match tls.reload() {
-        Ok(()) => output::say("the certificate was read again; new connections get it"),
+        Ok(()) => output::say("certificate reloaded; new connections use it"),
         Err(error) => output::alarm(&format!(
-            "! {error}; new connections still get the certificate of before"
+            "! {error}; new connections still use the old certificate"
         )),
     }
 }
@@ -150,7 +150,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
     let write = |line: &str| {
         let line = format!("{}\n", escape_hidden(line));
         output::chunk(&line).unwrap_or_else(|_| {
-            output::alarm("! nobody reads the access log any more; no more lines are written");
+            output::alarm("! the reader of the access log closed it; access logging stopped");
             false
         })
     };
@@ -167,7 +167,8 @@ fn say_where(
 ) -> Result<(), CliError> {
     if scheme == "http" && !address.ip().is_loopback() {
         output::alarm(&format!(
-            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put a TLS proxy in front of it, or give it --tls-cert and --tls-key"
+            "! other machines can reach {address}, and plain HTTP does not protect API keys and tokens: use a TLS proxy, or \
+             --tls-cert and --tls-key"
         ));
     }
     let url = format!("{scheme}://{address}{DEFAULT_PATH}");
@@ -183,7 +184,7 @@ fn say_where(
 
 fn cannot_listen(at: SocketAddr, error: &std::io::Error, option: &str) -> CliError {
     CliError::Usage(format!(
-        "cannot listen on {at}: {error}; name another address with {option}"
+        "cannot listen on {at}: {error}; use another address with {option}"
     ))
 }
 

@@ -23,7 +23,7 @@ impl Storage {
         let Some(url) = &said.url else {
             if said.password.is_some() || said.ca.is_some() {
                 return Err(CliError::Usage(
-                    "--storage-password-file and --storage-ca are of a database; name it with --storage".into(),
+                    "--storage-password-file and --storage-ca need --storage".into(),
                 ));
             }
             let database = arguments.database.clone();
@@ -76,7 +76,7 @@ impl Storage {
         match self {
             Self::File(file) => Ok(file),
             Self::Shared(_) => Err(CliError::Usage(format!(
-                "serve {what} is for a file; for PostgreSQL use its own tools (pg_dump, pg_amcheck)"
+                "serve {what} works on database files only; for PostgreSQL, use pg_dump or pg_amcheck"
             ))),
         }
     }

@@ -55,7 +55,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
             };
             // What else the filter depends on may have changed too.
             if changes.as_ref().is_some_and(|changes| changes.are_more) {
-                output::say("! so much has changed that the list is printed again");
+                output::say("! too many changes: printing the whole list again");
                 lines
                     .all(session, &listing(&arguments.order).await?)
                     .await?;
@@ -196,7 +196,7 @@ async fn until_signal(
 ) -> Result<Exit, CliError> {
     if chosen() == Some(Form::Json) {
         return Err(CliError::Usage(
-            "a live list cannot be one JSON document; use -o jsonl, csv, name or table".into(),
+            "--watch cannot print one JSON document; use -o jsonl, csv, name or table".into(),
         ));
     }
     let mut signals = Signals::new()?;

@@ -27,8 +27,8 @@ const LONGEST: u64 = 64 * 1024;
 pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
     if !arguments.is_empty() {
         return Err(CliError::Usage(
-            "a token never goes on a command line: every user of this machine can read it, and the shell keeps it. \
-             Give it on standard input, or without one type it when asked. If the token is real, rotate it"
+            "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \
+             history. Pass it on standard input, or type it at the prompt. If the token is real, rotate it"
                 .into(),
         ));
     }
@@ -54,7 +54,7 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     match &unknown[..] {
         [] => {}
         [_] if answered.len() == 1 => output::say(&format!(
-            "no group of this directory has or had that token; {ELSEWHERE}"
+            "no group in this directory has or had this token; {ELSEWHERE}"
         )),
         some => output::say(&format!(
             "{} of {} tokens are of no group of this directory ({}); {ELSEWHERE}",
@@ -78,13 +78,13 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
     })
 }
 
-const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
+const ELSEWHERE: &str = "it may still belong to a group that was never read here";
 
 /// Reads a token, or a text that contains some. Tokens are never taken from arguments.
 pub(crate) async fn ask(no_input: bool) -> Result<Pasted, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
-            "the token would have to be typed, and --no-input is set; give it on standard input"
+            "cannot prompt for the token, because --no-input is set; pass it on standard input"
                 .into(),
         ));
     }
@@ -123,7 +123,7 @@ fn read(is_typed: bool) -> Result<Pasted, CliError> {
     }
     if pasted.is_empty() {
         return Err(CliError::Usage(
-            "no token came on standard input; nothing was looked up".into(),
+            "no token on standard input; nothing was searched".into(),
         ));
     }
     Ok(pasted)

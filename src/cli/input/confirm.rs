@@ -69,7 +69,7 @@ pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliErro
         "there is no terminal"
     };
     Err(CliError::Guarded(format!(
-        "confirmation is required, but {why}; nothing was sent. Check with --dry-run, then pass --yes"
+        "confirmation required, but {why}; nothing was sent. Preview with --dry-run, then add --yes"
     )))
 }
 
@@ -94,18 +94,18 @@ pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Re
     }
     match question {
         Question::YesOrNo => output::ask(&format!("{what} [y/N]")),
-        Question::TypeWords(words) => output::ask(&format!("{what} Type \"{words}\" to go on:")),
-        Question::TypeId(id) => output::ask(&format!("{what} Type the id ({id}) to go on:")),
+        Question::TypeWords(words) => output::ask(&format!("{what} Type \"{words}\" to confirm:")),
+        Question::TypeId(id) => output::ask(&format!("{what} Type the ID ({id}) to confirm:")),
     }
     let line = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         io::stdin().read_line(&mut line).map(|_| line)
     })
     .await
-    .map_err(CliError::unexpected("the question was not answered"))?
+    .map_err(CliError::unexpected("there was no reply to the question"))?
     .map_err(|error| {
         CliError::Guarded(format!(
-            "the answer cannot be read ({error}); nothing was changed"
+            "the reply cannot be read ({error}); nothing was changed"
         ))
     })?;
     let answer = line.trim_end_matches(['\n', '\r']);

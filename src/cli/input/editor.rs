@@ -97,7 +97,7 @@ pub(crate) async fn changed(
         } else if may_keep(text.as_bytes()) {
             say_kept(CONFIG, text, None);
         } else {
-            output::alarm("! your text seems to hold a key and is kept nowhere");
+            output::alarm("! your text seems to contain a key and was not saved");
         }
     };
     let edit = loop {

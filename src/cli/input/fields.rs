@@ -203,8 +203,8 @@ pub(crate) fn bulk_change(
         ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
         _ => {
             return Err(usage(
-                "of several groups one row is changed at a time: say one --map, --unmap, --property or --remove-property, \
-                 and nothing else of the group; nothing was sent",
+                "an update of several groups changes one row: use one --map, --unmap, --property or --remove-property, and no \
+                 other field option; nothing was sent",
             ));
         }
     };
@@ -233,8 +233,10 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let mut reads = reads.into_iter();
     let (Some(only), None) = (reads.next(), reads.next()) else {
         return Err(match count {
-            0 => "holds no group; write one as `groupdesk export` does".into(),
-            _ => format!("holds {count} groups, and one is wanted; `groupdesk apply` takes many"),
+            0 => "contains no group; use the format of `groupdesk export`".into(),
+            _ => format!(
+                "contains {count} groups instead of one; for several groups, use `groupdesk apply`"
+            ),
         });
     };
     let row = only
@@ -242,14 +244,14 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
         .map_err(|why| format!("line {}: {why}", only.line))?;
     if !row.annotation.is_empty() {
         return Err(
-            "holds a note, labels or a favourite, which are not the service's; \
-                    `groupdesk apply` takes them, or take those columns out"
+            "contains a note, labels or a favourite, which are not sent to the service; use `groupdesk apply`, or remove those \
+             columns"
                 .into(),
         );
     }
     if row.id != *id {
         return Err(format!(
-            "is of \"{}\", not of \"{id}\"; name that id, or another file; nothing was sent",
+            "is for \"{}\", not for \"{id}\"; nothing was sent. Use that ID, or another file",
             row.id
         ));
     }
@@ -259,7 +261,7 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
 fn map_row(text: &str) -> Result<(String, String), CliError> {
     let (schema, source) = pair(text).map_err(|why| {
         usage(&format!(
-            "--map: {why}; expected a schema id, =, and a data source id: --map 40=213"
+            "--map: {why}; expected a schema ID, =, and a data source ID: --map 40=213"
         ))
     })?;
     Ok((schema.to_owned(), source.to_owned()))
@@ -273,7 +275,7 @@ fn property(text: &str) -> Result<(String, Value), CliError> {
     })?;
     let value = strict_json::value(value).map_err(|error| {
         usage(&format!(
-            "--property {}: {error}; a text needs its quotes: --property '{}=\"gold\"'",
+            "--property {}: {error}; strings need quotes: --property '{}=\"gold\"'",
             visible(key),
             visible(key)
         ))

@@ -33,15 +33,14 @@ pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Cl
         let lower = option.to_ascii_lowercase();
         if SECRETS.contains(&lower.as_str()) || (has_value && lower == BARE) {
             let instead = if lower.contains("token") {
-                "A token is read from standard input, or asked for without showing it: `groupdesk whose` names its \
-                 group, `groupdesk rotate --token-stdin` rotates it. Reading or rotating by id needs no token: it is \
-                 read from the service"
+                "Pass a token on standard input or at the prompt: `groupdesk whose` finds its group, `groupdesk rotate \
+                 --token-stdin` rotates it. To read or rotate by ID you need no token"
             } else {
-                "Name the API key's source as api_key of the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
+                "Set the source of the API key as api_key in the profile, or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY"
             };
             return Err(CliError::Usage(format!(
-                "secrets never go on a command line ({option}): every user of this machine can read it, and the shell \
-                 keeps it. {instead}. If the secret is real, replace it"
+                "do not pass secrets as arguments ({option}): other users of this machine can read them, and your shell saves \
+                 them in its history. {instead}. If the secret is real, replace it"
             )));
         }
     }

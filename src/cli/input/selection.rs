@@ -43,7 +43,7 @@ impl Selected {
         if filter.is_none() && older_than.is_none() {
             if order.is_given() {
                 return Err(CliError::Usage(format!(
-                    "--sort, --reverse and --limit choose among the groups that --filter finds; {undone}"
+                    "--sort, --reverse and --limit need --filter; {undone}"
                 )));
             }
             let ids = if let Some(file) = from {
@@ -73,7 +73,7 @@ async fn read(session: &Session, file: &Path, undone: &str) -> Result<Vec<UserGr
     let done = tokio::task::spawn_blocking(move || text::of_source(&path, LONGEST));
     let done = done
         .await
-        .map_err(CliError::unexpected("the reading broke off"))?;
+        .map_err(CliError::unexpected("reading was interrupted"))?;
     let name = text::name(file);
     let wrong = |why: &dyn Display| CliError::Usage(format!("{name}: {why}; {undone}"));
     let list = done.map_err(|fault| wrong(&fault))?;

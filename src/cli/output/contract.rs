@@ -93,16 +93,14 @@ struct Printed {
 
 /// Printed before the shapes.
 const PROMISE: &str = concat!(
-    "With --json standard output has the JSON and nothing else: UTF-8, hidden characters as \\u escapes. What is said ",
-    "for people goes to standard error; --quiet leaves errors, alarms and questions of it. Times are RFC 3339 in UTC. A ",
-    "fingerprint is 8 hexadecimal digits that tell tokens apart on this installation; it is no secret. Tokens and API keys are ",
-    "printed only where they were asked for.\n",
-    "As long as the first number of the version stays, nothing that is written here is taken away or changes its type ",
-    "or meaning. New fields, and new words in `outcome`, `state`, `finding` and `plan`, may come at any time: read the ",
-    "fields you need by name, and treat a word you do not know as not done.\n",
+    "With --json, standard output contains only JSON: UTF-8, with hidden characters as \\u escapes. Messages go to standard ",
+    "error; --quiet limits them to errors, alarms and prompts. Times are RFC 3339 in UTC. A fingerprint is 8 hexadecimal ",
+    "digits that identify a token on this installation; it is not secret. Tokens and API keys are printed only on request.\n",
+    "Within a major version, nothing described here is removed or changes its type or meaning. New fields, and new values ",
+    "of `outcome`, `state`, `finding` and `plan`, may be added at any time: read the fields you need by name, and treat an ",
+    "unknown value as not done.\n",
     "A command that fails prints the object `failure` on one line of standard output, also for wrong arguments, and its ",
-    "text to standard error; the exit code is the same with and without --json. A reader that goes away early is no ",
-    "failure."
+    "text to standard error; the exit code is the same with and without --json. A reader that closes early is no failure."
 );
 
 /// All shapes, in the order of the commands.

@@ -81,18 +81,17 @@ pub(crate) fn say_warnings(done: &Done) {
 /// What the name of an ending leaves unsaid.
 fn note(ending: Ending) -> Option<&'static str> {
     match ending {
-        Ending::Existed => {
-            Some("the group was there already and is unchanged; `groupdesk update` changes it")
-        }
+        Ending::Existed => Some(
+            "the group already exists and was not changed. To change it, run `groupdesk update`",
+        ),
         Ending::Recovered => Some(
-            "the answer was lost, but the token is a new one: rotated by this call, or by someone else. After a leak, rotate again",
+            "the response was lost, but the token is new: rotated by this call or by someone else. If the old token leaked, \
+             rotate again",
         ),
         Ending::Superseded => {
-            Some("rotated, and then rotated again by someone else: the token is theirs")
+            Some("rotated, then rotated again by someone else: the current token is theirs")
         }
-        Ending::Rotated => {
-            Some("rotated, but not confirmed by reading it back; `groupdesk get` confirms it")
-        }
+        Ending::Rotated => Some("rotated, but not confirmed. To confirm, run `groupdesk get`"),
         _ => None,
     }
 }

@@ -29,9 +29,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
         if matches!(field, Changed::Replaced(_)) && !is_creation {
             line(
                 &mut text,
-                &format!(
-                    "! {name}: the present values are unknown here; it is replaced as a whole"
-                ),
+                &format!("! {name}: the current values are unknown; it is replaced as a whole"),
             );
         }
         for row in field.rows().iter().filter(|row| row.mark() != Mark::Same) {
@@ -63,14 +61,14 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
             Field::Properties => plan.send.properties.is_some(),
         };
         if !known && !is_sent {
-            line(&mut text, &format!("  {}: left out", field.as_str()));
+            line(&mut text, &format!("  {}: not sent", field.as_str()));
         }
     }
     for unchanged in plan.unchanged.iter().filter(|one| !one.is_read) {
         line(
             &mut text,
             &format!(
-                "  {}: sent along as last known, {}",
+                "  {}: sent again as last known, {}",
                 unchanged.field.as_str(),
                 ago(unchanged.at, now)
             ),
@@ -80,7 +78,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
         line(
             &mut text,
             &format!(
-                "! the {} of {} may have arrived: m{} in `groupdesk history --open`",
+                "! the {} of {} may have taken effect: see m{} in `groupdesk history --open`",
                 open.operation.as_str(),
                 open.since().strftime("%Y-%m-%d %H:%M UTC"),
                 open.id.0

@@ -33,16 +33,15 @@ pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     }
     if io::stdout().is_terminal() {
         return Err(CliError::Usage(
-            "--token-out - writes to standard output, and that is a terminal, which shows and keeps what is written: name a \
-             new file, or send the output to a program or a file. Nothing was sent"
+            "--token-out - would print the token in the terminal, which shows it and keeps it: name a new file, or redirect the \
+             output. Nothing was sent"
                 .into(),
         ));
     }
     let is_shared = |output: &Option<PathBuf>| output.as_deref().is_none_or(is_output);
     if output.is_some_and(is_shared) {
         return Err(CliError::Usage(
-            "the groups go to standard output, and --token-out - sends the tokens there, too: name a file with --output. \
-             Nothing was sent"
+            "groups and tokens cannot both go to standard output: name a file with --output. Nothing was sent"
                 .into(),
         ));
     }

@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// Refused by the service, not applied, or an unusable answer; nothing was changed.
     Refused = 1,
-    /// Wrong usage or configuration, or a problem with local files; nothing was sent.
+    /// Wrong usage or configuration error, or a problem with local files; nothing was sent.
     Usage = 2,
     /// Not confirmed, or stopped by a guard.
     Guarded = 3,
@@ -41,19 +41,19 @@ pub(crate) enum Exit {
 pub(crate) const CODES: [(Exit, &str); 11] = [
     (Exit::Done, "done"),
     (Exit::Refused, "refused by the service"),
-    (Exit::Usage, "usage or configuration"),
-    (Exit::Guarded, "not confirmed or guarded"),
+    (Exit::Usage, "usage or configuration error"),
+    (Exit::Guarded, "not confirmed, or blocked by a safety check"),
     (Exit::Key, "API key missing or refused"),
     (Exit::Unreachable, "service unreachable"),
-    (Exit::Partly, "done only in part (bulk, hand-off)"),
-    (Exit::Unknown, "outcome unknown"),
+    (Exit::Partly, "partly done (bulk, hand-off)"),
+    (Exit::Unknown, "result unknown"),
     (
         Exit::Directory,
-        "directory of a team not reached or refuses",
+        "team directory unreachable, or access denied",
     ),
     (
         Exit::Different,
-        "different (diff, apply --detailed-exitcode)",
+        "differences found (diff, apply --detailed-exitcode)",
     ),
     (Exit::Interrupted, "interrupted"),
 ];

@@ -27,7 +27,7 @@ use crate::{
     tui::terminal::{describe_panic, keeps_panic},
 };
 
-const PANICKED: &str = "groupdesk stopped by an error of its own:";
+const PANICKED: &str = "groupdesk crashed (internal error):";
 
 static IS_PLAIN: AtomicBool = AtomicBool::new(false);
 
@@ -107,7 +107,7 @@ pub fn say(report: &Report) -> ExitCode {
     let (ending, exit) = end(has_unsettled_here());
     let head = head("error:", is_coloured());
     // The text contains no hidden characters, and its colours are intended.
-    ERR.write(&format!("{head} groupdesk cannot go on{report:?}\n"));
+    ERR.write(&format!("{head} groupdesk cannot continue{report:?}\n"));
     if has_option("--json") {
         let failure = json::failure(ending, &format!("{report:#}"), exit);
         // Standard output may be what is broken; the exit code says enough.

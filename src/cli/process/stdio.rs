@@ -67,7 +67,7 @@ impl Stream {
             match ended.recv_timeout(PAUSE) {
                 Ok(written) => return Written::Done(written),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let error = io::Error::other("the writing broke off");
+                    let error = io::Error::other("writing was interrupted");
                     return Written::Done(Err(error));
                 }
                 Err(RecvTimeoutError::Timeout) => {}

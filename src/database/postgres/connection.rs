@@ -56,7 +56,7 @@ SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding
 const FAILED_CHECKS: [&str; 4] = [
     "it is older than PostgreSQL 14",
     "its encoding is not UTF8",
-    "it loses what it has answered when it crashes (fsync or full_page_writes is off)",
+    "it loses confirmed changes in a crash (fsync or full_page_writes is off)",
     POOLED,
 ];
 

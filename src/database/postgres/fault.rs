@@ -44,12 +44,12 @@ pub(crate) enum ServerFault {
 }
 
 /// Why a server behind a connection pooler cannot be used.
-pub(super) const POOLED: &str = "a connection pooler stands before it, and groupdesk needs sessions of its own (settings, \
-     prepared statements and LISTEN stay with each): name the server itself as the address, most often on port 5432";
+pub(super) const POOLED: &str = "it is behind a connection pooler, but groupdesk needs its own sessions (settings, \
+     prepared statements and LISTEN stay with each): connect to the server itself, usually on port 5432";
 
 /// Why a server with a certificate of an unknown authority is not trusted; which setting names an authority is known
 /// elsewhere.
-pub(crate) const UNTRUSTED: &str = "its certificate is not signed by a trusted authority";
+pub(crate) const UNTRUSTED: &str = "its certificate is not signed by a trusted CA";
 
 /// What failed, and how to react.
 pub(in crate::database) type Failure = (ServerFault, Then);

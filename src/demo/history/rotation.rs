@@ -20,7 +20,7 @@ use crate::{
 const READ_AFTER: Duration = Duration::from_secs(1);
 
 /// The same note as a real rotation has.
-const READ_BACK: &str = "read back: the service holds the new token";
+const READ_BACK: &str = "read back: the service has the new token";
 
 /// Reasons given for some of the rotations: group id, environment, reason.
 const REASONS: [(&str, SampleEnvironment, &str); 4] = [

@@ -175,8 +175,8 @@ pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses the upgrade while an older groupdesk may be sending, because it could not record the outcome. Which profile it
-/// uses, and so how long that may take, is not known here.
+/// Refuses the upgrade while an older groupdesk may be sending, because it could not record the outcome. Which profile it uses,
+/// and so how long that may take, is not in the directory.
 fn refuse_if_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
     let journals: &[&str] = match from {
         ..FIRST_WITH_MUTATIONS => &["rotations"],

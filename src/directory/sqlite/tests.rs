@@ -285,7 +285,7 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
 fn every_failure_says_what_to_do() {
     for (code, part) in [
         (ffi::SQLITE_BUSY, "is locked by another program"),
-        (ffi::SQLITE_FULL, "make room"),
+        (ffi::SQLITE_FULL, "free some space"),
         (
             ffi::SQLITE_READONLY,
             "make the file and its folder writable",

@@ -59,9 +59,9 @@ impl fmt::Display for Halt {
             Self::Failures(1) => f.write_str("stopped at a failure"),
             Self::Failures(count) => write!(f, "stopped after {count} failures in a row"),
             Self::Conflict(id) => {
-                write!(f, "stopped at a conflict: a person must look at \"{id}\"")
+                write!(f, "stopped at a conflict: investigate \"{id}\"")
             }
-            Self::Alarm(id) => write!(f, "stopped at an alarm: a person must look at \"{id}\""),
+            Self::Alarm(id) => write!(f, "stopped at an alarm: investigate \"{id}\""),
             Self::Asked(cause) => f.write_str(match cause {
                 StopCause::Person => "stopped as asked",
                 StopCause::Quit => "stopped: the console was quit",

@@ -42,8 +42,8 @@ impl Skip {
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotKnown => f.write_str("not known here"),
-            Self::NotSeen => f.write_str("only a file told of it; read it first: get ID --exists"),
+            Self::NotKnown => f.write_str("not in the directory"),
+            Self::NotSeen => f.write_str("it comes from a file; read it first: get ID --exists"),
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
             Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),

@@ -142,10 +142,7 @@ fn an_id_in_two_files_is_named_with_both() {
         reader.end(&mut |read| rows.push(read)).expect("a file");
     }
     let why = rows[1].row.as_ref().expect_err("refused");
-    assert_eq!(
-        why,
-        "the id \"acme\" stands in a.csv, row 1, line 2, already"
-    );
+    assert_eq!(why, "the ID \"acme\" is already in a.csv, row 1, line 2");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn may_be_bodiless(status: u16) -> bool {
 }
 
 /// Used for a success that does not answer the request that was sent.
-const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
+const OF_ANOTHER_KIND: &str = "the response is a success of another operation";
 
 /// Describes what was wrong with an answer, without advice.
 pub(crate) fn problem(verdict: &Verdict) -> String {

@@ -128,7 +128,7 @@ impl Operations {
             latency,
             ..
         } = read;
-        let why = "the service rotated it and answered with a new token, which is not shown";
+        let why = "the service rotated it and returned a new token, which is not shown";
         let (recorded, news) = match self.note_rotated(&mut under_way, event, &returned).await {
             Ok(recorded) => recorded,
             // While the answer waited for the directory: it was recorded after all, or somebody has settled it.
@@ -322,7 +322,7 @@ impl Operations {
                 done.token = read.token;
             }
             Ending::Rotated if !done.warnings.contains(&Warning::StaleAnswer) => {
-                let why = "it could not be told from the answer".into();
+                let why = "the response does not show it".into();
                 done.warnings.push(Warning::NotReadBack { why });
             }
             _ => {}

@@ -12,7 +12,7 @@ use crate::{
     operations::{Done, Failure, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget},
 };
 
-pub(super) const UNREADABLE: &str = "what was reviewed cannot be read any more";
+pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";
 pub(super) const ALREADY: &str = "already set, not sent";
 
 impl ItemContext {

@@ -82,7 +82,7 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::Unreadable { .. } => report.problem(
             AREA,
             error.to_string(),
-            "Put that right, or name another file with --config.",
+            "Fix it, or pass another file with --config.",
         ),
         ConfigError::Variable { .. } | ConfigError::NoHome(..) => {
             report.problem(AREA, error.to_string(), "Set it for this shell.");

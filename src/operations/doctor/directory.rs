@@ -152,13 +152,13 @@ async fn of_team(
         report.problem(
             AREA,
             format!("it was moved to {to}"),
-            "Name that as url in [directory]; here nothing is recorded any more.",
+            "Set it as url under [directory]; this directory no longer records anything.",
         );
     }
     if status.is_standby {
         report.warning(
             AREA,
-            "a standby answers: what is shown may be some time behind, and nothing can be recorded",
+            "a standby is in use: data may be out of date, and nothing can be recorded",
             "Wait for the primary, or name its address as url in [directory].",
         );
     }
@@ -179,7 +179,7 @@ async fn of_team(
             }
         }
         Err(error) => {
-            report.problem(AREA, error.to_string(), "Ask whoever runs the database.");
+            report.problem(AREA, error.to_string(), "Ask the database administrator.");
             return None;
         }
     }
@@ -193,7 +193,7 @@ fn broken(error: &DirectoryError, report: &mut Report) {
     let advice = match error {
         DirectoryError::Locked { .. } => "Look again when the other program has closed it.",
         DirectoryError::Newer { .. } => "Update groupdesk.",
-        _ => "Until then name another with --directory; it begins empty.",
+        _ => "Until then, use another one with --directory; it starts empty.",
     };
     report.problem(AREA, error.to_string(), advice);
 }
@@ -229,8 +229,8 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
                 "{size}: SQLite's integrity check found {}",
                 count_of(faults as u32, "fault", "faults")
             ),
-            "Keep a copy of it. Then restore a backup, or move it away: groups and history begin anew, and the ids must \
-             be read again.",
+            "Keep a copy. Then restore a backup, or move the file away to start with an empty directory; you must then read the \
+             IDs again.",
         );
         return false;
     }
@@ -243,7 +243,7 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
             AREA,
             format!("this groupdesk brings it to version {newest} when it opens it; an older groupdesk cannot open it then"),
             &format!(
-                "It keeps a copy of it as it is now: {}.",
+                "It keeps a copy of the present version: {}.",
                 shown(&backup_of(file, schema).to_string_lossy())
             ),
         );
@@ -263,7 +263,7 @@ fn copies(file: &Path, report: &mut Report) {
         report.note(
             AREA,
             format!("{name} is the directory as it was before a newer schema (version {version})"),
-            "An older groupdesk can use a copy of it, with --directory. Remove it when nobody needs it any more.",
+            "An older groupdesk can use a copy of it, with --directory. Remove it when it is no longer needed.",
         );
     }
 }
@@ -329,7 +329,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
                  the wrong values",
                 count_of(contents.differing, "copy", "copies")
             ),
-            "`groupdesk doctor --rebuild` makes them anew; the groups stay as they are.",
+            "To rebuild them, run `groupdesk doctor --rebuild`; the groups do not change.",
         );
     }
     match contents.open_rotations {
@@ -401,7 +401,7 @@ fn check_permissions(file: &Path, report: &mut Report) {
             report.problem(
                 AREA,
                 format!("{name} is not a regular file; groupdesk refuses it"),
-                "Name another file.",
+                "Use another file.",
             );
         } else if found.uid() != us {
             report.warning(

@@ -76,7 +76,7 @@ fn keys(place: &Place, report: &mut Report) {
         match key.state {
             KeyState::Trial => report.warning(
                 AREA,
-                format!("API key {fingerprint} of place {name} is on trial; nothing is sent with it"),
+                format!("API key {fingerprint} of place {name} is not verified; nothing is sent with it"),
                 &format!("groupdesk profile bind {profile} --same-environment --proof ID"),
             ),
             KeyState::Withdrawn if key.recorded > 0 => report.warning(

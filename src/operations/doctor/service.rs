@@ -71,7 +71,7 @@ pub(super) async fn check(
         (Some(_), false) => report.note(
             Area::Service,
             "whether a GET body reaches the service was not tested: the service is not as it should be",
-            "Put that right first, then look again.",
+            "Fix that first, then run doctor again.",
         ),
         (Some(id), true) => get(request, settings, profile, directory, id, report).await,
     }
@@ -93,9 +93,9 @@ async fn client(
         Ok(key) => key,
         Err(error) => {
             let advice = match source {
-                KeySource::Command(_) => "Run the command by hand to see what it says.",
+                KeySource::Command(_) => "Run the command yourself to see its output.",
                 KeySource::Keyring(_) => {
-                    "`groupdesk profile key NAME` stores it; it is gone after a reboot."
+                    "To store it, run `groupdesk profile key NAME`; a reboot removes it."
                 }
                 KeySource::Env(_) | KeySource::File(_) => "The service was not asked.",
             };
@@ -134,7 +134,7 @@ fn steps(probe: &Probe, report: &mut Report) {
             report.warning(
                 Area::Network,
                 format!("{found}; that is slow"),
-                "Look again; if it stays so, ask whoever runs the network or the service.",
+                "Look again; if it stays so, ask the administrator of the network or the service.",
             );
         } else {
             report.ok(Area::Network, found);
@@ -212,12 +212,12 @@ fn judge(probe: &Probe, report: &mut Report) {
         Finding::ServiceFailed => report.problem(
             Area::Service,
             found,
-            "Look again later; if it stays so, tell whoever runs the service.",
+            "Look again later; if it stays so, tell the administrator of the service.",
         ),
         Finding::NoAnswer | Finding::NotReached => report.problem(
             Area::Network,
             found,
-            "Look again from another machine: that tells the network from the service.",
+            "Run doctor on another machine, to find out whether the network or the service is at fault.",
         ),
     }
 }
@@ -233,7 +233,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
         if answer.status.is_some() {
             report.note(
                 Area::Clock,
-                "not compared: the answer has no Date",
+                "not compared: the response has no Date",
                 "`timedatectl` tells whether this clock is set by the network.",
             );
         }
@@ -251,7 +251,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
                 "this clock is {} s {word} that of the service: times in the history are off, and TLS may fail",
                 seconds.unsigned_abs()
             ),
-            "Set this clock by the network (`timedatectl set-ntp true`), or tell whoever runs the service.",
+            "Set this clock by the network (`timedatectl set-ntp true`), or tell the administrator of the service.",
         );
     } else {
         report.ok(
@@ -266,7 +266,7 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
     if let Some((_, via)) = via {
         report.note(
             Area::Network,
-            format!("a proxy stands in between: Via {}", shown(via)),
+            format!("a proxy is in between: Via {}", shown(via)),
             "Proxies may drop the body of a GET: try it with --id.",
         );
     }
@@ -310,7 +310,7 @@ async fn place(
             from_variables: profile.from_variables,
             question: Box::new(question),
         };
-        let advice = "Say which environment it is; until then nothing is sent for this profile.";
+        let advice = "Choose the environment; until then nothing is sent for this profile.";
         report.problem(Area::Key, asked.to_string(), advice);
     }
 }
@@ -389,19 +389,20 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
             format!(
                 "a get of \"{id}\" was refused (HTTP {status}), though a PUT arrives: a proxy may drop the body of a GET"
             ),
-            "`groupdesk get ID` shows the words of the service; ask whoever runs the network about bodies of GET requests.",
+            "`groupdesk get ID` shows the message of the service; ask the network administrator about bodies of GET requests.",
         ),
         Failure::Unreadable(_) => report.problem(
             Area::Service,
             format!(
-                "the answer to a get of \"{id}\" is unusable: it is for another id or from a different API; a proxy may drop the body of a GET"
+                "the response to a get of \"{id}\" is unusable: it is for another id or from a different API; a proxy may drop \
+                 the body of a GET"
             ),
             "`groupdesk get ID` says more; read nothing else until it is clear: a get without a body could create a group.",
         ),
         Failure::KeyRefused { .. } => report.problem(
             Area::Key,
             format!("a get of \"{id}\" was refused for its API key, though a PUT was not"),
-            "Ask whoever gave you the key what it may do.",
+            "Ask the issuer of the key which operations it allows.",
         ),
         Failure::Busy { status, .. } => report.warning(
             Area::Service,
@@ -410,8 +411,8 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
         ),
         Failure::Unreachable(_) => report.problem(
             Area::Network,
-            format!("no answer to a get of \"{id}\", though a PUT was answered"),
-            "A proxy may refuse GET requests that have a body: ask whoever runs the network.",
+            format!("no response to a get of \"{id}\", although a PUT had one"),
+            "A proxy may refuse GET requests that have a body: ask the network administrator.",
         ),
         Failure::NothingSent(error) | Failure::NotKept(error) | Failure::NotWritten(error) => {
             report.problem(Area::Directory, error.to_string(), "Put that right first.");

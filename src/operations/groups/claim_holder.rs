@@ -30,7 +30,7 @@ impl fmt::Display for ClaimHolder {
         };
         write!(
             f,
-            "\"{}\" is held by {} of {} ({})",
+            "\"{}\" is locked by the {} of {} (since {})",
             self.id,
             what,
             visible(&self.by),
@@ -38,7 +38,7 @@ impl fmt::Display for ClaimHolder {
         )?;
         match (self.state, self.until) {
             (State::Unknown, None) => f.write_str(
-                ", and nobody knows yet whether it took effect: `groupdesk rotations settle` finds out",
+                ", whose result is unknown. To find out, run `groupdesk rotations settle`",
             ),
             (State::Unknown, Some(until)) => {
                 let until = until.strftime("%H:%M:%S UTC");

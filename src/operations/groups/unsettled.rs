@@ -76,7 +76,7 @@ impl Operations {
             entry.reason = Some(reason);
             entry.changes = None;
             entry.note = Some(format!(
-                "begun by {}; it was {}",
+                "started by {}; it was {}",
                 mutation.by,
                 mutation.state.as_str()
             ));
@@ -169,7 +169,7 @@ impl Operations {
     ) -> Vec<Record> {
         let is_over = self.window_left(mutation).is_zero();
         let begun = format!(
-            "begun by {} at {}",
+            "started by {} at {}",
             mutation.by,
             mutation.since().strftime("%Y-%m-%d %H:%M:%S UTC")
         );
@@ -206,7 +206,7 @@ impl Operations {
                 mutation,
                 State::Open,
                 None,
-                Some(format!("{begun}; its process ended before the answer")),
+                Some(format!("{begun}; its process ended before the response")),
                 true,
             )],
             (State::Unknown, None) if is_over => {

@@ -72,7 +72,7 @@ fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), No
         Some(other) => Err(EditError::Wrong(vec![(
             Field::ApiKey,
             format!(
-                "profile {} has its key in this entry; name another entry, or give no key to share that one",
+                "profile {} has its key in this entry; use another entry, or pass no key to share this one",
                 other.name
             ),
         )])

@@ -125,7 +125,9 @@ impl Work for Queue {
 
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
         let Some(outcome) = outcome else {
-            return Some(Halt::Cannot("a read broke off in this program".into()));
+            return Some(Halt::Cannot(
+                "a read was interrupted in this program".into(),
+            ));
         };
         let Some((mut read, was_early)) = outcome else {
             return Some(self.context.control.halt_reason());

@@ -292,7 +292,7 @@ impl Operations {
                 wait,
             });
         }
-        let was = format!("begun by {}; it was {}", row.by, before.state.as_str());
+        let was = format!("started by {}; it was {}", row.by, before.state.as_str());
         let record = Record {
             entry: Some(Entry {
                 previous_fingerprint: Some(after.previous),
@@ -320,11 +320,9 @@ impl Operations {
 fn waiting(row: &RotationRow) -> String {
     match row.rotation.state {
         State::Intended | State::Sent => format!(
-            "begun by {} a short while ago: it may still be running",
+            "started by {} a short while ago: it may still be running",
             row.by
         ),
-        _ => {
-            "the service still holds the old token, and the request may still be on its way".into()
-        }
+        _ => "the service still has the old token, and the request may still arrive".into(),
     }
 }

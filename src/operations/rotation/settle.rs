@@ -225,15 +225,15 @@ impl Operations {
 
 fn note(row: &RotationRow, after: Rotation, evidence: &Evidence) -> String {
     match (after.state, evidence) {
-        (State::Confirmed, _) => "read back: the service holds the new token".to_owned(),
+        (State::Confirmed, _) => "read back: the service has the new token".to_owned(),
         (State::Conflict, Evidence::Contradiction(what)) => what.clone(),
         (State::Conflict, Evidence::Token(_)) => {
-            "the service answered with a new token, but still holds the old one".to_owned()
+            "the service returned a new token, but still has the old one".to_owned()
         }
         (State::NotApplied, _) if row.rotation.state == State::Intended => {
-            format!("begun by {} and never sent", row.by)
+            format!("started by {} and never sent", row.by)
         }
-        _ => format!("begun by {}, settled by reading the group", row.by),
+        _ => format!("started by {}, settled by reading the group", row.by),
     }
 }
 

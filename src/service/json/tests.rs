@@ -40,8 +40,8 @@ fn what_lenient_readers_let_pass_is_refused_with_its_place() {
         (b"", 1, 1, "ends too early"),
         (b"{\n  \"a\": tru}", 2, 8, "value was expected"),
         (b"{} {}", 1, 4, "follows"),
-        (b"{\"a\":1,\"a\":2}", 1, 8, "twice"),
-        (b"{\"a\":{\"\\u0062\":1,\"b\":2}}", 1, 18, "twice"),
+        (b"{\"a\":1,\"a\":2}", 1, 8, "duplicate key"),
+        (b"{\"a\":{\"\\u0062\":1,\"b\":2}}", 1, 18, "duplicate key"),
         (b"[\"\\u0000\"]", 1, 3, "NUL"),
         (b"[\"a\0\"]", 1, 4, "NUL"),
         (b"[\"\\ud800\"]", 1, 3, "surrogate"),
@@ -120,7 +120,7 @@ proptest! {
             Ok(value) => prop_assert_eq!(library.ok(), Some(value)),
             // Ours is stricter; with these characters only NUL and duplicate keys can differ.
             Err(error) => prop_assert!(
-                library.is_err() || error.why.contains("NUL") || error.why.contains("twice"),
+                library.is_err() || error.why.contains("NUL") || error.why.contains("duplicate key"),
                 "{:?}", error
             ),
         }

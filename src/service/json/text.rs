@@ -22,7 +22,7 @@ impl Reader<'_> {
                 }
                 Some(b'\\') => out.push(self.escape()?),
                 Some(0) => return self.fail("NUL characters are not accepted"),
-                Some(_) => return self.fail("a control character stands in a string; escape it"),
+                Some(_) => return self.fail("a string contains a control character; escape it"),
                 None => return self.fail("it ends inside a string"),
             }
         }

@@ -11,7 +11,7 @@ pub enum StoreError {
         "the database has version {found}, and this program knows versions up to {known}; use a newer groupdesk"
     )]
     Newer { found: i64, known: i64 },
-    #[error("{0} is not a database of the User Group Service; name another file")]
+    #[error("{0} is not a database of the User Group Service; use another file")]
     Foreign(String),
     /// Another process held the write lock for longer than the timeout.
     #[error("the database is held by another process; try again")]
@@ -23,9 +23,7 @@ pub enum StoreError {
     #[error("the database {0}")]
     Server(String),
     /// There is no connection to the server; nothing was committed.
-    #[error(
-        "the database cannot be reached, and nothing was done; check the server and the line to it"
-    )]
+    #[error("the database cannot be reached; nothing was done. Check the server and the network")]
     Away,
     #[error(
         "the database has version {found} of its tables, and this groupdesk knows {known}; use the same groupdesk everywhere"
@@ -44,7 +42,7 @@ pub enum StoreError {
     Stopped,
     #[error("the operating system gave no random bytes; try again")]
     NoRandomness,
-    #[error("there is no API key {0}; see the list of keys")]
+    #[error("API key {0} not found; run `groupdesk serve keys list`")]
     UnknownKey(i64),
     #[error("there is no environment named {0:?}; create a key for it first")]
     UnknownEnvironment(String),
@@ -55,7 +53,8 @@ pub enum StoreError {
     #[error("the tag must be Customer or Testing")]
     InvalidTag,
     #[error(
-        "the environment {environment:?} is already tagged {tag}, and a tag cannot be changed; leave the tag out or name another environment"
+        "the environment {environment:?} is already tagged {tag}, and a tag cannot be changed; remove --tag, or use another \
+         environment"
     )]
     TagDiffers { environment: String, tag: String },
     /// A group to seed that no request could have created; the text says which and why.

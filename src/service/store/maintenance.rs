@@ -108,7 +108,7 @@ fn read_only(path: &Path) -> Result<Connection, StoreError> {
     if !found.is_file() {
         let name = path.display();
         return Err(StoreError::File(format!(
-            "{name} is not a regular file; name another file"
+            "{name} is not a regular file; use another file"
         )));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -130,7 +130,7 @@ fn modes(database: &Path) -> CheckResult {
         "only their owner reads the files".into()
     } else {
         let names = names.collect::<Vec<_>>().join(", ");
-        format!("others may read {names}, and tokens stand there; chmod 600 it")
+        format!("others can read {names}, which contains tokens; run chmod 600")
     };
     CheckResult {
         about: "files",
@@ -168,8 +168,8 @@ fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
     Ok(counted(
         "references",
         count,
-        "every row belongs to something",
-        "rows belong to nothing",
+        "no orphaned rows",
+        "orphaned rows",
     ))
 }
 

@@ -42,12 +42,12 @@ impl SharedStorage {
                      postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
                 }
                 AddressFault::Password => {
-                    "a password must not stand in the address of the storage; take it out, and name a file with it as \
+                    "the URL of the storage must not contain a password; remove it, and pass a file that contains it with \
                      --storage-password-file"
                 }
                 AddressFault::Unprotected => {
-                    "a line over a network is protected by sslmode=verify-full, which need not be said; sslmode=disable is \
-                     for this machine alone"
+                    "network connections always use sslmode=verify-full, so remove sslmode; sslmode=disable works on this \
+                     machine only"
                 }
             })
         })?;
@@ -137,18 +137,18 @@ impl From<ServerFault> for StoreError {
             ServerFault::Unreachable | ServerFault::Crowded => return Self::Away,
             ServerFault::Busy => return Self::Busy,
             ServerFault::Unclear => {
-                "went away during a commit; whether that was done is not known".into()
+                "disconnected during a commit; whether it was committed is unknown".into()
             }
             ServerFault::NotAllowed(code) | ServerFault::Other(code) => sentence(&code),
             ServerFault::ReadOnly => {
                 "is a standby or read only; name the address of the primary".into()
             }
-            ServerFault::Full => "has no room left; tell whoever runs it".into(),
+            ServerFault::Full => "has no space left; tell its administrator".into(),
             ServerFault::NotThere => "was not set up for the service, or not for this role: \
                 `groupdesk serve init --storage URL --role NAME` does it"
                 .into(),
             ServerFault::There => {
-                "has such a schema already; nothing was changed: name another as --storage-schema"
+                "already has this schema; nothing was changed: use another one with --storage-schema"
                     .into()
             }
             ServerFault::Nobody => {
@@ -160,7 +160,7 @@ impl From<ServerFault> for StoreError {
             ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
             ServerFault::Unsafe(why) => {
                 let advice = if why == UNTRUSTED {
-                    "; name a file with the authority as --storage-ca"
+                    "; pass a file with the CA certificate with --storage-ca"
                 } else {
                     ""
                 };
@@ -178,7 +178,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Sqlite(error) => Self::of_sqlite(&error),
             Fault::Server(fault) => fault.into(),
-            Fault::Column => Self::Unexpected("a column holds another type".into()),
+            Fault::Column => Self::Unexpected("a column has another type".into()),
         }
     }
 }

@@ -62,7 +62,7 @@ pub struct GroupForm {
     pub id: UserGroupId,
     /// The known values when the form was opened.
     pub base: DesiredFields,
-    /// The group is not known here, so the form creates it.
+    /// The group is not in the directory, so the form creates it.
     pub creating: bool,
     /// When `base` was known; shown with a draft.
     pub base_at: Timestamp,

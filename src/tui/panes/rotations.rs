@@ -330,7 +330,7 @@ impl View for Abandoning {
         let below = below(inner, 2);
         let mut page = TextPage::new(below.width, context.theme);
         let text = format!(
-            "The rotation of {} is {}. If you abandon it, nobody will find out how it ended, and its token may be rotated again.",
+            "The rotation of {} is {}. If you abandon it, its result stays unknown, and its token can be rotated again.",
             self.row.user_group_id,
             self.row.rotation.state.as_str()
         );

@@ -74,7 +74,7 @@ fn write_in(
                 if of == ChangeTarget::Known {
                     page.indented(
                         2,
-                        "! the present values are unknown here: it is REPLACED as a whole",
+                        "! the current values are unknown: it is REPLACED as a whole",
                         theme.warning(),
                     );
                 }

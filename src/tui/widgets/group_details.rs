@@ -69,7 +69,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
             context.theme.title(),
             &origin(known, context),
         ),
-        None => page.field("name", "?", plain, "not known here"),
+        None => page.field("name", "?", plain, "not in the directory"),
     }
     page.field(
         "user group id",
@@ -127,7 +127,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
                 page.indented(17, &format!("{key}: {value}"), plain);
             }
         }
-        None => page.field("properties", "?", plain, "not known here"),
+        None => page.field("properties", "?", plain, "not in the directory"),
     }
 }
 

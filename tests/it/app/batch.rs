@@ -213,7 +213,7 @@ fn nothing_starts_without_the_exact_words() {
         scene.walk("*T");
         scene
             .shows("2 ready, 1 skipped")
-            .shows("hooli: not known here")
+            .shows("hooli: not in the directory")
             .shows(&format!("rotate 2 in {name}"));
         for wrong in [
             "",

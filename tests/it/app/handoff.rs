@@ -103,15 +103,12 @@ fn a_failed_hand_off_says_so_and_h_runs_it_again() {
     );
     scene.keys("h");
     assert!(matches!(jobs(&scene)[..], [Job::HandOffAgain(..)]));
-    let trouble = match failed(
-        "not handed off: the service still holds the old token",
-        None,
-    ) {
+    let trouble = match failed("not handed off: the service still has the old token", None) {
         Outcome::Failed(trouble) => trouble,
         other => panic!("{other:?}"),
     };
     scene.answer_with(Outcome::NotHandedOff(trouble));
-    scene.shows("NOT RUN").shows("still holds the old token");
+    scene.shows("NOT RUN").shows("still has the old token");
     scene.keys("h");
     let alarm = Failure::HandOffAlarm(Warning::WrongTag {
         expected: EnvironmentTag::Testing,

@@ -187,8 +187,8 @@ fn abandoning_asks_for_a_reason() {
     scene.keys("<esc>");
     scene.says("Nothing was closed");
     scene.walk("A");
-    let effects = scene.keys("the customer is gone<enter><enter>");
-    let job = Job::Abandon(RotationId(1), "the customer is gone".into());
+    let effects = scene.keys("the customer left<enter><enter>");
+    let job = Job::Abandon(RotationId(1), "the customer left".into());
     let started = matches!(&effects[..], [Effect::Start(_, _, started)] if **started == job);
     assert!(started, "{effects:?}");
     scene.answer();

@@ -151,7 +151,7 @@ async fn nothing_is_sent_without_the_exact_words() {
     assert_eq!(output.status.code(), Some(6), "as the run would end");
     let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(plan["ready"], serde_json::json!(["g000", "g001"]));
-    assert_eq!(plan["skipped"][0]["why"], "not known here");
+    assert_eq!(plan["skipped"][0]["why"], "not in the directory");
     let sent = scene.proxy.methods();
     assert_eq!(sent, ["GET", "GET"], "only known ids are read");
     let lost = ProxyFault::swallowed(Then::Drop);
@@ -196,7 +196,7 @@ async fn a_batch_run_by_another_process_is_joined_only_on_request() {
     let (code, _, err) = ask(&["resume", &number, "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert_has(&err, "is running: ");
-    assert_has(&err, "--join` works on it, too");
+    assert_has(&err, "--join");
     let (code, _, err) = scene.rotate(&["--resume", &number, "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
@@ -400,7 +400,7 @@ async fn requests_in_flight_are_waited_for_only_so_long() {
         err.contains("finishing running requests, at most 0.05 s"),
         "{err}"
     );
-    assert_has(&err, "go on with: groupdesk rotate --resume 1");
+    assert_has(&err, "To resume: groupdesk rotate --resume 1");
     gate.open();
     let counts = scene.ana.batches().await.expect("readable")[0].counts;
     let parts = (counts.confirmed, counts.unknown, counts.not_started);

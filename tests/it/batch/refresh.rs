@@ -249,7 +249,7 @@ async fn continuing_past_vanished_groups_must_be_confirmed() {
     let scene = Scene::new(4).await;
     let (code, _, err) = scene.human(&["--keep-going"]).await;
     assert_eq!(code, 3, "{err}");
-    assert!(err.contains("pass --yes"), "{err}");
+    assert!(err.contains("add --yes"), "{err}");
     assert_eq!(scene.proxy.count("GET"), 0);
     scene.vanished();
     scene.proxy.next("GET", ProxyFault::passed());
@@ -302,7 +302,7 @@ async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
     assert!(wait(import.expect("it starts")).await.status.success());
     let (code, lines, sum, err) = scene.refresh(&[]).await;
     assert_eq!((code, lines.len()), (0, 2), "{err}");
-    assert!(err.contains("2 known ids were never seen"), "{err}");
+    assert!(err.contains("2 known IDs come from files"), "{err}");
     assert_sum(&sum, &[("unchanged", 2)]);
     assert_eq!(sum["never_seen"], 2);
 

@@ -184,7 +184,11 @@ async fn values_set_by_another_installation_are_not_erased() {
     );
     let alarm = home.run(&["update", GROUP, "--map", "8=2", "--yes"]).await;
     assert_eq!(alarm.code, 3, "{}{}", alarm.out, alarm.err);
-    assert!(alarm.err.contains("somebody else writes"), "{}", alarm.err);
+    assert!(
+        alarm.err.contains("somebody else also changes"),
+        "{}",
+        alarm.err
+    );
     let facts = home.json(0, &FACTS).await;
     let last = facts
         .as_array()

@@ -258,15 +258,21 @@ async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
     for (help_says, reference_says) in [
         ("0 done", "0 done"),
         ("1 refused by the service", "1 refused by the service"),
-        ("2 usage or configuration", "2 usage or configuration"),
-        ("3 not confirmed or guarded", "3 not confirmed or guarded"),
+        (
+            "2 usage or configuration error",
+            "2 usage or configuration error",
+        ),
+        (
+            "3 not confirmed, or blocked by a safety check",
+            "3 not confirmed, or blocked by a safety check",
+        ),
         (
             "4 API key missing or refused",
             "4 API key missing or refused",
         ),
         ("5 service unreachable", "5 service unreachable"),
-        ("6 done only in part", "6 done only in part"),
-        ("7 outcome unknown", "7 outcome unknown"),
+        ("6 partly done", "6 partly done"),
+        ("7 result unknown", "7 result unknown"),
         ("130 interrupted", "130 interrupted"),
     ] {
         assert!(help.contains(help_says), "{help_says}: {help}");
@@ -346,7 +352,7 @@ async fn a_token_as_an_option_is_refused_and_the_right_way_is_named() {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}");
         for words in [
-            "never go on a command line",
+            "do not pass secrets as arguments",
             "standard input",
             "groupdesk whose",
         ] {

@@ -36,7 +36,7 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
     let ran = home.run(&["config", "validate"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.out.ends_with("config.toml is right: 1 profile\n"),
+        ran.out.ends_with("config.toml is valid: 1 profile\n"),
         "{}",
         ran.out
     );

@@ -176,5 +176,5 @@ async fn process_substitutions_are_still_readable() {
     let said = all_output(&output);
     assert!(said.contains("1 row for the directory of eu"), "{said}");
     // Nor is it replaced by a file, even by a user who may do that.
-    assert_has(&said, "/dev/stdout: it is no regular file");
+    assert_has(&said, "/dev/stdout: it is not a regular file");
 }

@@ -60,7 +60,7 @@ fn a_panic_names_its_location_and_repeats_no_secret() {
             let said = [output.stdout, output.stderr].concat();
             let text = String::from_utf8_lossy(&said).into_owned();
             canary.assert_not_in(place, &said);
-            assert_has(&text, "groupdesk stopped by an error of its own: ");
+            assert_has(&text, "groupdesk crashed (internal error): ");
             assert!(text.contains("crashes.rs:"), "{place}: where? {text}");
             assert!(
                 text.contains("a cable came loose"),

@@ -304,7 +304,7 @@ async fn the_check_shows_what_would_be_sent_before_asking() {
         .await;
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     for words in [
-        "3 rows, as far as is known here: create 1, update 1, as last known 1",
+        "3 rows, according to the directory: create 1, update 1, as last known 1",
         "  create new-1",
         "  update acme-eu",
     ] {

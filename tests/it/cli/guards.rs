@@ -174,7 +174,7 @@ async fn a_dry_run_changes_nothing() {
         "{}",
         create.out
     );
-    assert_has(&create.err, "known ids like it: \"acme\"");
+    assert_has(&create.err, "similar known IDs: \"acme\"");
     assert_eq!(service.connections(), 1, "a new group is not even read");
     for command in [
         &["update", "acme", "--name", "x", "--dry-run"][..],

@@ -75,7 +75,7 @@ async fn a_failed_hand_off_ends_with_6_and_can_be_repeated() {
     assert!(ran.out.contains("confirmed"), "{}", ran.out);
     for words in [
         "HAND-OFF FAILED (exit 3)",
-        "has not arrived",
+        "was not delivered",
         "groupdesk rotations handoff 1",
     ] {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);

@@ -87,7 +87,7 @@ async fn any_failure_is_one_json_object_for_programs() {
         (&["get", "--json"], 2, "<ID|--from"),
         (&["--json", "history", "--limit", "x"], 2, "--limit"),
         (&["create", "", "--json"], 2, "is empty"),
-        (&["rotate", "--json", "--token", "x"], 2, "never go on a command line"),
+        (&["rotate", "--json", "--token", "x"], 2, "do not pass secrets as arguments"),
         (&["help", "nothing", "--json"], 2, "no help"),
         // Wrong configuration, guards, and the network.
         (&["list", "--json", "-P", "lvie"], 2, "did you mean"),

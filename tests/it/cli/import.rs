@@ -108,9 +108,9 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
         let ran = home.run(command).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
         for said in [
-            "x row 3, line 4: the id \"good\" stands in row 1 already",
+            "x row 3, line 4: the ID \"good\" is already in row 1",
             "x row 4, line 5: mapping: ",
-            "3 of 4 rows are wrong; nothing was done",
+            "3 of 4 rows are invalid; nothing was done",
         ] {
             assert!(ran.err.contains(said), "{said}: {}", ran.err);
         }
@@ -284,7 +284,7 @@ async fn a_killed_import_resumes_and_sends_no_row_twice() {
 
     let ran = home.run(&import).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_has(&ran.err, "going on with the import begun");
+    assert_has(&ran.err, "resuming the import started");
     let mut lines = objects(&ran.out);
     let sum = lines.pop().expect("a sum");
     assert_eq!(sum_of(&sum), (ROWS as u64, ROWS as u64));

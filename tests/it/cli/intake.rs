@@ -191,8 +191,11 @@ async fn a_folder_says_what_it_left_out_and_both_places_of_an_id() {
         "book.xlsx (a workbook: export it as CSV), notes.txt, old/ (a folder",
     );
     assert_lacks(&ran.err, ".hidden");
-    assert_has(&ran.err, "b.tsv, row 2, line 2: the id \"acme\" stands in");
-    assert_has(&ran.err, "a.csv, row 1, line 2, already");
+    assert_has(
+        &ran.err,
+        "b.tsv, row 2, line 2: the ID \"acme\" is already in",
+    );
+    assert_has(&ran.err, "a.csv, row 1, line 2");
     fs::remove_file(home.path("groups/b.tsv")).expect("removed");
     let ran = home.run(&["diff", &folder, "--json"]).await;
     assert_eq!(ran.code, 10, "{}", ran.err);

@@ -84,10 +84,10 @@ async fn a_wrong_filter_or_column_is_a_usage_error() {
         (&["get", "--refresh-all", "--filter", "map:"], "nothing was sent"),
         (&["rotate", "--filter", "map:", "--yes"], "nothing was sent"),
         (&["list", "--sort", "size"], "prop:KEY"),
-        (&["list", "--columns", "size"], "there is no column \"size\""),
+        (&["list", "--columns", "size"], "unknown column \"size\""),
         (&["list", "--columns", "+id,name"], "before all of them"),
         (&["list", "--limit", "0"], "limit"),
-        (&["rotate", "acme-eu", "--limit", "1", "--yes"], "that --filter finds"),
+        (&["rotate", "acme-eu", "--limit", "1", "--yes"], "need --filter"),
     ];
     for (command, words) in table {
         let ran = home.run(command).await;

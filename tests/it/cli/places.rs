@@ -148,7 +148,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     home.json(0, &same).await;
     let report = home.json(0, &["doctor"]).await;
     let proof = "groupdesk profile bind live --same-environment --proof ID";
-    assert_one_finding(&report, "on trial", &["warning: ", "place live", proof]);
+    assert_one_finding(&report, "not verified", &["warning: ", "place live", proof]);
     home.json(0, &[&same[..], &["--proof", "acme"]].concat())
         .await;
     home.json(
@@ -224,7 +224,7 @@ async fn a_new_profile_of_a_known_address_asks_which_place_it_is() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_has(
         &ran.err,
-        "renewed is bound to place live; its API key is on trial",
+        "bound renewed to place live; its API key is not verified yet",
     );
     let ran = run(&add("other", other), &["--new-environment"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -254,7 +254,7 @@ async fn a_hand_off_is_run_by_its_profile_or_where_a_person_says_so() {
     assert_eq!(listed[0]["due_in"], "live", "{listed}");
     assert_eq!(listed[0]["handoff"]["state"], "failed");
     let ran = home.run(&[&second[..], &failed].concat()).await;
-    assert_has(&ran.err, "handed off by profile live");
+    assert_has(&ran.err, "waits for its hand-off in profile live");
     assert_has(&ran.err, "--profile second rotations handoff 1");
     assert!(!home.path("ran").exists(), "not run by itself");
     // With its number it is run, and from then on belongs to the second profile.

@@ -283,7 +283,7 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
     } else {
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert_has(&ran.err, "the key was not stored");
-        assert_has(&ran.err, "name another source");
+        assert_has(&ran.err, "use another source");
         assert_eq!(config(&home), None, "no profile without its key");
     }
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));

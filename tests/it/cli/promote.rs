@@ -116,14 +116,18 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     assert_eq!(found["not_known"], json!(["mapping"]));
     let human = home.run(&bare).await;
     assert_has(&human.err, "! mapping is known on neither side");
-    assert!(human.err.contains("as far as is known"), "{}", human.err);
+    assert!(
+        human.err.contains("as far as groupdesk knows"),
+        "{}",
+        human.err
+    );
 
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (&["copy", "acme", "--to", "lvie", "--yes"][..], 2, "did you mean live?"),
         (&["copy", "acme", "--to", "testing", "--yes"], 2, "the same environment"),
         (&["copy", "acmee", "--to", "live", "--yes"], 3, "did you mean \"acme\"?"),
-        (&["diff", "acme", "other", "--with", "live"], 2, "name one id"),
+        (&["diff", "acme", "other", "--with", "live"], 2, "pass one ID"),
         (&["diff", "acmee", "--with", "live"], 3, "did you mean \"acme\"?"),
     ];
     for (command, code, words) in table {
@@ -188,7 +192,11 @@ async fn a_group_is_changed_in_the_editor() {
     editor(&mut home, "true");
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("nothing is different"), "{}", ran.err);
+    assert!(
+        ran.err.contains("no changes; nothing was sent"),
+        "{}",
+        ran.err
+    );
 
     // A text that is not a group is kept, and its path is named.
     editor(

@@ -27,7 +27,7 @@ pub(super) fn answer_with_line(
     line: &str,
 ) -> (String, Option<i32>) {
     let asks = |text: &str| {
-        ["[y/N]", "to go on:", "not shown"]
+        ["[y/N]", "to confirm:", "not shown"]
             .iter()
             .any(|question| text.contains(question))
     };

@@ -110,7 +110,7 @@ async fn errors_and_alarms_are_printed_even_if_quiet() {
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
     let ran = home.run(&["rotations", "settle", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
-    assert_has(&ran.err, "rotation 1 of \"acme\" stays unknown");
+    assert_has(&ran.err, "rotation 1 of \"acme\" is still unknown");
 
     let (home, _serving) = scene("exit 3").await;
     let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
@@ -141,7 +141,7 @@ async fn a_question_shows_what_it_is_about_even_if_quiet() {
     let table = [
         (&["rotate", "acme-eu", "-P", "production", "-q"][..], &["PRODUCTION production http://", "Rotate the token of"][..]),
         (&["update", "acme-eu", "--map", "40=5", "-q"], &["TESTING testing http://", "~ mapping 40: 213 -> 5", "[y/N]"]),
-        (&["create", "acme-eu2", "--name", "x", "-q"], &["TESTING testing http://", "known ids like it: \"acme-eu\"", "+ name: x"]),
+        (&["create", "acme-eu2", "--name", "x", "-q"], &["TESTING testing http://", "similar known IDs: \"acme-eu\"", "+ name: x"]),
         (&["rotate", "wayfarer", "acme-us", "-q"], &["TESTING testing", "2 ready, 0 skipped", "rotate acme-us"]),
         (&["import", &rows, "--create", "-q"], &["TESTING testing", "import 1 in testing"]),
         (&["apply", &rows, "-q"], &["TESTING testing", "create 1, update 0"]),
@@ -178,7 +178,7 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
     ] {
         let (shown, ended) = unasked(&home, &[arguments, &["--no-input"]].concat());
         assert_eq!(ended, Some(code), "{arguments:?}: {shown}");
-        for question in ["[y/N]", "to go on:", "not shown"] {
+        for question in ["[y/N]", "to confirm:", "not shown"] {
             assert!(!shown.contains(question), "{arguments:?}: {shown}");
         }
         assert!(shown.contains("error: "), "{arguments:?}: {shown}");

@@ -258,7 +258,7 @@ async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
         for words in [
             "line 1  current",
             "line 3  former",
-            "line 2  not known here",
+            "line 2  not in the directory",
             "1 of 3 tokens",
         ] {
             assert!(said.contains(words), "{words}: {said}");
@@ -370,7 +370,7 @@ async fn only_the_group_of_a_pasted_token_is_rotated() {
     assert_eq!(rotated["outcome"], "confirmed");
     let again = paste(&[], &token).await;
     assert_eq!(again.code, 3, "{}", again.err);
-    assert_has(&again.err, "has been replaced since");
+    assert_has(&again.err, "has since been replaced");
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 

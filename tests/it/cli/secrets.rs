@@ -21,7 +21,7 @@ async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
     ] {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}");
-        assert_has(&ran.err, "never go on a command line");
+        assert_has(&ran.err, "do not pass secrets as arguments");
         assert!(
             !ran.err.contains("canary") && !ran.out.contains("canary"),
             "{ran:?}"

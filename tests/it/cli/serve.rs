@@ -173,7 +173,7 @@ async fn a_public_address_gets_a_warning_and_a_taken_one_an_error() {
             .await
             .starts_with("listening on http://0.0.0.0:")
     );
-    open.says("can be reached from other machines").await;
+    open.says("other machines can reach").await;
     let (_serving, url) = home.serve().await;
     let taken = url.trim_start_matches("http://");
     let ran = home

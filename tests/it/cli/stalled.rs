@@ -111,7 +111,7 @@ async fn a_signal_ends_a_finished_run_that_waits_for_its_reader() {
     let run = ["import", "rows.csv", "--create", "--yes", "--json"];
     let mut running = Stalled::start(&home, &run);
     // Printed when nothing is left to be done.
-    running.says("the same command again goes on").await;
+    running.says("run the same command again").await;
     running.signal(Signal::TERM);
     assert_eq!(running.code().await, Some(1));
 }

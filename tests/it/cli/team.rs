@@ -67,7 +67,11 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
     assert_has(&early.err, "groupdesk directory init");
     assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
     let again = ana.run(&["directory", "init"]).await;
-    assert!(again.err.contains("such a schema already"), "{}", again.err);
+    assert!(
+        again.err.contains("already has this schema"),
+        "{}",
+        again.err
+    );
 
     let refused = ben.run(&["list"]).await;
     assert_eq!(refused.code, 8, "{}", refused.err);
@@ -234,7 +238,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     drop(raw);
     let refused = ana.run(&["directory", "copy", &file]).await;
     assert_eq!(refused.code, 3, "{}", refused.err);
-    assert_has(&refused.err, "alone.db were begun and have not ended");
+    assert_has(&refused.err, "alone.db");
     assert_has(&refused.err, "groupdesk rotations settle");
     let settled = ana.run(&alone(&["rotations", "settle"])).await;
     assert_eq!(settled.code, 0, "{}", settled.err);
@@ -271,7 +275,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     );
     let again = ana.run(&["directory", "copy", &file]).await;
     assert!(
-        again.code == 8 && again.err.contains("holds something already"),
+        again.code == 8 && again.err.contains("is not empty"),
         "{}",
         again.err
     );

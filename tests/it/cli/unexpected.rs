@@ -6,9 +6,9 @@ use super::guards::{group, knowing_acme, methods};
 use crate::support::faults::Fault;
 
 const IN_FLIGHT: &str =
-    "A change may be in flight: see `groupdesk history --open` and `groupdesk rotations --open`.";
+    "A change may be in progress: see `groupdesk history --open` and `groupdesk rotations --open`.";
 const NOTHING: &str = "Nothing was sent.";
-const ANSWERED: &str = "No change is in flight; what was done is in `groupdesk history`.";
+const ANSWERED: &str = "No change is in progress; for completed changes, see `groupdesk history`.";
 
 #[tokio::test]
 async fn a_panic_says_what_was_sent_by_then() {

@@ -37,7 +37,11 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
             .run(&["update", "acme", "--apply", &file, "--yes"])
             .await;
         assert_eq!(same.code, 0, "{format}: {}", same.err);
-        assert!(same.err.contains("no update was sent"), "{}", same.err);
+        assert!(
+            same.err.contains("no changes; nothing was sent"),
+            "{}",
+            same.err
+        );
         let other = format!("9{}", format.len());
         let text = text.replace("213", &other);
         let apply = ["update", "acme", "--apply", "-", "--yes", "--json"];
@@ -85,7 +89,11 @@ async fn columns_of_single_rows_and_keys_change_these_and_nothing_else() {
         .run_with(&["update", "acme", "--apply", "-", "--yes"], &listed.out)
         .await;
     assert_eq!(same.code, 0, "{}", same.err);
-    assert!(same.err.contains("no update was sent"), "{}", same.err);
+    assert!(
+        same.err.contains("no changes; nothing was sent"),
+        "{}",
+        same.err
+    );
     let file = home.write("one", "id;map:7;prop:tier;prop:seats\nacme;9;;25\n");
     let dry = [
         "update",
@@ -107,9 +115,9 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
     let before = home.json(0, &["history"]).await;
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        ("{\"user_group_id\": \"acme-2\"}", "is of \"acme-2\", not of \"acme\""),
+        ("{\"user_group_id\": \"acme-2\"}", "is for \"acme-2\", not for \"acme\""),
         ("", "it is empty"),
-        ("[]", "holds no group"),
+        ("[]", "contains no group"),
         ("user_group_id\nacme\nglobex\n", "holds 2 groups, and one is wanted; `groupdesk apply`"),
         ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),
         ("{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}", "line 1: mapping must be"),
@@ -229,7 +237,7 @@ async fn a_group_changed_by_somebody_else_is_not_updated() {
         ran.err
     );
     let there = li.json(0, &["get", "acme"]).await;
-    assert_eq!(there["name"], "Acme of Li", "no update was sent");
+    assert_eq!(there["name"], "Acme of Li", "no changes; nothing was sent");
     let now = ana.json(0, &["show", "acme"]).await;
     assert_eq!(
         (&now["name"], &now["mapping"]),
@@ -280,7 +288,7 @@ async fn a_group_never_seen_cannot_be_called_unchanged() {
     let insist = args("update imported --name x --if-unchanged --yes");
     let ran = ana.run(&insist).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert_has(&ran.err, "was never seen at the service");
+    assert_has(&ran.err, "was never seen in the service");
     assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
     let listed = ana.json(0, &["show", "imported"]).await;
     assert_eq!(listed["last_seen"], Value::Null);

@@ -121,13 +121,13 @@ impl ProxyBehaviour {
                 &["a proxy may drop the body of a GET", "doctor --id"]
             }
             Self::StripsAuthorization => {
-                &["API key", "whether a proxy takes the key out of requests"]
+                &["API key", "whether a proxy removes the key from requests"]
             }
             Self::StripsContentType if reads => &["(415)", "whether a proxy changes requests"],
             Self::StripsContentType => &["(415)", "a proxy"],
             Self::Forbids | Self::ForbidsGets if reads => &[
                 "the service or a proxy refused (403)",
-                "a proxy or a firewall may stand in between",
+                "a proxy or a firewall may be in between",
             ],
             Self::Forbids => &["the service or a proxy refused (HTTP 403)"],
             Self::ForbidsGets => &["the service or a proxy refused"],
@@ -135,13 +135,13 @@ impl ProxyBehaviour {
             Self::WantsALength => &["411", "proxy"],
             Self::BadGateway => &["HTTP 502"],
             Self::SignIn => &[
-                "a web page came instead of JSON",
+                "a web page instead of JSON",
                 "a proxy, a login page or a wrong path",
             ],
             Self::RemembersGets | Self::Remembers => {
-                &["of group \"somebody-else\"", "answers from a cache"]
+                &["about group \"somebody-else\"", "responds from a cache"]
             }
-            Self::MakesNameless => &["does not say which group", "drops the body of a request"],
+            Self::MakesNameless => &["does not name its group", "drops request bodies"],
         }
     }
 }

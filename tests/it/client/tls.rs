@@ -104,9 +104,8 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     };
     let own_file = Some(own_file);
     // The error: the reason, and what to do.
-    let ask = "not signed by a trusted authority|name that in PEM as `ca_file` of the profile";
-    let held =
-        "not signed by a trusted authority|`ca_file` of the profile does not hold the authority";
+    let ask = "not signed by a trusted CA|name that in PEM as `ca_file` of the profile";
+    let held = "not signed by a trusted CA|`ca_file` of the profile does not hold the authority";
     let authority = "that of an authority, not of a server|have a certificate issued";
     let name = "is for another name|check `base_url`|`ca_file` changes nothing";
     let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";
@@ -196,13 +195,10 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
         (".".into(), "not a regular file"),
         ("fifo.pem".into(), "not a regular file"),
         (open, "every user can write to it"),
-        (file("empty.pem", b""), "no certificate in PEM"),
-        (file("der.pem", &own.der), "no certificate in PEM"),
-        (file("key.pem", key), "no certificate in PEM"),
-        (
-            file("broken.pem", broken.as_bytes()),
-            "no certificate in PEM",
-        ),
+        (file("empty.pem", b""), "no PEM certificate"),
+        (file("der.pem", &own.der), "no PEM certificate"),
+        (file("key.pem", key), "no PEM certificate"),
+        (file("broken.pem", broken.as_bytes()), "no PEM certificate"),
         (
             file("nonsense.pem", nonsense),
             "certificate 1 of 1 in it cannot be read",

@@ -35,7 +35,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("handoff = { command = [\"x\"], timeout = \"11m\" }", (4, 40), "handoff.timeout is too long"),
         ("handoff = { command = [\"x\"], timout = \"1s\" }", (4, 30), "did you mean \"timeout\"?"),
         ("path = \"api/user\"", (4, 8), "path must begin with \"/\""),
-        ("path = \"/a?b\"", (4, 8), "path holds a query"),
+        ("path = \"/a?b\"", (4, 8), "path contains a query"),
         ("read_only = true\nread_only = true", (5, 1), "duplicate key"),
         ("timeout = ", (4, 11), "not TOML"),
         ("[profiles.eu-live]", (4, 11), "duplicate key"),

@@ -49,7 +49,7 @@ async fn a_key_is_stored_or_the_error_says_that_there_is_no_keyring() {
         }
         Err(error @ (KeyringError::NotAvailable(_) | KeyringError::NotBuiltIn)) => {
             let text = error.to_string();
-            assert!(text.contains("name another source"), "{text}");
+            assert!(text.contains("use another source"), "{text}");
             assert!(!text.contains(CANARY), "{text}");
         }
         Err(error) => panic!("neither taken nor refused clearly: {error}"),
@@ -61,7 +61,7 @@ async fn a_key_is_stored_or_the_error_says_that_there_is_no_keyring() {
         "{error}"
     );
     assert!(
-        error.contains("groupdesk profile key") || error.contains("name another source"),
+        error.contains("groupdesk profile key") || error.contains("use another source"),
         "{error}"
     );
     assert!(!error.contains(CANARY), "{error}");

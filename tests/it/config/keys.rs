@@ -103,10 +103,13 @@ async fn a_file_that_holds_no_key_is_refused() {
     for (text, words) in [
         ("", "it is empty"),
         ("\ncanary-5up3r53cr3t", "it is empty"),
-        ("canary-5up3r53cr3t é", "a character that no key has"),
+        (
+            "canary-5up3r53cr3t é",
+            "a character that is not valid in a key",
+        ),
         ("Token canary-5up3r53cr3t", "without the word Token"),
-        (long.as_str(), "more than 4 KiB"),
-        (huge.as_str(), "more than 64 KiB"),
+        (long.as_str(), "larger than 4 KiB"),
+        (huge.as_str(), "larger than 64 KiB"),
     ] {
         let error = key_in(&key_file(&home, text, 0o600))
             .await
@@ -197,15 +200,15 @@ async fn a_failed_command_gives_its_code_and_last_words_without_the_key() {
     assert!(text.ends_with("a\\u{1b}[2Jb …"), "{text}");
     let text = key_of(shell("kill -9 $$")).await.expect_err("failed");
     assert_has(&text, "SIGKILL");
-    assert_has(&text, "said nothing");
+    assert_has(&text, "printed nothing");
 }
 
 #[tokio::test]
 async fn a_command_that_gives_no_key_is_refused() {
     for (script, words) in [
         ("true", "it is empty"),
-        ("printf 'a\\tb'", "a character that no key has"),
-        ("head -c 70000 /dev/zero", "more than 64 KiB"),
+        ("printf 'a\\tb'", "a character that is not valid in a key"),
+        ("head -c 70000 /dev/zero", "larger than 64 KiB"),
     ] {
         let text = key_of(shell(script)).await.expect_err("refused");
         assert!(text.contains(words), "{text}");

@@ -197,10 +197,10 @@ fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
 fn errors_about_a_team_directory_do_not_repeat_its_values() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        ("directory = \"desk.db\"", "write [directory] on a line of its own"),
+        ("directory = \"desk.db\"", "put [directory] on its own line"),
         ("[directory]\nschema = \"x\"", "has no url"),
         ("[directory]\nurl = \"hunter2-db1\"", "must be the address of a PostgreSQL database"),
-        ("[directory]\nurl = \"postgres://a@b/c\"\npassword = \"hunter2\"", "must not hold the password itself"),
+        ("[directory]\nurl = \"postgres://a@b/c\"\npassword = \"hunter2\"", "must not contain the password itself"),
         ("[directory]\nurl = \"postgres://a@b/c\"\nuser = \"hunter2\"", "unknown key \"user\""),
     ];
     for (text, words) in table {

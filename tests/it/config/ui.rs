@@ -40,10 +40,10 @@ fn a_bad_value_is_refused_with_its_position_and_the_nearest_name() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("mouse = \"on\"", (1, 9), "mouse must be true or false"),
-        ("theme = \"dark\"", (1, 9), "write [theme] on a line of its own"),
+        ("theme = \"dark\"", (1, 9), "[theme]"),
         ("[theme]\nbase = \"drak\"", (2, 8), "did you mean \"dark\"?"),
         ("[theme]\nerorr = \"red\"", (2, 1), "did you mean \"error\"?"),
-        ("[theme]\n\nerror = \"lite-red\"", (3, 9), "error is no colour: \"lite-red\"; did you mean \"light-red\"?"),
+        ("[theme]\n\nerror = \"lite-red\"", (3, 9), "error is not a colour: \"lite-red\"; did you mean \"light-red\"?"),
         ("[theme]\nok = \"#12345\"", (2, 6), "a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255"),
         ("[theme]\nok = \"#+12345\"", (2, 6), "#rrggbb"),
         ("[theme]\nok = 256", (2, 6), "from 0 to 255"),

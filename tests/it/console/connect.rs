@@ -142,7 +142,7 @@ async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
         .shows("nothing was sent")
         .hides("Nothing was sent");
     fs::write(fresh.home.path().join("own.pem"), "no certificate").expect("written");
-    console.keys("r").await.shows("certificate in PEM");
+    console.keys("r").await.shows("PEM certificate");
     fs::write(fresh.home.path().join("own.pem"), made.cert.pem()).expect("written");
     console.keys("r").await;
     console

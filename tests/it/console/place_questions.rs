@@ -62,7 +62,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console
         .keys("never-seen<enter>")
         .await
-        .shows("its token was never seen");
+        .shows("cannot verify a key");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     console.keys("<ctrl-u>").await;
     console.keys("<tab><enter>").await;
@@ -138,7 +138,7 @@ async fn a_key_of_another_environment_is_unbound() {
     console
         .shows("Not the same environment")
         .shows("was CREATED by reading it")
-        .shows("is taken back");
+        .shows("was undone");
     console
         .keys("<enter>")
         .await
@@ -177,14 +177,13 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         .shows("Alarm: nothing is sent");
     console.keys("<enter>").await.shows("Enter a reason");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
-    console.keys("a proxy was mended<enter>").await;
+    console.keys("proxy fixed<enter>").await;
     console.shows("Acknowledged").hides("! ALARM");
     let place = world.place(Side::Testing);
     let events = operations.place_events(place).await.expect("readable");
     let why = events.iter().filter_map(|event| event.note.as_deref());
     assert!(
-        why.into_iter()
-            .any(|note| note.contains("a proxy was mended")),
+        why.into_iter().any(|note| note.contains("proxy fixed")),
         "{events:?}"
     );
     console.keys("<esc>r").await;

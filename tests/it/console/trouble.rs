@@ -95,7 +95,7 @@ async fn a_wait_for_another_writer_names_the_writer() {
     gate.reached().await;
     console.burst("<enter>");
     console
-        .until("Waiting: \"acme-eu\" is held by update of")
+        .until("Waiting: \"acme-eu\" is locked by the update of")
         .await;
     gate.open();
     updating.await.expect("no panic").expect("updated");
@@ -114,7 +114,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.keys("y").await;
     console
         .shows("UNKNOWN")
-        .shows("never rotate")
+        .shows("rotate again to find out")
         .shows("r reads the group");
     assert_eq!(colour_of(&console, "UNKNOWN"), Some(Color::Magenta));
     console.keys("T").await;
@@ -251,9 +251,7 @@ async fn a_refused_key_is_named_as_the_cause() {
     let installation = world.installation(Side::Testing).at(NOW).key("not-a-key");
     let mut console = open_with(vec![installation.operations()]).await;
     console.keys("<enter>").await;
-    console
-        .shows("does not accept the API key")
-        .hides("not-a-key");
+    console.shows("rejected the API key").hides("not-a-key");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -114,7 +114,7 @@ fn a_foreign_file_is_refused_and_left_untouched() {
                 "{refused:?}"
             );
             let message = refused.to_string();
-            assert!(message.contains("move it away"), "{message}");
+            assert!(message.contains("move the file away"), "{message}");
             assert!(
                 message.contains(&*path.to_string_lossy()),
                 "the path is named: {message}"

@@ -83,7 +83,7 @@ fn assert_error_is_clear(error: &DirectoryError, path: &Path) {
         "restore it",
         "update groupdesk",
         "close what has it open",
-        "make room",
+        "free some space",
         "another file",
         "writable",
     ];

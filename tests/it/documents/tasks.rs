@@ -80,12 +80,12 @@ fn answer(screen: &str) -> Option<String> {
     if joined.ends_with("[y/N]") {
         return Some("y".into());
     }
-    let asked = joined.strip_suffix(" to go on:")?;
+    let asked = joined.strip_suffix(" to confirm:")?;
     if let Some(words) = asked.strip_suffix('"') {
         let words = words.rsplit_once("Type \"")?.1;
         return Some(words.to_owned());
     }
-    let id = asked.strip_suffix(')')?.rsplit_once("Type the id (")?.1;
+    let id = asked.strip_suffix(')')?.rsplit_once("Type the ID (")?.1;
     Some(id.to_owned())
 }
 
@@ -161,9 +161,9 @@ async fn the_tasks_of_the_guide_in_the_demo() {
 fn questions_are_recognised() {
     for (screen, line) in [
         ("Update \"a\"? [y/N]", Some("y")),
-        ("x Type the id (acme-eu) to go\non:", Some("acme-eu")),
+        ("x Type the ID (acme-eu) to\nconfirm:", Some("acme-eu")),
         (
-            "x. Type \"rotate 3 in testing\" to go on:",
+            "x. Type \"rotate 3 in testing\" to confirm:",
             Some("rotate 3 in testing"),
         ),
         ("Update \"a\"? [y/N] y", None),

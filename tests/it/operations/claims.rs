@@ -175,7 +175,7 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
     assert!(
         refused
             .to_string()
-            .contains("held by update of ana@bastion2"),
+            .contains("locked by the update of ana@bastion2"),
         "{refused}"
     );
     assert_eq!(
@@ -209,7 +209,7 @@ async fn a_writer_that_stops_before_sending_releases_the_group() {
     let reading = tokio::spawn(async move { send(&here, &first).await });
     gate.reached().await;
     reading.abort();
-    assert!(reading.await.is_err(), "it was broken off");
+    assert!(reading.await.is_err(), "it was interrupted");
     let second = rename(&scene.ana, "Second").await;
     send(&scene.ana, &second).await.expect("updated");
     assert_eq!(scene.world.stored(Side::Testing, ACME).name, "Second");

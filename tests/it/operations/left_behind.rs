@@ -186,7 +186,7 @@ async fn a_killed_create_stays_open_until_a_read_finds_the_group() {
         assert_eq!(
             stands[0].state,
             State::Open,
-            "it is not known here, and is not read"
+            "it is not in the directory, and is not read"
         );
         let line = history(&scene.ana).await.pop().expect("a line");
         assert_eq!((line.operation, line.ending), (operation, Ending::Unknown));

@@ -145,7 +145,7 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_resolves_it() {
         scene.ana.acknowledge(place, "  ").await,
         Err(Failure::NoReason)
     ));
-    let count = scene.ana.acknowledge(place, "a proxy was mended").await;
+    let count = scene.ana.acknowledge(place, "proxy fixed").await;
     assert_eq!(count.expect("written"), 1);
     rotate(&scene.ana).await.expect("rotated");
 }

@@ -103,7 +103,7 @@ async fn an_unknown_rotation_waits_for_the_horizon_and_says_how_long() {
         panic!("{all:?}")
     };
     assert_eq!(open.again_in, Some(Duration::from_secs(40)));
-    assert!(open.why.contains("on its way"), "{}", open.why);
+    assert!(open.why.contains("may still arrive"), "{}", open.why);
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
     assert_eq!(scene.proxy.count("POST"), 1);
@@ -215,7 +215,7 @@ async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
     );
     assert_eq!(scene.states().await, [State::Unknown]);
 
-    let abandoned = li.abandon(row, "the customer is gone").await.expect("done");
+    let abandoned = li.abandon(row, "the customer left").await.expect("done");
     assert_eq!(abandoned.rotation.state, State::Abandoned);
     let lines = history(&scene.ana).await;
     let last = lines.last().expect("a line");
@@ -223,7 +223,7 @@ async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
         (last.ending, last.by.as_str()),
         (Ending::Abandoned, li.operator())
     );
-    assert_eq!(last.reason.as_deref(), Some("the customer is gone"));
+    assert_eq!(last.reason.as_deref(), Some("the customer left"));
     assert_eq!(last.previous_fingerprint, Some(current(&scene)));
     let note = last.note.as_deref().expect("what it was");
     assert!(note.contains("unknown"), "{note}");

@@ -46,7 +46,10 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
         "{refused:?}"
     );
     let refused = li().import(Vec::new(), false).await.expect_err("held");
-    assert!(refused.to_string().contains("on trial"), "{refused}");
+    assert!(
+        refused.to_string().contains("not verified yet"),
+        "{refused}"
+    );
     assert_eq!(scene.states().await, [State::Unknown]);
 
     scene.ana.recover(&[], 1, |_| {}).await.expect("readable");

@@ -156,7 +156,7 @@ async fn all_arrived(gate: &Gate, count: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_sent_before_the_words_are_typed() {
     let scene = Scene::new(2).await;
-    let question = "Type \"rotate 2 in testing\" to go on:";
+    let question = "Type \"rotate 2 in testing\" to confirm:";
     for wrong in ["y", "rotate 2 in production", "rotate 3 in testing", ""] {
         let mut session = scene.groupdesk(&["rotate", "g00", "g01"]).start();
         session.wait_for(question, PATIENCE);
@@ -216,7 +216,7 @@ async fn assert_resumable_after(end: impl FnOnce(&mut Session)) {
     end(&mut session);
     (0..4).for_each(|_| gate.open());
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    let batch = scene.batch().await.expect("it was begun");
+    let batch = scene.batch().await.expect("it was started");
     assert_eq!((batch.id, batch.ended_at), (BatchId(1), None));
     let left = Counts {
         not_started: 2,
@@ -281,7 +281,7 @@ async fn a_killed_batch_is_resumed_in_the_console_and_nothing_is_sent_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refresh_shows_a_bar_and_asks_if_it_may_create_many_groups() {
     let scene = Scene::new(3).await;
-    let question = "Type \"refresh 3 in testing\" to go on:";
+    let question = "Type \"refresh 3 in testing\" to confirm:";
     let all = ["get", "--refresh-all", "--keep-going", "--concurrency", "1"];
     let mut session = scene.groupdesk(&all).start();
     session.wait_for(question, PATIENCE);

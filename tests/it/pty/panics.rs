@@ -30,11 +30,7 @@ fn run_until_panic(variables: &[(&str, &str)], arguments: &[&str], how: &str, co
 #[test]
 fn a_panicking_console_reports_its_work_on_the_restored_terminal() {
     for (how, code, words) in [
-        (
-            "panic console",
-            101,
-            "groupdesk stopped by an error of its own: ",
-        ),
+        ("panic console", 101, "groupdesk crashed (internal error): "),
         ("error console", 2, "the terminal of the console failed"),
     ] {
         for (arguments, command) in [

@@ -21,14 +21,14 @@ async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {
         ("Environment: Customer, Testing", "Testing"),
         ("API key from", "file"),
         ("File, for example", key.to_str().expect("a plain path")),
-        ("A field that an update leaves out", "keep"),
+        ("fields that an update leaves out", "keep"),
         ("return its stored properties?", ""),
-        ("anybody write to this environment", "perhaps"),
+        ("anybody change this environment", "perhaps"),
     ] {
         session.wait_for(question, PATIENCE);
         session.send(format!("{answer}\n"));
     }
-    session.wait_for("none of these; it stays not known", PATIENCE);
+    session.wait_for("not a valid answer; left unknown", PATIENCE);
     assert!(session.exit_status(PATIENCE).success());
     let mut facts = place
         .groupdesk(&["profile", "facts", "eu", "--json"])

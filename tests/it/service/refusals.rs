@@ -151,8 +151,8 @@ async fn a_bad_body_is_a_400_that_says_what_and_never_quotes_it() {
     let cases: &[(&[u8], &str, &str)] = &[
         (b"", "malformed_json", "the body is empty"),
         (b"{\"user_group_id\":\n \"canary\",}", "malformed_json", "line 2, column 11"),
-        (b"{\"user_group_id\":\"canary\",\"user_group_id\":\"b\"}", "malformed_json", "user_group_id: the same key"),
-        (b"{\"user_group_id\":\"a\",\"properties\":{\"x\":{\"canary\":1,\"canary\":2}}}", "malformed_json", "in properties: the same key"),
+        (b"{\"user_group_id\":\"canary\",\"user_group_id\":\"b\"}", "malformed_json", "user_group_id: duplicate key"),
+        (b"{\"user_group_id\":\"a\",\"properties\":{\"x\":{\"canary\":1,\"canary\":2}}}", "malformed_json", "in properties: duplicate key"),
         (b"{\"user_group_id\":\"canary\\u0000\"}", "malformed_json", "in user_group_id: NUL"),
         (b"{\"user_group_id\":\"a\",\"properties\":{\"canary\\u0000\":1}}", "malformed_json", "in properties: NUL"),
         (b"{\"user_group_id\":\"a\",\"name\":\"canary\\ud800\"}", "malformed_json", "in name: this is half"),

@@ -60,8 +60,8 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
         || token.token_out.is_some();
     if is_of_one {
         return Err(CliError::Usage(format!(
-            "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out are for \
-             one group; {UNDONE}"
+            "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out work for one \
+             group only; {UNDONE}"
         )));
     }
     let only_where = many.only_where.as_deref();
@@ -95,7 +95,7 @@ pub(super) async fn again(
     };
     let plan = plan.ok_or_else(|| {
         CliError::Guarded(format!(
-            "batch {} rotated, and a rotation cannot be taken back; {UNDONE}",
+            "batch {} is a bulk rotation, which cannot be undone; {UNDONE}",
             id.0
         ))
     })?;
@@ -141,7 +141,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
                 "no group can be changed now; {UNDONE}"
             )));
         }
-        output::say(&format!("nothing is different; {UNDONE}"));
+        output::say(&format!("all groups already have this value; {UNDONE}"));
         if session.json {
             output::json_line(&report::summary(None, &[], 0))?;
         }
@@ -158,7 +158,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         Level::Words => Question::TypeWords(&words),
         Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
     };
-    let what = format!("One update each, after a read: {}.", plan.change);
+    let what = format!("Reads each group, then sends one update: {}.", plan.change);
     confirm::confirm(mutation.yes, &what, question).await?;
     let batch = operations.begin_edit(&plan, reason).await?;
     let skipped = left_out(&plan);
@@ -210,7 +210,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     let (changing, same, skipped) = plan.counts();
     let mut lines = vec![
         plan.change.to_string(),
-        format!("{changing} change, {same} as wanted already, {skipped} skipped"),
+        format!("{changing} to change, {same} already set, {skipped} skipped"),
     ];
     lines.extend(plan.changing().take(most).map(line));
     let more = |count: usize| report::more(count).filter(|_| count > most);
@@ -219,11 +219,11 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     lines.extend(left_out.map(|(id, why)| format!("  skip {id}: {why}")));
     lines.extend(more(skipped));
     if plan.old() > 0 {
-        lines.push("  --include-old takes what was last sent long ago, too".into());
+        lines.push("  --include-old also includes values last sent more than 30 days ago".into());
     }
     if let Some((count, oldest)) = plan.unverified() {
         lines.push(format!(
-            "! of {count} the {} is sent along as last sent from here, the oldest {} by {}",
+            "! for {count} of them, {} is sent again as last sent from here, the oldest {} by {}",
             oldest.field.as_str(),
             human::ago(oldest.at, session.operations.now()),
             visible(&oldest.by)

@@ -58,7 +58,7 @@ pub(super) async fn rotate(
     operations.permitted(Guarded::Bulk)?;
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(CliError::Usage(
-            "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
+            "--exists and --reveal work for one group only; for several, use --token-out FILE. Nothing was sent".into(),
         ));
     }
     if !arguments.mutation.dry_run {
@@ -239,7 +239,7 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
         if !near.is_empty() {
             output::say(&format!(
-                "! \"{id}\" is not known here; did you mean {}?",
+                "! \"{id}\" is not in the directory; did you mean {}?",
                 near.join(", ")
             ));
         }
@@ -267,7 +267,8 @@ fn rotates(batch: &Batch) -> Result<(), CliError> {
     match batch.kind {
         BatchKind::Rotate => Ok(()),
         BatchKind::Edit(_) => Err(CliError::Guarded(format!(
-            "batch {0} is a batch of edits, not of rotations; nothing was sent; `groupdesk batches resume {0}` or the console resumes it",
+            "batch {0} is a bulk edit, not a bulk rotation; nothing was sent. To resume it, run `groupdesk batches resume {0}` \
+             or use the console",
             batch.id.0
         ))),
     }
@@ -291,8 +292,8 @@ pub(super) async fn resume(
     if let Some(told) = super::super::batches::runner(batch).filter(|_| batch.is_run()) {
         if !arguments.join {
             return Err(CliError::Guarded(format!(
-                "batch {0} is {told}; nothing was sent; `groupdesk batches show {0}` follows it, \
-                 `groupdesk batches resume {0} --join` works on it, too",
+                "batch {0} is {told}; nothing was sent. To see its progress: groupdesk batches show {0}. To join it: groupdesk \
+                 batches resume {0} --join",
                 batch.id.0
             )));
         }
@@ -302,11 +303,11 @@ pub(super) async fn resume(
         no_tokens(batch.id, arguments.token_out.as_deref())?;
     }
     output::context(&format!(
-        "batch {} of {}, begun {:.0}: {}",
+        "batch {} in {}, started {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
     ));
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
-        output::context(&format!("will be refused as things stand: {id}: {skip}"));
+        output::context(&format!("would be skipped now: {id}: {skip}"));
     }
     operations.ready().await?;
     if resumption.left() > 0 {
@@ -338,7 +339,7 @@ pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliEr
     match file {
         None => Ok(()),
         Some(_) => Err(CliError::Usage(format!(
-            "batch {} is an edit and makes no tokens; leave --token-out out. Nothing was sent",
+            "batch {} is a bulk edit and has no new tokens; remove --token-out. Nothing was sent",
             batch.0
         ))),
     }

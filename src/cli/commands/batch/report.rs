@@ -112,7 +112,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     lines.extend(skipped.map(|(id, skip)| format!("  skip   {id}: {skip}")));
     lines.extend(more(plan.skipped.len()));
     if plan.skipped.iter().any(|(_, skip)| skip.is_recent()) {
-        lines.push("  --include-recent takes those rotated less than 24 h ago, too".into());
+        lines.push("  --include-recent also includes groups rotated less than 24 h ago".into());
     }
     lines.join("\n")
 }
@@ -134,7 +134,7 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
     if counts.unknown > 0 {
         let again = if is_edit { "sending" } else { "rotating" };
         lines.push(format!(
-            "unknown ones are settled by reading the group, never by {again} again"
+            "to resolve unknown results, read the groups; never try {again} again"
         ));
     }
     if counts.not_applied > 0 {
@@ -144,11 +144,11 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
             "rotate --retry-failed"
         };
         lines.push(format!(
-            "what was not applied can be tried again: groupdesk {again} {number}"
+            "to retry groups that were not changed: groupdesk {again} {number}"
         ));
     }
     if counts.not_started > 0 {
-        lines.push(format!("the rest: {} {number}", resuming(is_edit)));
+        lines.push(format!("to resume: {} {number}", resuming(is_edit)));
     }
     lines.join("\n")
 }
@@ -169,7 +169,7 @@ pub(super) fn not_handed_off(count: usize) -> String {
         _ => format!("{count} new tokens have"),
     };
     format!(
-        "{tokens} not been handed off: groupdesk rotations handoff --pending, or --failed for what failed"
+        "{tokens} not been handed off. Run groupdesk rotations handoff --pending, or --failed for failed ones"
     )
 }
 

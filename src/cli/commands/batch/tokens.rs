@@ -46,7 +46,7 @@ impl TokenLines {
         });
         let file = made.map_err(|error| {
             CliError::Usage(format!(
-                "cannot make the file for the tokens; nothing was sent: {error}"
+                "cannot create the token file; nothing was sent: {error}"
             ))
         })?;
         Ok(Self::new(path, Some(file), fingerprinter))

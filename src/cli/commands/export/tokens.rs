@@ -14,7 +14,7 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::Session,
     },
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, text::counted},
     operations::{
         Done, Failure,
         batch::{Control, RunLimits, TokenSink},
@@ -49,7 +49,9 @@ pub(super) async fn read(
         .await?;
     if unseen > 0 {
         output::alarm(&format!(
-            "! {unseen} groups were never seen at the service and are left out: reading one could create it"
+            "! skipped {} that {} never seen in the service: reading one could create it",
+            counted(unseen, "group"),
+            if unseen == 1 { "was" } else { "were" }
         ));
     }
     let mut ids = seen.into_iter();
@@ -107,7 +109,9 @@ pub(super) async fn read(
         }
         if done.token.is_none() {
             failed += 1;
-            progress.alarm(format!("x \"{id}\": its token did not come; read it again"));
+            progress.alarm(format!(
+                "x \"{id}\": the response has no token; read it again"
+            ));
         } else if let Err(error) = lines.keep(&done) {
             let place = file.display();
             break Some(CliError::Usage(format!("cannot write {place}: {error}")));
@@ -121,7 +125,7 @@ pub(super) async fn read(
     progress.say(match kept {
         _ if is_output(file) => format!("{kept} of {all} tokens were read"),
         0 => format!("0 of {all} tokens were read; {place} was not made"),
-        _ => format!("{kept} of {all} tokens are in {place}"),
+        _ => format!("saved {kept} of {all} tokens to {place}"),
     });
     let ended = progress.end(Exit::all(kept == all)).await;
     match stopped {

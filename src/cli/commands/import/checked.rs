@@ -45,7 +45,7 @@ impl Checked {
     /// standard input.
     pub(crate) async fn of(sources: Vec<PathBuf>, json: bool) -> Result<Option<Self>, CliError> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
-        let broke_off = CliError::unexpected("the reading broke off");
+        let broke_off = CliError::unexpected("reading was interrupted");
         checking.await.map_err(broke_off)?
     }
 
@@ -186,7 +186,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     let rows = reader.rows();
     if bad > 0 {
         let error = format!(
-            "{bad} of {} {} wrong; nothing was done",
+            "{bad} of {} {} invalid; nothing was done",
             counted(rows, "row"),
             if bad == 1 { "is" } else { "are" }
         );

@@ -270,7 +270,7 @@ pub(super) async fn print_review(
         writeln!(named, "  and {more} more").expect("a String takes it");
     }
     output::context(&format!(
-        "{}, as far as is known here: {}\n{named}",
+        "{}, according to the directory: {}\n{named}",
         counted(all, "row"),
         shown.head(options.sending).join("\n")
     ));

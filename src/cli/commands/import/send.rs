@@ -159,7 +159,10 @@ pub(crate) async fn run(
     };
     if left_at_once {
         drop(flying);
-        progress.alarm("what was in flight is unknown; the same command again goes on".into());
+        progress.alarm(
+            "the result of requests in progress is unknown. To resume, run the same command again"
+                .into(),
+        );
         let _ = progress.end(Exit::Interrupted).await;
         return Err(CliError::Interrupted { in_flight: true });
     }

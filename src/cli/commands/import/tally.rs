@@ -181,7 +181,7 @@ impl Run {
         let not_started = self.not_started(rows);
         if !self.is_complete(rows) {
             progress.say(
-                "the same command again goes on with what is not done; nothing that is done is sent twice".into(),
+                "to resume, run the same command again; finished rows are not sent again".into(),
             );
         }
         let not_started = [("not_started", not_started)];
@@ -235,7 +235,7 @@ pub(super) fn row_line(
     let (note, warnings): (Option<String>, Vec<String>) = match end {
         RowEnd::Done { warnings, .. } => (None, warnings.iter().map(ToString::to_string).collect()),
         RowEnd::NotThere => (
-            Some("the service is not known to have it; nothing was sent; --create makes it".into()),
+            Some("never seen in the service; nothing was sent. To create it, add --create".into()),
             Vec::new(),
         ),
         RowEnd::NotStarted => return None,

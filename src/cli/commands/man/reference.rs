@@ -8,7 +8,7 @@ pub(super) fn sections() -> String {
     for (file, what) in [
         (
             "~/.config/groupdesk/config.toml",
-            "The configuration in TOML. It holds no secrets. docs/reference/configuration.md lists the settings.",
+            "The configuration in TOML. It contains no secrets. docs/reference/configuration.md lists the settings.",
         ),
         (
             "~/.local/share/groupdesk/directory.db",

@@ -30,7 +30,7 @@ pub(crate) async fn copy(session: &Session, arguments: Copy) -> Result<Exit, Cli
     let here = &session.operations;
     if other == id && here.place().await? == target.operations.place().await? {
         return Err(CliError::Usage(format!(
-            "profile {to} means the same environment as {}; say another id with --as-id. Nothing was sent",
+            "profile {to} is the same environment as {}; to copy to another ID, use --as-id. Nothing was sent",
             here.profile().name
         )));
     }

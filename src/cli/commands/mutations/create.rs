@@ -68,7 +68,7 @@ pub(super) async fn create_with(
     if !mutation.yes {
         output::context(&review::lines(&change, true));
     }
-    let question = format!("Create \"{id}\"? It cannot be deleted again.");
+    let question = format!("Create \"{id}\"? It cannot be deleted.");
     let asking = Confirmation::about(session, Guarded::Create, &id, Level::Key);
     confirm::confirm(mutation.yes, &question, asking.question(&id)).await?;
     let created = session
@@ -89,7 +89,7 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliE
     }
     if session.operations.show(id).await?.is_some() {
         output::context(&format!(
-            "! \"{id}\" is known here already; the service returns a group that exists unchanged"
+            "! \"{id}\" is already in the directory; the service returns an existing group unchanged"
         ));
         return Ok(());
     }
@@ -97,7 +97,7 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliE
     let near = similar(id.as_str(), &known, NEAR);
     if !near.is_empty() {
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
-        output::context(&format!("! known ids like it: {}", near.join(", ")));
+        output::context(&format!("! similar known IDs: {}", near.join(", ")));
     }
     Ok(())
 }

@@ -29,8 +29,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
         }
         TokenLookup::Answered { .. } => {
             return Err(CliError::Guarded(
-                "more than one token came on standard input; give the one that is meant. Nothing was sent"
-                    .into(),
+                "standard input has more than one token; pass only one. Nothing was sent".into(),
             ));
         }
         // The service may issue tokens of another shape.
@@ -47,13 +46,13 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
         ([id], Some(owner)) if *id == owner.user_group_id => id.clone(),
         (_, Some(owner)) => {
             return Err(CliError::Guarded(format!(
-                "that token is the one of \"{}\"; nothing was sent",
+                "this token belongs to \"{}\"; nothing was sent",
                 owner.user_group_id
             )));
         }
         (_, None) if !owners.is_empty() => {
             return Err(CliError::Guarded(format!(
-                "that token was one of \"{}\" and has been replaced since; nothing was sent",
+                "this token belonged to \"{}\" and has since been replaced; nothing was sent",
                 owners[0].user_group_id
             )));
         }
@@ -155,12 +154,15 @@ pub(crate) async fn rotate(
 }
 
 fn word(seen: Option<Fingerprint>) -> String {
-    seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string())
+    seen.map_or_else(
+        || "not in the directory".to_owned(),
+        |seen| seen.to_string(),
+    )
 }
 
 /// Why a rotation is not printed as a curl command.
 pub(crate) const NOT_WRITTEN: &str =
-    "a rotation is not written down as a command, because its body is a token";
+    "a rotation cannot be printed as a curl command, because its body is a token";
 
 fn dry_rotation(
     session: &Session,

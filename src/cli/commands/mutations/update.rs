@@ -67,7 +67,8 @@ pub(crate) async fn may_update(
     let known = session.operations.known(id, how.assurance).await?;
     if known.is_none() && how.mutation.dry_run {
         return Err(CliError::Guarded(format!(
-            "\"{id}\" is not known here, and reading it could create it: a dry run sends nothing. Leave --dry-run out, or name a known id"
+            "\"{id}\" is not in the directory, and a dry run does not read it, because that could create it. Remove --dry-run, \
+             or use a known ID"
         )));
     }
     if !how.mutation.dry_run {
@@ -135,7 +136,7 @@ pub(crate) async fn send(
             )?;
             return Ok(Exit::Done);
         }
-        output::say("nothing is different; no update was sent");
+        output::say("no changes; nothing was sent");
         return answer(session, &read, None, &token, file.as_mut());
     }
     let mut edit = edit.clone();

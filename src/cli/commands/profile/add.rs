@@ -88,7 +88,7 @@ async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<Binding
     if !input::has_person(context.no_input) {
         return Ok(None);
     }
-    let question = "The name of the place if it is the same environment, \"new\" if it is another one, Enter for later:";
+    let question = "Same environment: type the name of its place. Another one: type \"new\". To decide later: press Enter:";
     match input::line(question).await?.as_str() {
         "" => Ok(None),
         "new" => Ok(Some(BindingAnswer::New)),
@@ -189,7 +189,7 @@ async fn ask_source(profile: &str) -> Result<KeySource, CliError> {
         "keyring" => KeySource::Keyring(profile.to_owned()),
         _ => {
             return Err(CliError::Usage(
-                "that is none of variable, file, command and keyring; nothing was written".into(),
+                "expected variable, file, command or keyring; nothing was saved".into(),
             ));
         }
     })

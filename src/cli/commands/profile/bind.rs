@@ -135,13 +135,14 @@ async fn is_asked(operations: &Operations) -> Result<bool, CliError> {
 async fn typed(context: &Setup, profile: &Profile) -> Result<(), CliError> {
     if context.no_input || !io::stdin().is_terminal() {
         return Err(CliError::Guarded(
-            "--no-proof has to be confirmed by typed words, and there is no terminal; nothing was changed".into(),
+            "--no-proof asks you to type a phrase, but there is no terminal; nothing was changed"
+                .into(),
         ));
     }
     let words = format!("trust {}", profile.name);
     confirm::confirm(
         false,
-        "Nothing will show whether this key belongs to that environment.",
+        "groupdesk cannot verify that this key belongs to that environment.",
         Question::TypeWords(&words),
     )
     .await
@@ -152,8 +153,8 @@ pub(super) fn say(name: &str, bound: &Bound) {
     let place = &bound.name;
     if bound.on_trial {
         output::say(&format!(
-            "{name} is bound to place {place}; its API key is on trial until a group that is known there was read: \
-             groupdesk profile bind {name} --same-environment --proof ID"
+            "bound {name} to place {place}; its API key is not verified yet. To verify it, read a known group: groupdesk profile \
+             bind {name} --same-environment --proof ID"
         ));
     } else {
         output::say(&format!("{name} is bound to place {place}"));

@@ -25,7 +25,9 @@ pub(super) async fn line(question: &str) -> Result<String, CliError> {
     match read.await {
         Ok(Ok(line)) => Ok(line.trim().to_owned()),
         Ok(Err(error)) => Err(unreadable(&error)),
-        Err(error) => Err(CliError::unexpected("the question was not answered")(error)),
+        Err(error) => Err(CliError::unexpected("there was no reply to the question")(
+            error,
+        )),
     }
 }
 

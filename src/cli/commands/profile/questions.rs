@@ -19,7 +19,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         .iter()
         .all(|field| is_open(known.absent(*field).basis))
     {
-        let question = "A field that an update leaves out: keep (it stays), clear (it is emptied), Enter for not known:";
+        let question = "What does the service do to fields that an update leaves out? keep, clear, or Enter if unknown:";
         match input::line(question).await?.to_lowercase().as_str() {
             "" => {}
             word => match OmittedField::parse(word) {
@@ -40,7 +40,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         }
     }
     if is_open(known.sole_writer.basis) {
-        let question = "Does anybody write to this environment but through this directory? yes, no, Enter for not known:";
+        let question = "Does anybody change this environment without using this directory? yes, no, or Enter if unknown:";
         if let Some(others) = yes_or_no(question).await? {
             facts.push(Fact::SoleWriter(!others));
         }
@@ -54,7 +54,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         Err(failure @ Failure::Place(_)) => {
             let name = &added.profile().name;
             output::alarm(&format!(
-                "! {failure}. Then tell it: groupdesk profile facts {name}"
+                "! {failure}. To set it later: groupdesk profile facts {name}"
             ));
             Ok(())
         }
@@ -76,5 +76,5 @@ async fn yes_or_no(question: &str) -> Result<Option<bool>, CliError> {
 }
 
 fn not_understood() {
-    output::say("none of these; it stays not known, and `groupdesk profile facts` tells it later");
+    output::say("not a valid answer; left unknown. To set it later: groupdesk profile facts");
 }

@@ -21,7 +21,7 @@ pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let usual = settings.default_profile.as_deref();
     let value = |profile: &Profile| object(profile, usual);
-    let none = "no profile is configured yet; `groupdesk profile add NAME` makes one";
+    let none = "no profiles yet. To add one: groupdesk profile add NAME";
     output::list(context.json, &settings.profiles, value, none, || {
         let lines = settings.profiles.iter().map(|profile| {
             let is_usual = usual == Some(profile.name.as_str());
@@ -86,7 +86,7 @@ fn rule(guard: &Guard) -> String {
         Rule::AtLeast(Level::Button) => "asks for a review".to_owned(),
         Rule::AtLeast(Level::Key) => "asks for y".to_owned(),
         Rule::AtLeast(Level::Typed) => "asks for the id, typed".to_owned(),
-        Rule::AtLeast(Level::Words) => "asks for words, typed".to_owned(),
+        Rule::AtLeast(Level::Words) => "asks for a typed phrase".to_owned(),
         Rule::Forbid => "is forbidden".to_owned(),
         Rule::Max(most) => format!("takes at most {most}"),
     };

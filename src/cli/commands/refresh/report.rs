@@ -42,12 +42,12 @@ pub(super) fn plan(plan: &Refresh) -> String {
     if plan.never_seen > 0 {
         write!(
             text,
-            "\n! {} known ids were never seen at the service: only a file told of them. {}",
+            "\n! {} known IDs come from files and were never seen in the service. {}",
             plan.never_seen,
             if plan.with_never_seen {
                 "Reading one that does not exist creates it"
             } else {
-                "They are left out; --exists reads them, too"
+                "They are skipped; to read them too, add --exists"
             }
         )
         .expect("a String takes it");
@@ -90,7 +90,7 @@ impl Report {
         }
         let left_out = match self.never_seen {
             0 => String::new(),
-            count => format!("; {count} never seen, left out"),
+            count => format!("; {count} never seen, skipped"),
         };
         format!("{counts}{left_out}")
     }

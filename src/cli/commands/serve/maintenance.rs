@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<Exit, CliError> {
     let Storage::Shared(shared) = storage else {
         return Err(CliError::Usage(
-            "a file needs no setting up; name the database with --storage postgres://USER@HOST/DATABASE".into(),
+            "a database file needs no init; for PostgreSQL, pass --storage postgres://USER@HOST/DATABASE".into(),
         ));
     };
     shared
@@ -40,7 +40,7 @@ pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, Cli
     let value = || json!({"file": file, "bytes": bytes, "groups": groups, "keys": keys});
     output::either(json, value, || {
         format!(
-            "copied to {file}: {}, {}, {bytes} bytes. It holds every token; keep it private",
+            "backed up to {file}: {}, {}, {bytes} bytes. It contains every token; keep it private",
             counted(groups as usize, "group"),
             counted(keys as usize, "key"),
         )

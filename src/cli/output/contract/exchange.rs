@@ -79,7 +79,7 @@ pub(super) const SHAPES: &[Shape] = &[
     ]]),
     shape("taken-sum", "the last line: added + filled + kept + unchanged = rows", &[&[
         field("rows", "number", "", "rows of the file"),
-        field("added", "number", "", "ids that were not known here"),
+        field("added", "number", "", "IDs new to the directory"),
         field("filled", "number", "", "gaps that were filled"),
         field("kept", "number", "", "rows that differ from what the service is known to have"),
         field("unchanged", "number", "", "rows that were known"),
@@ -94,15 +94,16 @@ pub(super) const SHAPES: &[Shape] = &[
         SUM_CELLS,
         SUM_BESIDE,
         SUM_CHANGED,
-        field("annotations.kept", "number", "", "rows whose note, labels or favourite differ from what somebody wrote here, and stay"),
+        field("annotations.kept", "number", "", "rows whose note, labels or favourite differ; existing ones are kept"),
     ]]),
-    shape("planned-row", "what a row needs, as far as is known here; nothing was sent for it yet", &[&[
-        field("row", "number", "", "of the files, from 1; not there for not_in_files"),
+    shape("planned-row", "what a row needs, according to the directory; nothing was sent for it yet", &[&[
+        field("row", "number", "", "of the files, from 1; missing for not_in_files"),
         THE_GROUP,
         field("plan", "text", "", "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with --prune-report"),
-        field("request", "object of anything", "unchanged", "the body that would be sent; not there for not_in_files"),
-        field("changes", "object of anything", "nothing changes", "as in `request`; not there for not_in_files"),
-        field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group; not there for not_in_files"),
+        field("request", "object of anything", "unchanged", "the body that would be sent; missing for not_in_files"),
+        field("changes", "object of anything", "nothing changes", "as in `request`; missing for not_in_files"),
+        field("read_at", "time", "not read in this run: it is as last known", "when the group was last seen in the service; \
+        missing for not_in_files"),
         ANNOTATIONS,
         field("annotations_kept", "object of anything", "", "what differs and stays, without --update and --replace-notes; there only where something does"),
         RESEMBLES,
@@ -111,7 +112,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("plan-sum", "the last line: create + update + unchanged + not_known + exists = rows", &[&[
         DRY_RUN,
         ROWS,
-        field("create", "number", "", "groups that are not known here"),
+        field("create", "number", "", "groups that are not in the directory"),
         field("update", "number", "", "groups that differ"),
         field("unchanged", "number", "", "groups that are as wanted"),
         field("not_known", "number", "", "groups that need --create"),
@@ -128,13 +129,13 @@ pub(super) const SHAPES: &[Shape] = &[
         SUM_CHANGED,
         field("annotations.kept", "number", "", "rows whose note, labels or favourite differ and stay"),
     ]]),
-    shape("sent-row", "what came of a row that was sent, as it ends", &[&[
+    shape("sent-row", "result of a sent row, as soon as it ends", &[&[
         ROW,
         THE_GROUP,
         field("outcome", "text", "", "created, existed, updated, unchanged, not_known, failed, or a word of `failure`"),
-        field("note", "text", "none", "what is wrong; for people"),
+        field("note", "text", "none", "what is wrong; human-readable, may change"),
         WARNINGS,
-        field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group"),
+        field("read_at", "time", "not read in this run: it is as last known", "when the group was last seen in the service"),
         field("annotated", "bool", "", "its note, labels or favourite were changed here; there only where they were"),
     ]]),
     shape("sent-sum", "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows", &[&[
@@ -155,15 +156,15 @@ pub(super) const SHAPES: &[Shape] = &[
         field("file", "text", "", "the file, or standard input"),
         ROW,
         field("line", "number", "", "of the file, where the row begins"),
-        field("error", "text", "", "what is wrong; for people"),
+        field("error", "text", "", "what is wrong; human-readable, may change"),
     ]]),
     shape("wrong-sum", "the last line; the exit code is 2", &[&[
         ROWS,
         field("bad", "number", "", "how many of them are wrong"),
-        field("error", "text", "", "the same for people"),
+        field("error", "text", "", "the same, human-readable; may change"),
     ]]),
-    shape("exported", "a group as import and apply read it; --format jsonl has one on each line. A field that is not known here \
-                is not there", &[&[
+    shape("exported", "a group as import and apply read it; --format jsonl has one on each line. A field with an unknown value \
+    is missing", &[&[
         THE_GROUP,
         field("name", "text", "", "its name"),
         field("mapping", "object of text", "", "data source ids by schema id"),

@@ -8,14 +8,14 @@ use super::{
 #[rustfmt::skip] // A table: one field a line.
 const GROUP: &[Field] = &[
     field("user_group_id", "text", "", "the id of the group"),
-    field("name", "text", "not known here", "its name"),
-    field("team_id", "number", "not known here", "the team the service counts it to"),
-    field("environment_tag", "text", "not known here, or the service gave none", "Customer or Testing, as the service said last"),
-    field("fingerprint", "text", "not known here", "of its current token, as far as is known"),
-    field("mapping", "object of text", "not known here", "data source ids by schema id, as last returned, sent or imported"),
-    field("properties", "object of anything", "not known here", "as last returned, sent or imported"),
-    field("last_rotated", "time", "not known here", "when its token was seen to be a new one"),
-    field("last_seen", "time", "never", "when the service last answered about it"),
+    field("name", "text", "not in the directory", "its name"),
+    field("team_id", "number", "not in the directory", "the team the service counts it to"),
+    field("environment_tag", "text", "unknown, or the service returned none", "Customer or Testing, as the service said last"),
+    field("fingerprint", "text", "not in the directory", "of its current token, as far as is known"),
+    field("mapping", "object of text", "not in the directory", "data source ids by schema id, as last returned, sent or imported"),
+    field("properties", "object of anything", "not in the directory", "as last returned, sent or imported"),
+    field("last_rotated", "time", "not in the directory", "when its token was seen to be a new one"),
+    field("last_seen", "time", "never", "when it was last seen in the service"),
     PLACE_NAME,
 ];
 
@@ -28,7 +28,9 @@ const BESIDE: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 const ANSWER: &[Field] = &[
-    field("outcome", "text", "", "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed (rotated and read back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), created_by_get (an alarm: reading made the group)"),
+    field("outcome", "text", "", "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed \
+    (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another person), \
+    created_by_get (an alarm: reading made the group)"),
     WARNINGS,
     field("token", "text", "", "the current token; there only with --reveal"),
 ];
@@ -36,7 +38,7 @@ const ANSWER: &[Field] = &[
 #[rustfmt::skip] // A table: one field a line.
 const ROTATED: &[Field] = &[
     REPLACED,
-    field("handoff", "object", "nothing is handed off", "what came of handing the new token off"),
+    field("handoff", "object", "nothing is handed off", "result of the hand-off of the new token"),
 ];
 
 #[rustfmt::skip] // A table: one field a line.
@@ -55,7 +57,8 @@ const ENTRY: &[Field] = &[
     field("profile", "text", "", "where"),
     THE_GROUP,
     field("operation", "text", "", "get, create, update, rotate or handoff"),
-    field("outcome", "text", "", "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed"),
+    field("outcome", "text", "", "a value of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, \
+    handoff_failed"),
     field("previous_fingerprint", "text", "no token was replaced, or not known", "of the token before"),
     field("fingerprint", "text", "not known", "of the token after"),
     field("reason", "text", "none was given", "why, as --reason said"),
@@ -66,14 +69,15 @@ const ENTRY: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    shape("group", "what is known here of a group; nothing was sent", &[GROUP, BESIDE]),
-    shape("answer", "a group, and what came of the command", &[GROUP, ANSWER]),
+    shape("group", "what the directory knows about a group; nothing was sent", &[GROUP, BESIDE]),
+    shape("answer", "a group, and the result of the command", &[GROUP, ANSWER]),
     shape("rotated", "a group whose token was rotated", &[GROUP, ANSWER, ROTATED, HANDED_OFF]),
     shape("request", "what --dry-run would send and change", &[
         REQUEST,
         &[
             field("request", "object of anything", "", "its body, exactly"),
-            field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null in a pair is not there"),
+            field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties \
+            as objects of such pairs by key; null in a pair means missing"),
             field("curl", "text", "", "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl"),
         ],
     ]),
@@ -91,16 +95,16 @@ pub(super) const SHAPES: &[Shape] = &[
         REQUEST,
         &[
             THE_GROUP,
-            field("fingerprint", "text", "not known here", "of the token that would be replaced"),
+            field("fingerprint", "text", "not in the directory", "of the token that would be replaced"),
         ],
     ]),
-    shape("entry", "a line of the history, the newest first", &[ENTRY]),
-    shape("deed", "the lines of the history that tell of one deed: as the first of them, with the outcome, the token and the note of the last", &[
+    shape("entry", "a history entry, newest first", &[ENTRY]),
+    shape("deed", "the history entries of one operation: the first of them, with the outcome, token and note of the last", &[
         ENTRY,
         &[
             field("ended_at", "time", "", "when the last of them was written"),
             field("handoff", "text", "nothing was handed off", "how the hand-off of the new token ended: handed_off or not_handed_off"),
-            field("steps", "object[]", "", "the lines, the oldest first"),
+            field("steps", "object[]", "", "the entries, oldest first"),
             field("steps[].number", "number", "", "of the line"),
             field("steps[].at", "time", "", "when it was written"),
             field("steps[].by", "text", "", "who did it"),
@@ -109,7 +113,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("steps[].note", "text", "none", "what else was seen"),
         ],
     ]),
-    shape("line-difference", "what a line of the history changed, or how that stands now", &[&[
+    shape("line-difference", "what a history entry changed, or its present state", &[&[
         field("number", "number", "", "of the line"),
         field("at", "time", "", "when it was written"),
         THE_GROUP,
@@ -117,14 +121,15 @@ pub(super) const SHAPES: &[Shape] = &[
         field("against", "text", "", "before: what it changed; now: what has changed since"),
         field("changes", "object of anything", "nothing differs", "as in `request`"),
     ]]),
-    shape("change", "a create, an update or a first read that was begun, the newest first", &[&[
+    shape("change", "a create, an update or a first read that was started, newest first", &[&[
         field("change", "text", "", "m and its number, for abandon"),
-        field("at", "time", "", "when it was sent, or begun where it was not"),
+        field("at", "time", "", "when it was sent, or started if it was not sent"),
         field("by", "text", "", "who began it: user@machine"),
         field("profile", "text", "", "where"),
         THE_GROUP,
         field("operation", "text", "", "create, update or get"),
-        field("state", "text", "", "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended"),
+        field("state", "text", "", "in progress: intended, sent; result unknown, and it may still take effect: unknown; result \
+        unknown: open; ended"),
         field("outcome", "text", "it has not ended", "as in `entry`"),
         field("changes", "object of anything", "nothing was to be changed", "as in `request`"),
         field("note", "text", "none", "what else was seen"),
@@ -136,11 +141,11 @@ pub(super) const SHAPES: &[Shape] = &[
         field("current", "bool", "", "it is the token the group has now, as far as is known"),
         field("last_seen", "time", "", "when that token was last seen here"),
         field("fingerprint", "text", "", "of that token"),
-        field("place", "text", "", "the name of the place that holds the group"),
+        field("place", "text", "", "the place that has the group"),
     ]]),
     shape("failure", "why a command did not do what was asked", &[&[
         field("outcome", "text", "nothing was sent", "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get"),
-        field("error", "text", "", "what is wrong and what to do; for people, it may change"),
+        field("error", "text", "", "what is wrong and what to do; human-readable, may change"),
         field("exit", "number", "", "the exit code"),
     ]]),
 ];

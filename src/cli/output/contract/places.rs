@@ -6,31 +6,31 @@ use super::{Field, Shape, field, shape};
 const PLACE: &[Field] = &[
     field("place", "text", "", "its name"),
     field("urls", "text[]", "", "its addresses"),
-    field("environment", "text", "no profile names one and no answer brought one", "the tag that answers must not contradict"),
+    field("environment", "text", "no profile sets one and no response had one", "the tag that responses must not contradict"),
     field("profiles", "text[]", "", "profiles that are bound to it"),
     field("groups", "number", "", "groups that are known there"),
     field("open", "number", "", "rotations and hand-offs that are not finished"),
-    field("last_used", "time", "never", "its newest line of the history"),
+    field("last_used", "time", "never", "its newest history entry"),
     field("keys", "object[]", "", "its API keys, by fingerprint"),
     field("keys[].fingerprint", "text", "", "8 hexadecimal digits"),
     field("keys[].state", "text", "", "trusted, trial or withdrawn"),
     field("keys[].added_at", "time", "", "since when it is known"),
     field("keys[].by", "text", "", "who brought it"),
-    field("alarms", "object[]", "", "alarms that nobody has acknowledged"),
-    field("alarms[].user_group_id", "text", "it is of no group", "the group whose answer raised it"),
-    field("alarms[].what", "text", "", "what the answer contradicted"),
+    field("alarms", "object[]", "", "alarms that are not acknowledged"),
+    field("alarms[].user_group_id", "text", "it is of no group", "the group whose response raised it"),
+    field("alarms[].what", "text", "", "what the response contradicted"),
     field("alarms[].at", "time", "", "when it was raised"),
     field("alarms[].by", "text", "", "who sent the request"),
 ];
 
 #[rustfmt::skip] // A table: one field a line.
 const EVENTS: &[Field] = &[
-    field("events", "object[]", "", "what was said about it, the oldest first"),
+    field("events", "object[]", "", "the reasons given for it, oldest first"),
     field("events[].at", "time", "", "when"),
     field("events[].by", "text", "", "who"),
     field("events[].profile", "text", "", "the profile it was said with; empty where none was"),
     field("events[].event", "text", "", "what was said or happened"),
-    field("events[].note", "text", "nothing more is known", "more of it, for people"),
+    field("events[].note", "text", "nothing more is known", "details; human-readable, may change"),
 ];
 
 #[rustfmt::skip] // A table: one field a line.
@@ -49,7 +49,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("user", "text", "of a file", "as whom one is there"),
         field("role", "text", "of a file", "viewer, operator, admin or owner"),
         field("schema", "number", "of a file", "the version of the tables"),
-        field("synchronous_standby_names", "text", "of a file", "empty: what was answered last may be lost in a failover"),
+        field("synchronous_standby_names", "text", "of a file", "empty: the last confirmed changes may be lost in a failover"),
         field("sessions", "number", "of a file", "groupdesk connections to the database"),
         field("timeline", "text", "of a file", "another one after a failover"),
         field("moved_to", "text", "of a file, or it was not moved", "the address of where all of it is now"),
@@ -66,8 +66,8 @@ pub(super) const SHAPES: &[Shape] = &[
         field("reads_from", "number", "", "the oldest version that a groupdesk may know and read them"),
         field("writes_from", "number", "", "the same for writing"),
     ]]),
-    shape("audited", "what was done in the directory of a team; or a line of the history that nothing stands behind", &[&[
-        field("number", "number", "a line of the history", "counted up"),
+    shape("audited", "a change in a team directory, or a history entry without one", &[&[
+        field("number", "number", "a history entry", "counted up"),
         field("at", "time", "", "by the clock of the database"),
         field("who", "text", "", "the role of the database"),
         field("address", "text", "on the same machine", "where from"),
@@ -78,14 +78,14 @@ pub(super) const SHAPES: &[Shape] = &[
         field("before", "text", "nothing was there", "the state before; of a role, whose"),
         field("after", "text", "nothing is there", "the state after; of a group, what changed"),
     ]]),
-    shape("directory-right", "what somebody may do in the directory of a team", &[&[
+    shape("directory-right", "the access of a role to a team directory", &[&[
         field("name", "text", "", "the role of the database"),
-        field("role", "text", "it was taken away", "viewer, operator or admin"),
+        field("role", "text", "it was removed", "viewer, operator or admin"),
     ]]),
     shape("binding", "which place a profile means", &[&[
         field("profile", "text", "", "its name"),
         field("place", "text", "", "the name of the place"),
-        field("on_trial", "bool", "", "its API key may only read what proves it"),
+        field("on_trial", "bool", "", "its API key may only read groups that verify it"),
         field("bound", "bool", "", "false: the binding was taken back"),
     ]]),
     shape("place", "one environment of one service", &[PLACE]),

@@ -21,7 +21,7 @@ macro_rules! steps {
                 concat!($steps, "[].result"),
                 "text",
                 "",
-                "what was seen; for people",
+                "what was seen; human-readable, may change",
             ),
         ]
     };
@@ -45,16 +45,16 @@ pub(super) const SHAPES: &[Shape] = &[
         PROFILE,
         field("default", "bool", "", "it is the default_profile of the configuration"),
         field("url", "text", "", "where its requests go"),
-        field("environment", "text", "the configuration expects none", "the tag that answers must carry"),
+        field("environment", "text", "the configuration expects none", "the tag that responses must have"),
         field("production", "bool", "", "it counts as production"),
         field("read_only", "bool", "", "every change is refused"),
-        field("api_key_from", "text", "", "where its API key comes from; for people"),
-        field("ca_file", "text", "none", "the file of authorities that it trusts beside those of the system"),
-        field("handoff", "text", "none", "the command that takes new tokens; for people"),
+        field("api_key_from", "text", "", "source of its API key; human-readable, may change"),
+        field("ca_file", "text", "none", "the file of CA certificates that it trusts in addition to those of the system"),
+        field("handoff", "text", "none", "the command that receives new tokens; human-readable, may change"),
         field("max_bulk", "number", "", "most groups of one bulk rotation"),
         field("guards", "object[]", "", "what the configuration guards"),
         field("guards[].operation", "text", "", "which operation"),
-        field("guards[].rule", "text", "", "what it asks; for people"),
+        field("guards[].rule", "text", "", "the question; human-readable, may change"),
         field("guards[].reason", "text", "", "why, as the configuration says"),
     ]]),
     shape("profile-added", "a profile that was, or would be, written", &[
@@ -65,15 +65,15 @@ pub(super) const SHAPES: &[Shape] = &[
             field("lines", "text", "", "the lines for the file"),
             field("check", "object", "--no-check was given", "the test of the connection"),
             field("check.finding", "text", "it could not be tested", "a word of `check`"),
-            field("check.text", "text", "", "the same for people"),
-            field("check.steps", "object[]", "", "as in `check`; not there where it could not be tested"),
+            field("check.text", "text", "", "the same, human-readable; may change"),
+            field("check.steps", "object[]", "", "as in `check`; missing if it could not be tested"),
         ],
         steps!("check.steps"),
     ]),
     shape("check", "the test of a connection", &[
         &[
             field("finding", "text", "", "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, busy, service_failed or strange"),
-            field("text", "text", "", "the same for people"),
+            field("text", "text", "", "the same, human-readable; may change"),
             field("steps", "object[]", "", "what was done, in order"),
         ],
         steps!("steps"),
@@ -91,28 +91,28 @@ pub(super) const SHAPES: &[Shape] = &[
         field("exists", "bool", "", "it is there"),
         field("named_by", "text", "it is the usual one", "the option or variable that named it"),
     ]]),
-    shape("configuration", "a configuration file that is right", &[&[
+    shape("configuration", "a valid configuration file", &[&[
         FILE,
         field("valid", "bool", "", "true; a wrong one is an error"),
         field("profiles", "text[]", "", "the names of its profiles"),
     ]]),
-    shape("configuration-changed", "what came of changing the configuration file by hand", &[&[
+    shape("configuration-changed", "result of editing the configuration file", &[&[
         field("written", "bool", "", "false where nothing was changed"),
         field("file", "text", "nothing was changed", "the configuration file"),
     ]]),
-    shape("profile-removed", "a profile that was, or would be, taken out", &[&[
+    shape("profile-removed", "a profile that was, or would be, removed", &[&[
         PROFILE,
         FILE,
         field("dry_run", "bool", "", "nothing was changed"),
         field("lines", "text", "", "the lines that go"),
     ]]),
-    shape("profile-key", "what the kernel's keyring holds now", &[&[PROFILE, field("stored", "bool", "", "false after --forget")]]),
+    shape("profile-key", "the state of the kernel keyring", &[&[PROFILE, field("stored", "bool", "", "false after --forget")]]),
     shape("fact", "what the service of a profile is known to do where its interface is silent", &[&[
         field("fact", "text", "", "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer"),
         field("value", "text", "", "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no"),
         field("source", "text", "", "proven, told or unknown"),
-        field("at", "time", "nobody has said anything", "since when"),
-        field("by", "text", "nobody has said anything", "by whom"),
+        field("at", "time", "it was never set", "since when"),
+        field("by", "text", "it was never set", "by whom"),
     ]]),
     shape("demo", "a demo that runs until it is stopped; one line, printed when it is ready", &[&[
         field("url", "text", "", "where its service listens"),
@@ -123,12 +123,12 @@ pub(super) const SHAPES: &[Shape] = &[
         field("listening", "text", "", "its URL"),
         field("metrics", "text", "without --metrics", "the URL of its metrics"),
     ]]),
-    shape("request-served", "a request that the service answered; with or without --json", &[&[
-        field("time", "time", "", "when it was answered"),
+    shape("request-served", "a request with a response; with or without --json", &[&[
+        field("time", "time", "", "when the response arrived"),
         field("operation", "text", "", "get_or_create, update, rotate, other or unreadable"),
         field("verdict", "text", "", "ok, the code of the refusal, or caller_left"),
         field("status", "number", "the caller left before", "of HTTP"),
-        field("duration_ms", "number", "", "from the head of the request to the answer, in milliseconds"),
+        field("duration_ms", "number", "", "from the head of the request to the response, in milliseconds"),
         field("key", "number", "no key was recognised", "number of the API key"),
         field("user_group_id", "text", "without --log-ids, or none was read", "the group"),
     ]]),
@@ -150,7 +150,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("service-check", "something that was looked at in the embedded service's database", &[&[
         field("about", "text", "", "files, schema, integrity, references, groups, tokens, environments or keys"),
         field("ok", "bool", "", "nothing is wrong with it"),
-        field("found", "text", "", "what was found; for people"),
+        field("found", "text", "", "what was found; human-readable, may change"),
     ]]),
     shape("report", "what doctor found; safe to paste", &[&[
         field("version", "text", "", "of groupdesk"),
@@ -158,8 +158,8 @@ pub(super) const SHAPES: &[Shape] = &[
         field("findings", "object[]", "", "in the order they were looked at"),
         field("findings[].area", "text", "", "groupdesk, configuration, key, network, service, clock, directory or terminal"),
         field("findings[].severity", "text", "", "ok, note, warning or problem"),
-        field("findings[].found", "text", "", "what was found; for people"),
-        field("findings[].advice", "text", "nothing has to be done", "what to do; for people"),
+        field("findings[].found", "text", "", "what was found; human-readable, may change"),
+        field("findings[].advice", "text", "nothing has to be done", "what to do; human-readable, may change"),
     ]]),
     shape("script", "completions for a shell", &[&[
         field("shell", "text", "", "bash, zsh or fish"),
@@ -178,9 +178,9 @@ pub(super) const SHAPES: &[Shape] = &[
         field("text", "text", "", "for people"),
     ]]),
     shape("contract", "this text for programs", &[&[
-        field("promise", "text", "", "what holds for all of it"),
+        field("promise", "text", "", "the rules for all of the output"),
         field("commands", "object[]", "", "what prints what"),
-        field("commands[].command", "text", "", "the command, as it is typed"),
+        field("commands[].command", "text", "", "the command as typed"),
         field("commands[].form", "text", "", "one object, array or lines"),
         field("commands[].shapes", "text[]", "", "names of shapes; of lines the last one is the last line"),
         field("shapes", "object[]", "", "what is printed"),

@@ -10,7 +10,7 @@ const NEVER_SEEN: Field = field(
     "never_seen",
     "number",
     "",
-    "left out: only files told of them",
+    "skipped, because they come from files",
 );
 
 #[rustfmt::skip] // A table: one field a line.
@@ -22,7 +22,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("previous_fingerprint", "text", "not known", "of the token known before"),
         field("fingerprint", "text", "not known", "of the token now"),
         MILLISECONDS,
-        field("note", "text", "it was read", "why it could not be read; for people"),
+        field("note", "text", "it was read", "why it could not be read; human-readable, may change"),
         WARNINGS,
     ]]),
     shape("refresh-sum", "the last line: unchanged + changed + first_seen + created_again + created + wrong_environment + failed + \

@@ -15,23 +15,23 @@ const ROTATION: &[Field] = &[
     field("state", "text", "", "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned"),
     field("previous_fingerprint", "text", "", "of the token that is replaced"),
     NEW_TOKEN,
-    field("started_at", "time", "", "when it was begun"),
+    field("started_at", "time", "", "when it was started"),
     field("by", "text", "", "who began it: user@machine"),
-    field("reason", "text", "none was given", "why it was begun, as --reason said"),
+    field("reason", "text", "none was given", "the reason given with --reason"),
     field("handoff", "text", "", "of the new token: none, pending, done or failed"),
     PLACE_NAME,
 ];
 
 #[rustfmt::skip] // A table: one field a line.
 const SKIPPED: &[Field] = &[
-    field("skipped", "object[]", "", "groups that are left out now"),
+    field("skipped", "object[]", "", "groups that are now skipped"),
     field("skipped[].user_group_id", "text", "", "the group"),
-    field("skipped[].why", "text", "", "why not; for people"),
+    field("skipped[].why", "text", "", "why not; human-readable, may change"),
 ];
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    shape("rotation", "a line of the journal of rotations, the newest first", &[ROTATION]),
+    shape("rotation", "an entry in the journal of rotations, newest first", &[ROTATION]),
     shape("settled", "a rotation whose group was read again", &[
         ROTATION,
         &[field("why", "text", "it is settled", "why it is still open, or an alarm")],
@@ -39,9 +39,9 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("hand-off", "a new token that was handed off again", &[
         &[
             field("rotation", "number", "", "number of the rotation"),
-            field("user_group_id", "text", "", "the group; not there with error"),
-            field("fingerprint", "text", "not known", "of the token; not there with error and due_in"),
-            field("handoff", "object", "", "what came of it; not there with error"),
+            field("user_group_id", "text", "", "the group; missing with error"),
+            field("fingerprint", "text", "not known", "of the token; missing with error and due_in"),
+            field("handoff", "object", "", "the result; missing with error"),
         ],
         HANDED_OFF,
         &[field("error", "text", "", "why it could not be tried; there only then")],
@@ -50,13 +50,13 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("bulk-item", "a group of a bulk rotation or a bulk edit, as it ends", &[&[
         field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
         THE_GROUP,
-        field("outcome", "text", "", "a word of `answer` or of `failure`"),
-        field("rotation", "number", "none was begun", "number of the rotation"),
+        field("outcome", "text", "", "a value of `answer` or of `failure`"),
+        field("rotation", "number", "none was started", "number of the rotation"),
         REPLACED,
         NEW_TOKEN,
-        field("settled", "bool", "", "it was begun by an earlier run, and only read now"),
+        field("settled", "bool", "", "an earlier run started it, and it was only read now"),
         MILLISECONDS,
-        field("note", "text", "none", "what to know; for people"),
+        field("note", "text", "none", "more information; human-readable, may change"),
         WARNINGS,
     ]]),
     shape("bulk-sum", "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
@@ -68,8 +68,8 @@ pub(super) const SHAPES: &[Shape] = &[
             field("rotated", "number", "", "rotated, not read back"),
             field("not_applied", "number", "", "nothing was changed; may be tried again"),
             field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
-            field("conflict", "number", "", "the answers contradict each other"),
-            field("abandoned", "number", "", "given up by a person"),
+            field("conflict", "number", "", "the responses contradict each other"),
+            field("abandoned", "number", "", "abandoned"),
             field("not_started", "number", "", "left for --resume"),
             field("not_handed_off", "number", "", "new tokens that have not arrived"),
             STOPPED,
@@ -84,10 +84,10 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("edit-plan", "what one change over many groups would do", &[
         REQUESTS,
         &[
-            field("change", "text", "", "what is set or removed; for people"),
+            field("change", "text", "", "what is set or removed; human-readable, may change"),
             field("changing", "object[]", "", "groups that would be updated"),
             field("changing[].user_group_id", "text", "", "the group"),
-            field("changing[].before", "text", "the row is not there", "what the row is; of a property its JSON"),
+            field("changing[].before", "text", "the row does not exist", "what the row is; of a property its JSON"),
             field("changing[].after", "text", "the row goes", "what it would be"),
             field("same", "text[]", "", "ids of groups that are as wanted already"),
         ],

@@ -9,13 +9,13 @@ pub(super) const PLACE_NAME: Field = field(
     "the profile was never bound",
     "the name of its place, the same for all who share the directory",
 );
-pub(super) const WARNINGS: Field = field("warnings", "text[]", "", "what a person should know");
+pub(super) const WARNINGS: Field = field("warnings", "text[]", "", "information for the user");
 pub(super) const MILLISECONDS: Field = field("milliseconds", "number", "", "how long it took");
 pub(super) const STOPPED: Field = field(
     "stopped",
     "text",
     "it ran to its end",
-    "why it stopped; for people",
+    "why it stopped; human-readable, may change",
 );
 pub(super) const NOT_STARTED: Field = field("not_started", "number", "", "nothing was sent");
 pub(super) const REPLACED: Field = field(

@@ -143,7 +143,7 @@ impl Column {
         found.map(|(column, ..)| column).ok_or_else(|| {
             let names = NAMED.map(|(_, name, _)| name).join(", ");
             format!(
-                "there is no column \"{}\"; there are {names}, prop:KEY and map:SCHEMA",
+                "unknown column \"{}\"; expected {names}, prop:KEY or map:SCHEMA",
                 visible(text)
             )
         })

@@ -149,11 +149,11 @@ fn each_reason_to_skip_a_group() {
     assert_eq!(verdict(&usual, &rules(), |_| ()), Verdict::Change);
     assert_eq!(
         skipped(&usual, |it| it.group.group = None),
-        "not known here"
+        "not in the directory"
     );
     let mut odd = usual.clone();
     odd.last_seen = None;
-    assert!(skipped(&odd, |_| ()).contains("only a file"));
+    assert!(skipped(&odd, |_| ()).contains("comes from a file"));
     let mut odd = usual.clone();
     odd.mapping = None;
     assert_eq!(skipped(&odd, |_| ()), "mapping unknown here");

@@ -21,8 +21,8 @@ pub enum PlaceProblem {
         question: Box<Question>,
     },
     #[error(
-        "profile {profile} and profile {other} are both place {place}, but their `environment` differs; nothing was sent. \
-         Correct `environment` in one of them, or take one back: groupdesk profile bind {other} --undo"
+        "profiles {profile} and {other} are both bound to place {place}, but have different `environment` settings; nothing was \
+         sent. Correct one of them, or undo a binding: groupdesk profile bind {other} --undo"
     )]
     TagConflict {
         profile: String,
@@ -31,14 +31,14 @@ pub enum PlaceProblem {
     },
     /// The key is new at its place.
     #[error(
-        "the API key of profile {profile} is new at place {place} and on trial; nothing was sent. Prove it with a group \
-         that is known there: groupdesk profile bind {profile} --same-environment --proof ID"
+        "the API key of profile {profile} is new for place {place} and not verified yet; nothing was sent. To verify it with a \
+         known group: groupdesk profile bind {profile} --same-environment --proof ID"
     )]
     OnTrial { profile: String, place: String },
     /// The trial failed: what was read does not belong to this place.
     #[error(
-        "ALARM: \"{id}\" {}: the API key of profile {profile} is not one of place {place}. The binding is taken back, nothing \
-         was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
+        "ALARM: \"{id}\" {}: the API key of profile {profile} does not belong to place {place}. The binding was undone, and \
+         nothing was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
         if *created { "was CREATED by reading it" } else { "has a token that was never seen there" }
     )]
     NotProven {
@@ -48,7 +48,7 @@ pub enum PlaceProblem {
         created: bool,
     },
     /// A proof needs a group of the place whose token was seen.
-    #[error("\"{id}\" cannot prove a key at place {place}: {why}; nothing was sent")]
+    #[error("\"{id}\" cannot verify a key at place {place}: {why}; nothing was sent")]
     NoProof {
         id: UserGroupId,
         place: String,
@@ -56,8 +56,8 @@ pub enum PlaceProblem {
     },
     /// An answer contradicted the place, and nobody has acknowledged it yet.
     #[error(
-        "ALARM at place {place} {}; nothing by id is sent for it until a person acknowledges that: \
-         groupdesk place acknowledge {place} --reason WHY",
+        "ALARM at place {place} {}; requests for its groups are blocked. Investigate, then acknowledge it: groupdesk place \
+         acknowledge {place} --reason WHY",
         oldest_alarm(alarms)
     )]
     Alarmed { place: String, alarms: Vec<Alarm> },
@@ -150,8 +150,8 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
         );
     }
     format!(
-        "Known: {}. If it is the same environment with another key or address: {same}; if it is another one: groupdesk \
-         profile bind {name} --new-environment",
+        "Known places: {}. Same environment with a new key or URL: {same}. Another environment: groupdesk profile bind {name} \
+         --new-environment",
         known.join(", ")
     )
 }
@@ -162,7 +162,7 @@ fn refused(refusal: &Refusal) -> String {
             format!("its address and API key are those of place {place} already")
         }
         Refusal::WhichPlace { places } if places.is_empty() => {
-            "no place is known that it could be; leave it to the first use".into()
+            "no known place matches; the first request creates one".into()
         }
         Refusal::WhichPlace { places } => format!(
             "several places are possible, name one: --same-environment {}",
@@ -170,7 +170,7 @@ fn refused(refusal: &Refusal) -> String {
         ),
         Refusal::NotBound => "it is not bound to any place".into(),
         Refusal::UnderWay { place, by } => format!(
-            "a change at place {place} is under way, begun by {by}: its end could not be written down. Try again in {} minutes",
+            "{by} has a change in progress at place {place}, and its result could not be saved. Try again in {} minutes",
             STILL_UNDER_WAY.as_secs() / 60
         ),
         Refusal::OtherPlace { place } => format!(

@@ -36,7 +36,7 @@ pub(super) fn difference(
     let known = DesiredFields::of(&group.ok_or(why_not_known(context))?);
     let parts = merge::parts(&[&before, &after]);
     if !parts.iter().all(|part| part.is_known_in(&known)) {
-        return Err("the present values are unknown here");
+        return Err("the current values are unknown");
     }
     let mut now = after.clone();
     for part in &parts {
@@ -86,7 +86,7 @@ impl History {
         if parts.iter().all(|part| part.is_known_in(&now)) {
             Ok((parts, before))
         } else {
-            Err("the present values are unknown here")
+            Err("the current values are unknown")
         }
     }
 

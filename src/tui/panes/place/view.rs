@@ -124,7 +124,7 @@ fn choose(
                 visible(&place.name),
                 used(place, context)
             ),
-            Choice::New => "a new environment, not known here yet".into(),
+            Choice::New => "a new environment, not in the directory yet".into(),
         };
         let room = page.width().saturating_sub(2);
         let text = paint::cut(&text, room, context.theme);
@@ -188,7 +188,7 @@ fn new(page: &mut TextPage, pane: &PlacePane, question: &Question, context: &Con
         .map(|place| visible(&place.name).into_owned());
     let text = format!(
         "Profile {} becomes a place of its own and begins with an empty list. What is known of {} stays there, with \
-         its open rotations and drafts: nobody settles or finishes them from this profile.",
+         its open rotations and drafts: they cannot be settled or finished from this profile.",
         profile(pane),
         names.collect::<Vec<_>>().join(", ")
     );

@@ -73,7 +73,7 @@ fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     let base = if row.base_known {
         there(&row.base)
     } else {
-        "not known here".into()
+        "not in the directory".into()
     };
     let style = head_style(head, theme);
     page.indented(

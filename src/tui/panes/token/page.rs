@@ -157,7 +157,7 @@ fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
                 None => format!("changed outside, noticed {since}"),
             }
         }
-        None => "not known here".into(),
+        None => "not in the directory".into(),
     }
 }
 

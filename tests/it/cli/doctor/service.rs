@@ -97,7 +97,7 @@ async fn a_get_whose_body_was_dropped_is_recognized() {
         (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
         (group("token-1", &other), 1, "problem", "it is for another id"),
         (created, 1, "problem", "CREATED the group"),
-        (Fault::Close, 5, "problem", "no answer to a get of \"acme\""),
+        (Fault::Close, 5, "problem", "no response to a get of \"acme\""),
         (group("token-0", &json!({"api_environment_tag": "Testing"})), 1, "problem", "is tagged Testing"),
     ];
     for (fault, code, severity, words) in table {
@@ -134,7 +134,7 @@ async fn a_clock_that_is_off_is_a_warning() {
     let table = [
         (dated(&in_an_hour.expect("a date")), "warning", " s behind that of the service"),
         (dated("Mon, 02 Jan 2006 15:04:05 GMT"), "warning", " s ahead of that of the service"),
-        (refusal(), "note", "the answer has no Date"),
+        (refusal(), "note", "the response has no Date"),
     ];
     for (fault, severity, words) in table {
         let mut home = Home::new();

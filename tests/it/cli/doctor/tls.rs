@@ -129,5 +129,5 @@ async fn the_ca_file_of_the_profile_is_used_in_each_step() {
         !steps.iter().any(|found| found.contains("TLS: TLS")),
         "{steps:?}"
     );
-    finding_with(&report, "does not hold the authority that signed it");
+    finding_with(&report, "does not contain the CA that signed it");
 }

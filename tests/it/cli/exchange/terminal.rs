@@ -29,7 +29,7 @@ async fn only_the_exact_words_send_anything() {
         (["import", &file, "--create"], "import 2 in live"),
         (["apply", &file, "--prune-report"], "apply 2 in live"),
     ] {
-        let question = format!("Type \"{words}\" to go on:");
+        let question = format!("Type \"{words}\" to confirm:");
         for (typed, code) in [
             ("yes\r", 3),
             ("\r", 3),
@@ -48,7 +48,7 @@ async fn only_the_exact_words_send_anything() {
     let (shown, code) = dialogue(
         &home,
         &["import", &file, "--create", "--concurrency", "1"],
-        &[("to go on:", "import 2 in live\r")],
+        &[("to confirm:", "import 2 in live\r")],
     );
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("2 created; 2 rows"), "{shown}");
@@ -70,7 +70,7 @@ async fn ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     home.connect(&service.base_url(), "key");
     let file = ids(&home, 4);
     let run = ["import", &file, "--create", "--concurrency", "1"];
-    let asks = |text: &str| text.contains("to go on:");
+    let asks = |text: &str| text.contains("to confirm:");
     // The bar has reached this point, and the next request has arrived.
     let is_in_the_middle = |text: &str| {
         let is_there = text.contains("1/4");
@@ -120,9 +120,9 @@ async fn profile_add_asks_for_each_value() {
             ("Environment: Customer, Testing", "Testing\r"),
             ("variable, file, command or keyring?", "variable\r"),
             ("Name of the variable:", "EU_KEY\r"),
-            ("that an update leaves out:", "\r"),
+            ("that an update leaves out?", "\r"),
             ("its stored properties?", "\r"),
-            ("but through this directory?", "\r"),
+            ("without using this directory?", "\r"),
         ],
     );
     assert_eq!(code, Some(0), "{shown}");
@@ -149,9 +149,9 @@ async fn profile_add_asks_for_each_value() {
 
     // A profile that cannot be reached is written only when a person confirms it.
     let facts = [
-        ("that an update leaves out:", "\r"),
+        ("that an update leaves out?", "\r"),
         ("its stored properties?", "\r"),
-        ("but through this directory?", "\r"),
+        ("without using this directory?", "\r"),
     ];
     for (typed, code, asked) in [("n\r", 5, &[][..]), ("y\r", 0, &facts)] {
         let steps = [

@@ -52,7 +52,7 @@ async fn a_backup_of_a_running_service_serves_the_same_groups() {
     let before = std::fs::read(&copy).expect("there");
     let again = home.run(&backup).await;
     assert_eq!(again.code, 2);
-    assert!(again.err.contains("exists already"), "{}", again.err);
+    assert!(again.err.contains("already exists"), "{}", again.err);
     assert_eq!(std::fs::read(&copy).expect("there"), before);
     assert!(!home.path("copy.db.part").exists());
 
@@ -81,7 +81,7 @@ async fn other_files_are_neither_copied_nor_created() {
     let folder = home.folder.path().display().to_string();
     let copy = home.path("copy.db").display().to_string();
     for (database, says) in [
-        (&missing, "is not there"),
+        (&missing, "does not exist"),
         (&text, "not a database of the User Group Service"),
         (&folder, "not a regular file"),
     ] {
@@ -101,7 +101,7 @@ async fn other_files_are_neither_copied_nor_created() {
         .run(&["serve", "backup", &nowhere, "--database", &database])
         .await;
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("make its folder"), "{}", ran.err);
+    assert!(ran.err.contains("create its folder"), "{}", ran.err);
 }
 
 #[tokio::test]

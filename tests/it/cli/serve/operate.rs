@@ -203,7 +203,7 @@ async fn after_sigterm_the_service_is_not_ready_and_answers_until_its_deadline()
     let said = operated
         .answers("/ready", StatusCode::SERVICE_UNAVAILABLE)
         .await;
-    assert!(said.contains("told to end"), "{said}");
+    assert!(said.contains("shutting down"), "{said}");
     assert_eq!(operated.get("/live").await.0, StatusCode::OK);
     let after = caller.get(&json!({"user_group_id": "acme"})).await;
     after.ok();

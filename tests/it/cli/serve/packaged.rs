@@ -57,7 +57,7 @@ async fn assert_starts(home: &Home, arguments: &[&str]) {
     assert!(serving.line().await.starts_with("listening on http://"));
     serving.says("/metrics").await;
     serving.signal(Signal::TERM);
-    serving.says("not ready any more").await;
+    serving.says("no longer ready").await;
     serving.signal(Signal::INT);
     assert_eq!(serving.code().await, Some(130));
 }

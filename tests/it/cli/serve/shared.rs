@@ -385,7 +385,7 @@ async fn an_unusable_storage_says_what_to_do() {
     let ran = home.run(&["serve", "init"]).await;
     assert_eq!(ran.code, 2);
     assert!(
-        ran.err.contains("a file needs no setting up"),
+        ran.err.contains("a database file needs no init"),
         "{}",
         ran.err
     );

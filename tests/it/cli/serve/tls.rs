@@ -114,8 +114,8 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     // Unusable files leave the current certificate in place.
     write_key(&home, &new.key);
     serving.signal(Signal::HUP);
-    serving.says("does not fit").await;
-    serving.says("still get the certificate of before").await;
+    serving.says("does not match").await;
+    serving.says("still use the old certificate").await;
     assert!(old.is_trusted(&url).await);
     new.put(&home);
     serving.signal(Signal::HUP);
@@ -175,14 +175,19 @@ async fn unusable_files_start_nothing_and_are_not_quoted() {
     let database = home.database();
     let canary = "canary-secret";
     for (cert, key, key_mode, says) in [
-        (one.cert.as_str(), other.key.as_str(), 0o600, "does not fit"),
-        (canary, &one.key, 0o600, "holds no certificate in PEM"),
-        (&one.key, &one.key, 0o600, "holds no certificate in PEM"),
+        (
+            one.cert.as_str(),
+            other.key.as_str(),
+            0o600,
+            "does not match",
+        ),
+        (canary, &one.key, 0o600, "contains no PEM certificate"),
+        (&one.key, &one.key, 0o600, "contains no PEM certificate"),
         (
             &one.cert,
             canary,
             0o600,
-            "holds no unencrypted PEM private key",
+            "contains no unencrypted PEM private key",
         ),
         (&one.cert, &one.key, 0o644, "chmod 600"),
     ] {

@@ -119,7 +119,7 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted authority; `ca` of [directory]"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; `ca` of [directory]"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
@@ -170,7 +170,7 @@ async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let ana = scene.ana("localhost", BOTH);
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        (format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not stand in the address"),
+        (format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not contain a password"),
         ("postgres://ana@db1/desk?sslmode=disable".to_owned(), "sslmode=verify-full"),
         ("postgres://ana@/desk".to_owned(), "postgres://USER@HOST/DATABASE"),
     ];
@@ -216,7 +216,7 @@ async fn a_client_certificate_authenticates_without_a_password() {
     let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
         ("ca = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),
-        (both, &certificate, &her_key, 0o600, 2, "do not belong together"),
+        (both, &certificate, &her_key, 0o600, 2, "do not match"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
         (both, &key, &key, 0o600, 2, "cert: "),
         ("ca = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
@@ -286,7 +286,7 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         (
             &url,
             &both[2..],
-            "trusted authority; name a file with the authority as --storage-ca",
+            "trusted CA; pass a file with the CA certificate with --storage-ca",
         ),
         (&url, &both[..2], "--storage-password-file"),
         (&url, &[both[0], both[1], both[2], &wrong], "28P01"),

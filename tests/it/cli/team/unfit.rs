@@ -43,8 +43,8 @@ async fn a_pooler_that_shares_sessions_is_refused_in_every_mode() {
         ] {
             let said = refused(&home, 8, command).await;
             assert!(
-                said.contains("a connection pooler stands before it")
-                    && said.contains("name the server itself"),
+                said.contains("it is behind a connection pooler")
+                    && said.contains("connect to the server itself"),
                 "{ignored}, {command:?}: {said}"
             );
         }
@@ -74,7 +74,7 @@ async fn a_refused_connection_says_who_can_help() {
         &by_socket(server, "lee", schema),
     );
     let said = refused(&lee, 8, &["list"]).await;
-    assert_has(&said, "takes no more connections");
+    assert_has(&said, "does not accept more connections");
     assert_has(&said, "max_connections");
     server.execute("public", "ALTER ROLE lee CONNECTION LIMIT -1");
     assert_eq!(lee.run(&["list"]).await.code, 0);
@@ -115,7 +115,7 @@ async fn a_standby_is_readable_and_nothing_is_sent() {
         assert!(said.contains("a standby"), "{reading:?}: {said}");
     }
     let report = desk.run(&["doctor"]).await;
-    assert!(report.out.contains("a standby answers"), "{}", report.out);
+    assert!(report.out.contains("a standby is in use"), "{}", report.out);
     let said = refused(&desk, 8, &["rotate", "acme", "--yes"]).await;
     assert!(said.contains("use the address of the primary"), "{said}");
     tokio::task::block_in_place(|| server.promote());
@@ -167,14 +167,14 @@ async fn on_a_full_disk_nothing_is_sent_and_open_rotations_are_settled_later() {
     let empty = || server.execute(schema, "DROP TRIGGER no_room ON rotations");
     fill("INSERT", "");
     let said = refused(&desk, 8, &["rotate", "acme", "--yes"]).await;
-    assert!(said.contains("no room left on its disk"), "{said}");
+    assert!(said.contains("no space left on its disk"), "{said}");
     assert_eq!(token().await, before, "nothing was sent");
     empty();
 
     // The answer cannot be recorded: the token is not shown, and the journal says that the rotation was sent.
     fill("UPDATE OF state", "WHEN (OLD.state = 'sent')");
     let said = refused(&desk, 7, &["rotate", "acme", "--yes", "--reveal"]).await;
-    assert!(said.contains("no room left on its disk"), "{said}");
+    assert!(said.contains("no space left on its disk"), "{said}");
     let after = token().await;
     assert_ne!(after, before, "it was sent");
     empty();

@@ -89,7 +89,10 @@ async fn a_profile_is_tested_and_added_over_tls() {
     };
     let (code, said) = run(add("refused", &[])).await;
     assert_eq!(code, 5, "{said}");
-    assert_has(&said, "name that in PEM as `ca_file` of the profile");
+    assert_has(
+        &said,
+        "set its certificate (PEM) as `ca_file` in the profile",
+    );
     assert!(said.contains("the profile was not written"), "{said}");
     assert_eq!(front.handshakes(), 0);
 

@@ -41,7 +41,7 @@ fn assert_refused(what: &str, place: &TempFile) -> DirectoryError {
     assert_error_is_clear(&refused, &file);
     assert_error_is_clear(&inspect(&file).expect_err(what), &file);
     let (code, said) = program(place, None, &["list"]);
-    assert_lacks(&said, "error of its own");
+    assert_lacks(&said, "internal error");
     assert_lacks(&said, "panicked");
     assert_eq!(code, Some(2), "{what}: {said}");
     assert!(said.contains(&refused.to_string()), "{what}: {said}");
