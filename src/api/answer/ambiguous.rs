@@ -146,7 +146,7 @@ impl Ambiguous {
             Self::OddStatus { status } => format!("HTTP {status} is not a response of this API"),
             Self::Empty { status } => format!("the response (HTTP {status}) is empty"),
             Self::WebPage { status, via } => format!(
-                "a web page came instead of JSON (HTTP {status}): {}, a login page or a wrong path",
+                "the response is a web page instead of JSON (HTTP {status}): {}, a login page or a wrong path",
                 via.as_deref().map_or_else(
                     || "a proxy".to_owned(),
                     |proxy| format!("the proxy {proxy}")

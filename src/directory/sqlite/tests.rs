@@ -295,8 +295,8 @@ fn every_failure_says_what_to_do() {
             "make the file and its folder writable",
         ),
         (ffi::SQLITE_IOERR_WRITE, "check the disk"),
-        (ffi::SQLITE_CORRUPT, "move it away"),
-        (ffi::SQLITE_NOTADB, "move it away"),
+        (ffi::SQLITE_CORRUPT, "move the file away"),
+        (ffi::SQLITE_NOTADB, "move the file away"),
         (ffi::SQLITE_CONSTRAINT_TRIGGER, "code 1811"),
     ] {
         let quoting = Some("a row that says secret".to_owned());

@@ -105,6 +105,7 @@ async fn check_one(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
         "remove",
         "chmod",
         "create the file",
+        "choose another",
         "move it away",
     ];
     assert!(

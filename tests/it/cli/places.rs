@@ -160,7 +160,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let report = home.json(4, &["doctor"]).await;
     assert_one_finding(
         &report,
-        "nothing was sent. Known: live (1 group)",
+        "Known places: live (1 group)",
         &["problem: ", "--new-environment"],
     );
     assert_one_finding(

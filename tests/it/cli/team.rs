@@ -346,7 +346,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert!(noted.to_string().contains("in time"), "{noted}");
     let missing = ana.run(&["directory", "copy", "nothing.db"]).await;
     assert!(
-        missing.code == 2 && missing.err.contains("is not there"),
+        missing.code == 2 && missing.err.contains("does not exist"),
         "{}",
         missing.err
     );

@@ -118,7 +118,7 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
         ("{\"user_group_id\": \"acme-2\"}", "is for \"acme-2\", not for \"acme\""),
         ("", "it is empty"),
         ("[]", "contains no group"),
-        ("user_group_id\nacme\nglobex\n", "holds 2 groups, and one is wanted; `groupdesk apply`"),
+        ("user_group_id\nacme\nglobex\n", "contains 2 groups instead of one"),
         ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),
         ("{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}", "line 1: mapping must be"),
         ("{\"user_group_id\": \"acme\", \"token\": \"canary\"}", "a token does not belong"),

@@ -104,8 +104,8 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     };
     let own_file = Some(own_file);
     // The error: the reason, and what to do.
-    let ask = "not signed by a trusted CA|name that in PEM as `ca_file` of the profile";
-    let held = "not signed by a trusted CA|`ca_file` of the profile does not hold the authority";
+    let ask = "not signed by a trusted CA|set its certificate (PEM) as `ca_file` in the profile";
+    let held = "not signed by a trusted CA|the `ca_file` of the profile does not contain the CA";
     let authority = "that of an authority, not of a server|have a certificate issued";
     let name = "is for another name|check `base_url`|`ca_file` changes nothing";
     let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";

@@ -32,9 +32,9 @@ const BATCH: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    shape("concern", "something that waits for a person, the worst first", &[&[
+    shape("concern", "something that needs attention, most urgent first", &[&[
         field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft"),
-        field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
+        field("counted", "bool", "", "unfinished or failed work: it changes the exit code"),
         field("profile", "text", "", "the profile that means the place, or the place"),
         PLACE_NAME,
         field("object", "text", "", "the group, the number of the batch, or how many"),

@@ -119,7 +119,7 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     assert!(old.is_trusted(&url).await);
     new.put(&home);
     serving.signal(Signal::HUP);
-    serving.says("was read again").await;
+    serving.says("certificate reloaded").await;
     assert!(new.is_trusted(&url).await);
     assert!(!old.is_trusted(&url).await);
     serving.signal(Signal::TERM);

@@ -119,7 +119,7 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; `ca` of [directory]"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; set ca under [directory]"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
