@@ -27,6 +27,17 @@ impl OperationRecord {
         last.unwrap_or_else(|| self.first())
     }
 
+    /// The operation as one entry: how it began, with how it ended.
+    pub fn whole(&self) -> (i64, Entry) {
+        let (number, mut entry) = self.first().clone();
+        let last = self.last().1.clone();
+        entry.ending = last.ending;
+        entry.fingerprint = last.fingerprint.or(entry.fingerprint);
+        entry.note = last.note.or(entry.note);
+        entry.reason = entry.reason.or(last.reason);
+        (number, entry)
+    }
+
     /// How the last hand-off of its token ended.
     pub fn handed_off(&self) -> Option<Ending> {
         let mut steps = self.steps.iter().rev();

@@ -11,7 +11,6 @@ pub mod connect;
 pub mod copy_menu;
 pub mod edit;
 pub mod export;
-mod filtered_list;
 pub mod group;
 pub mod help;
 pub mod history;
@@ -34,6 +33,7 @@ pub mod welcome;
 pub use super::kit::view::{Click, View};
 use super::{
     forms::group::GroupForm,
+    kit::list_page::ListPage,
     state::{context::Context, navigation::PaneRequest},
 };
 
@@ -71,13 +71,13 @@ panes! {
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
     Token(Box<token::TokenPane>),
-    History(history::History),
+    History(Box<history::HistoryPage>),
     Open(open::Open),
     Help(help::Help),
     Profiles(profiles::Profiles),
     Typed(confirm_typed::ConfirmTyped),
-    Messages(messages::MessagesPane),
-    Inspector(inspector::Inspector),
+    Messages(Box<messages::MessagesPage>),
+    Requests(Box<inspector::RequestsPage>),
     CopyMenu(copy_menu::CopyMenu),
     Export(export::Export),
     Note(Box<note::NotePane>),
@@ -87,7 +87,7 @@ panes! {
     Whose(token_lookup::TokenLookupPane),
     Bulk(Box<batch::BatchPane>),
     Batches(Box<batches::BatchesPage>),
-    Attention(attention::AttentionPane),
+    Attention(Box<attention::AttentionPage>),
     BulkEdit(Box<bulk_edit::BulkEdit>),
     Place(Box<place::PlacePane>),
 }
@@ -100,7 +100,10 @@ impl Pane {
             PaneRequest::Compare(id) => {
                 Self::Compare(Box::new(compare::Compare::open(id, context)))
             }
-            PaneRequest::History(id) => Self::History(history::History::of(Some(id), context)),
+            PaneRequest::History(id) => {
+                let page = ListPage::open(history::History::of(Some(id)), context);
+                Self::History(Box::new(page))
+            }
             PaneRequest::Edit(form) => Self::Edit(form),
             PaneRequest::Review(proposal) => {
                 Self::Review(Box::new(review::Review::of(*proposal, context)))

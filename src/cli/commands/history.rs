@@ -71,18 +71,12 @@ impl Printed {
 
     /// The entry as a person reads it.
     fn line(self) -> Numbered<Entry> {
-        let record = match self {
-            Self::Line(line) => return *line,
-            Self::Record(record) => record,
-        };
-        let (number, mut entry) = record.first().clone();
-        let last = record.last().1.clone();
-        entry.ending = last.ending;
-        entry.fingerprint = last.fingerprint.or(entry.fingerprint);
-        entry.note = last.note.or(entry.note);
-        Numbered {
-            number,
-            value: entry,
+        match self {
+            Self::Line(line) => *line,
+            Self::Record(record) => {
+                let (number, value) = record.whole();
+                Numbered { number, value }
+            }
         }
     }
 }

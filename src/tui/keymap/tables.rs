@@ -266,7 +266,7 @@ places! {
         Enter "open group" "open the group of this entry";
         Filter;
         ReverseEdit ["z"] "restore" "restore (opens the review)";
-        Detail ["d"] "diff" "diff to the entry before; again: to now";
+        Detail ["d"] "diff" "diff to before it; again: to now";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";
@@ -449,6 +449,7 @@ places! {
         Hide ["s"] "hide 1 day" "hide for 1 day / show again";
         ShowHidden ["f"] "hidden" "show / leave out hidden rows";
         NextField "this profile" "this profile / all profiles";
+        Filter;
         Back "back" "back";
     } + MOVE
 

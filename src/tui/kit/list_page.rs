@@ -15,7 +15,7 @@ use ratatui::{
 };
 
 pub use self::draw::{Col, col};
-use super::view::View;
+use super::{filter::Filter, view::View};
 use crate::{
     domain::group::UserGroupId,
     search::{GroupExtras, RowFacts, RowQuery, RowRules, RowTest, SearchRequest, SortBy, matcher},
@@ -56,6 +56,8 @@ pub trait Rows: Debug + Sized + 'static {
     const HAS_SCOPE: bool = false;
     /// While the cursor is on the first row, it stays there when rows are added above.
     const FOLLOWS_FIRST: bool = false;
+    /// What the status says while something that was started here works on a row.
+    const WORKING: Option<&'static str> = Some("checking (reads only)");
     /// Closes the page, beside the key for Back.
     const CLOSE: Action = Action::Back;
 
@@ -83,7 +85,7 @@ pub trait Rows: Debug + Sized + 'static {
     }
     fn facts(row: &Self::Row) -> RowFacts<'_>;
     /// The group that the row is about.
-    fn group(_row: &Self::Row) -> Option<&UserGroupId> {
+    fn group(_row: &Self::Row) -> Option<&str> {
         None
     }
     /// Found by the filter beside what the columns show.
@@ -102,8 +104,24 @@ pub trait Rows: Debug + Sized + 'static {
     }
     /// What to say, and to do, if there is no row at all.
     fn when_empty(&self, context: &Context) -> String;
+    /// What to say if there are rows, but the choices of the page leave none.
+    fn when_none_shown(page: &ListPage<Self>, context: &Context) -> String {
+        let key = |action| context.keys.key(Self::PLACE, action);
+        if Self::HAS_SCOPE && !page.is_of_all {
+            let all = key(Action::NextField);
+            return format!(
+                "No {} in this profile: {all} shows those of all profiles",
+                Self::ROW
+            );
+        }
+        format!(
+            "No such {}: {} shows all",
+            Self::ROW,
+            key(Action::FailedOnly)
+        )
+    }
     /// The number of rows that the details get.
-    fn detail_rows(&self, _context: &Context) -> u16 {
+    fn detail_rows(_page: &ListPage<Self>, _context: &Context) -> u16 {
         0
     }
     /// Writes the details of a row; returns their title.
@@ -120,10 +138,15 @@ pub trait Rows: Debug + Sized + 'static {
         false
     }
     /// Draws something else below the rows than the details of one; returns whether it did.
-    fn draw_below(&self, _buffer: &mut Buffer, _area: Rect, _context: &Context) -> bool {
+    fn draw_below(
+        _page: &ListPage<Self>,
+        _buffer: &mut Buffer,
+        _area: Rect,
+        _context: &Context,
+    ) -> bool {
         false
     }
-    /// An outcome that is not the rows.
+    /// An outcome that is not about reading the rows; a failure has been said already.
     fn answer(_page: &mut ListPage<Self>, _outcome: &Outcome, _context: &mut Context) {}
     fn left(&mut self, _context: &mut Context) {}
 }
@@ -156,8 +179,7 @@ pub struct ListPage<R: Rows> {
     cursor: Cursor,
     /// The row under the cursor.
     on: Option<R::Key>,
-    filter: TextField,
-    is_filtering: bool,
+    filter: Filter,
     query: RowQuery,
     reading: Pending,
 }
@@ -176,8 +198,7 @@ impl<R: Rows> ListPage<R> {
             failed: None,
             cursor: Cursor::default(),
             on: None,
-            filter: TextField::new("filter", ""),
-            is_filtering: false,
+            filter: Filter::default(),
             query: RowQuery::default(),
             reading: Pending::default(),
         };
@@ -238,7 +259,7 @@ impl<R: Rows> ListPage<R> {
             rows.retain(|row| {
                 let here = R::profile(row, context) == Some(context.current);
                 let group = R::group(row).filter(|_| here);
-                let entry = group.and_then(|id| context.groups.entry(id.as_str()));
+                let entry = group.and_then(|id| context.groups.entry(id));
                 entry.is_some_and(&mut is_meant)
             });
         }
@@ -260,10 +281,6 @@ impl<R: Rows> ListPage<R> {
         self.cursor.at
     }
 
-    pub fn is_filtering(&self) -> bool {
-        self.is_filtering
-    }
-
     /// Whether the command needs a row under the cursor, and there is one.
     pub fn needs_row(&self, context: &Context) -> Can {
         self.row(context).map(|_| None)
@@ -271,7 +288,8 @@ impl<R: Rows> ListPage<R> {
 
     /// Opens the group of the row under the cursor.
     pub fn open_group(&mut self, context: &mut Context) {
-        let id = self.selected(context).and_then(R::group).cloned();
+        let id = self.selected(context).and_then(R::group);
+        let id = id.and_then(|id| UserGroupId::parse(id).ok());
         context.open_group(id, &format!("no {} here", R::ROW));
     }
 
@@ -283,10 +301,6 @@ impl<R: Rows> ListPage<R> {
 
     fn stand(&mut self, context: &Context) {
         self.on = self.selected(context).map(R::key);
-    }
-
-    fn is_filtered(&self) -> bool {
-        self.is_filtering || !self.filter.is_empty()
     }
 
     fn filter_changed(&mut self, context: &Context) {
@@ -314,7 +328,7 @@ impl<R: Rows> ListPage<R> {
                 _ => Ok(None),
             };
         }
-        if self.is_filtering {
+        if self.filter.is_typing() {
             return match action {
                 Action::NextField => Err("only in Groups".into()),
                 _ => Ok(None),
@@ -351,8 +365,7 @@ impl<R: Rows> View for ListPage<R> {
     fn focus(&self) -> Focus {
         match &self.whole {
             Some(whole) => whole.place(),
-            None if self.is_filtering => Focus::Filter,
-            None => R::PLACE,
+            None => self.filter.focus(R::PLACE),
         }
     }
 
@@ -378,16 +391,10 @@ impl<R: Rows> View for ListPage<R> {
             return self.stand(context);
         }
         match action {
-            Action::Filter => {
-                // Typing replaces the previous filter; a space or a movement continues it.
-                self.filter.select_all();
-                self.is_filtering = true;
-            }
-            Action::Enter if self.is_filtering => self.is_filtering = false,
-            Action::Back if self.is_filtered() => {
-                self.is_filtering = false;
-                self.filter.set_text("");
-                self.query = RowQuery::default();
+            action if self.filter.act(action) => {
+                if action == Action::Back {
+                    self.query = RowQuery::default();
+                }
             }
             Action::Back => self.pop(context),
             action if action == R::CLOSE => self.pop(context),
@@ -403,18 +410,17 @@ impl<R: Rows> View for ListPage<R> {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.is_filtering.then_some(&mut self.filter)
+        self.filter.field()
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        if let Some(filter) = self.field() {
-            filter.key(key);
+        if self.filter.key(key) {
             self.filter_changed(context);
         }
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        let was_pasted = self.field().map(|filter| filter.paste(text)).is_some();
+        let was_pasted = self.filter.paste(text);
         if was_pasted {
             self.filter_changed(context);
         }
@@ -457,6 +463,9 @@ impl<R: Rows> View for ListPage<R> {
                 .then(|| error.text.clone())
                 .or(self.failed.take());
             context.say_error(error);
+            if was_reading {
+                return;
+            }
         }
         R::answer(self, outcome, context);
     }

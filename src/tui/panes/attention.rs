@@ -1,183 +1,426 @@
 //! Everything that needs attention, over all profiles, worst first, and the ages of the tokens. Only reads and
 //! hand-offs are sent from here; everything else opens the page where it is finished.
 
-mod view;
+mod histogram;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use jiff::Timestamp;
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{View, filtered_list::FilteredList};
+use self::histogram::{about, histogram, limit};
 use crate::{
-    domain::group::UserGroupId,
+    domain::{
+        age::{DEFAULT_LIMIT, TokenAge, due_within},
+        batch::{BatchKind, RunnerState},
+        group::UserGroupId,
+        handoff::HandOffState,
+        history::Operation,
+        rotation::State,
+    },
     operations::{
         Guarded,
-        attention::{Attention, Concern, ConcernKind},
+        attention::{Ages, Attention, Concern, ConcernKind},
     },
-    search::quoted,
+    search::{RowFacts, RowTest, quoted},
     tui::{
         forms::group::GroupForm,
         keymap::{Action, Focus},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
         state::{
             app::handoff,
             context::{Context, Navigation},
-            message::{Job, Outcome, Pending, ProfileIndex},
+            message::{Job, Outcome, ProfileIndex},
             navigation::{BatchAim, PaneRequest},
             notices::Severity,
         },
+        theme::Theme,
+        widgets::{columns::Cell, time_format::days},
     },
 };
 
-#[derive(Debug)]
-pub struct AttentionPane {
+#[derive(Debug, Default)]
+pub struct Concerns {
     found: Attention,
-    is_read: bool,
-    /// Show only the current profile.
-    only_here: bool,
     /// Show hidden entries as well.
     with_hidden: bool,
-    list: FilteredList,
-    /// The running check or hand-off of a row.
-    working: Pending,
 }
 
-impl AttentionPane {
-    /// Opens the page and reads all profiles.
-    pub fn open(context: &mut Context) -> Self {
-        let pane = Self {
-            found: Attention::default(),
-            is_read: false,
-            only_here: false,
-            with_hidden: false,
-            list: FilteredList::default(),
-            working: Pending::default(),
-        };
-        pane.reload(context);
-        pane
+pub type AttentionPage = ListPage<Concerns>;
+
+/// A concern stays the same one when its state changes.
+#[derive(Debug, Clone)]
+pub struct Same(Concern);
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is_about(&other.0)
+    }
+}
+
+impl Concerns {
+    /// Whether the batch of the row is running here, and needs no attention.
+    fn runs_here(row: &Concern, context: &Context) -> bool {
+        let running = context.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = running.and_then(|run| run.batch);
+        matches!(&row.kind, ConcernKind::Batch(batch) if Some(batch.id) == running)
     }
 
-    /// Reads all profiles again.
-    pub fn reload(&self, context: &mut Context) {
-        context.ask(&self.list.pending, Job::Attention { whole: true });
-    }
-
-    fn shown<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
-        let mut in_scope = self.in_scope(context);
-        in_scope.retain(|concern| self.with_hidden || concern.hidden_until.is_none());
-        in_scope
+    /// The token ages of the profiles that are shown.
+    fn ages(&self, is_of_all: bool, context: &Context) -> Vec<&(usize, Ages)> {
+        let ages = self.found.ages.iter();
+        ages.filter(|(profile, _)| is_of_all || *profile == context.current.0)
+            .collect()
     }
 
     /// Number of hidden entries.
-    fn hidden(&self, context: &Context) -> usize {
-        let in_scope = self.in_scope(context).into_iter();
-        in_scope
-            .filter(|concern| concern.hidden_until.is_some())
-            .count()
-    }
-
-    fn in_scope<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
-        let here = Some(context.current.0);
-        // The batch that is running here needs no attention.
-        let running = context.bulk.as_ref().filter(|run| run.is_under_way());
-        let running = running.and_then(|run| run.batch);
-        let is_meant = |concern: &&Concern| {
-            let runs =
-                matches!(&concern.kind, ConcernKind::Batch(batch) if Some(batch.id) == running);
-            !runs && (!self.only_here || concern.profile == here)
+    fn hidden(page: &AttentionPage, context: &Context) -> usize {
+        let is_hidden = |row: &&Concern| {
+            let here = Some(context.current.0);
+            let is_here = page.is_of_all || row.profile == here;
+            is_here && row.hidden_until.is_some() && !Self::runs_here(row, context)
         };
-        self.found.concerns.iter().filter(is_meant).collect()
+        page.kind.found.concerns.iter().filter(is_hidden).count()
+    }
+}
+
+impl Rows for Concerns {
+    type Row = Concern;
+    type Key = Same;
+    const PLACE: Focus = Focus::Attention;
+    const TITLE: &'static str = "Attention";
+    const ROW: &'static str = "item";
+    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operator, RowTest::Group];
+    const HAS_SCOPE: bool = true;
+    const WORKING: Option<&'static str> = None;
+
+    fn job(&self) -> Option<Job> {
+        Some(Job::Attention { whole: true })
     }
 
-    fn selected(&self, context: &Context) -> Option<&Concern> {
-        self.shown(context).get(self.list.cursor.at).copied()
-    }
-
-    fn take(&mut self, found: &Attention, context: &Context) {
-        let on = self.selected(context).cloned();
+    fn take(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::Attention(found) = outcome else {
+            return false;
+        };
         self.found.clone_from(found);
-        self.is_read = true;
-        self.stay_on(on.as_ref(), context);
+        true
     }
 
-    fn stay_on(&mut self, on: Option<&Concern>, context: &Context) {
-        let shown = self.shown(context);
-        let same = |concern: &&Concern| on.is_some_and(|on| on.is_about(concern));
-        let (found, rows) = (shown.iter().position(same), shown.len());
-        self.list.stay_on(found, rows);
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Concern> {
+        self.found.concerns.iter().collect()
     }
 
-    fn open_selected(&self, context: &mut Context) {
-        let Some(Concern {
-            profile: Some(profile),
-            kind,
-            ..
-        }) = self.selected(context)
-        else {
-            return;
-        };
-        match kind {
+    fn key(row: &Concern) -> Same {
+        Same(row.clone())
+    }
+
+    fn is_shown(&self, row: &Concern, context: &Context) -> bool {
+        (self.with_hidden || row.hidden_until.is_none()) && !Self::runs_here(row, context)
+    }
+
+    fn profile(row: &Concern, _context: &Context) -> Option<ProfileIndex> {
+        row.profile.map(ProfileIndex)
+    }
+
+    fn facts(row: &Concern) -> RowFacts<'_> {
+        RowFacts {
+            at: row.since,
+            by: row.by.as_deref(),
+            operation: None,
+        }
+    }
+
+    fn group(row: &Concern) -> Option<&str> {
+        match &row.kind {
             ConcernKind::Rotation(_, _, id)
             | ConcernKind::Change(_, _, id)
             | ConcernKind::HandOff { id, .. }
-            | ConcernKind::ChangedElsewhere(id) => {
-                open_in(*profile, PaneRequest::Group(id.clone()), context);
-            }
-            ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
-                let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
-                open_in(*profile, opening, context);
-            }
-            ConcernKind::Draft(id, _) => open_draft(*profile, id, context),
-            ConcernKind::Over(..) | ConcernKind::Due(..) => {
-                let filter = kind.filter(view::limit(*profile, context));
-                context.show_list(ProfileIndex(*profile), &filter.unwrap_or_default());
-            }
-            ConcernKind::NoProfile(_) => {}
+            | ConcernKind::ChangedElsewhere(id)
+            | ConcernKind::Draft(id, _) => Some(id.as_str()),
+            ConcernKind::Batch(_)
+            | ConcernKind::NotDone(..)
+            | ConcernKind::Over(..)
+            | ConcernKind::Due(..)
+            | ConcernKind::NoProfile(_) => None,
         }
     }
 
-    fn start_work(&self, job: Job, profile: usize, context: &mut Context) {
-        let ticket = context.start_in(ProfileIndex(profile), job);
-        self.working.begin(ticket);
+    fn columns(&self, _is_wide: bool) -> Vec<Col<Concern>> {
+        vec![
+            col("  WHAT", (19, 21), 0, |row: &Concern, context| {
+                let (sign, what, style) = what(row, context.theme);
+                let style = row.hidden_until.map_or(style, |_| context.theme.dim());
+                Cell::new(format!("{sign} {what}")).styled(style)
+            })
+            .spread(),
+            col("WHERE", (8, 56), 0, |row: &Concern, context| {
+                Cell::new(place(row)).styled(rest(row, context))
+            })
+            .kept(24),
+            col("SINCE", (6, 12), 2, |row: &Concern, context| {
+                Cell::new(since(row, context)).styled(rest(row, context))
+            })
+            .kept(12)
+            .right(),
+            col("NEXT STEP", (10, 90), 1, |row: &Concern, context| {
+                Cell::new(step(row, context)).styled(rest(row, context))
+            })
+            .kept(30)
+            .sentence(),
+            col("BY", (4, 24), 3, |row: &Concern, context| {
+                Cell::new(row.by.as_deref().unwrap_or_default()).styled(rest(row, context))
+            }),
+        ]
     }
 
-    /// Hides the row for a day, or shows it again.
-    fn hide(&self, context: &mut Context) {
-        if let Some(concern) = self.selected(context).cloned() {
-            let profile = concern.profile.unwrap_or(context.current.0);
-            let is_shown = concern.hidden_until.is_none();
-            let job = Job::Hide(Box::new(concern), is_shown);
-            self.start_work(job, profile, context);
-        }
+    fn commands() -> &'static [Command<AttentionPage>] {
+        &[
+            Command {
+                action: Action::Enter,
+                can: |page, context| {
+                    let row = page.selected(context);
+                    match row.and_then(|row| row.profile) {
+                        Some(_) => Ok(None),
+                        None => Err("no profile for this row's place".into()),
+                    }
+                },
+                run: go_there,
+            },
+            Command {
+                action: Action::Refresh,
+                can: |page, context| {
+                    is_free(page)?;
+                    Ok(to_check(page, context).is_none().then_some("refresh"))
+                },
+                run: |page, context| match to_check(page, context) {
+                    Some((job, profile)) => start(page, job, profile, context),
+                    None => page.reload(context),
+                },
+            },
+            Command {
+                action: Action::HandOff,
+                can: |page, context| {
+                    is_free(page)?;
+                    let row = page.row(context)?;
+                    let is_one = matches!(row.kind, ConcernKind::HandOff { .. });
+                    match why_not_hand_off(row, context) {
+                        _ if !is_one => Err("this row is no hand-off".into()),
+                        Some(why) => Err(why.into()),
+                        None => Ok(None),
+                    }
+                },
+                run: |page, context| {
+                    if let Some(row) = page.selected(context)
+                        && let ConcernKind::HandOff {
+                            rotation,
+                            id,
+                            begun_in: Some(profile),
+                            ..
+                        } = &row.kind
+                    {
+                        let (job, profile) = (Job::HandOffAgain(*rotation, id.clone()), *profile);
+                        start(page, job, profile, context);
+                    }
+                },
+            },
+            Command {
+                action: Action::Resume,
+                can: |page, context| match page.row(context)? {
+                    row if can_be_retried(row) => Ok(Some("RETRY")),
+                    row if matches!(row.kind, ConcernKind::Batch(_)) => Ok(None),
+                    _ => Err("no batch here to resume or retry".into()),
+                },
+                run: |page, context| {
+                    let Some((row, profile)) = page
+                        .selected(context)
+                        .and_then(|row| Some((row, row.profile?)))
+                    else {
+                        return;
+                    };
+                    let (batch, aim) = match &row.kind {
+                        ConcernKind::Batch(batch) => (batch.id, BatchAim::Resume),
+                        ConcernKind::NotDone(batch, _) => (batch.id, BatchAim::Retry),
+                        _ => return,
+                    };
+                    let opening = PaneRequest::Batch(batch, aim);
+                    open_in(ProfileIndex(profile), opening, context);
+                },
+            },
+            Command {
+                action: Action::Edit,
+                can: |page, context| match &page.row(context)?.kind {
+                    ConcernKind::Draft(..) => Ok(None),
+                    _ => Err("this row is no draft".into()),
+                },
+                run: go_there,
+            },
+            Command {
+                action: Action::Hide,
+                can: |page, context| {
+                    is_free(page)?;
+                    let row = page.row(context)?;
+                    Ok(row.hidden_until.map(|_| "show again"))
+                },
+                run: hide,
+            },
+            Command {
+                action: Action::ShowHidden,
+                can: |page, context| match page.kind.with_hidden {
+                    true => Ok(Some("without hidden")),
+                    false if Concerns::hidden(page, context) > 0 => Ok(None),
+                    false => Err("no row is hidden".into()),
+                },
+                run: |page, _| page.kind.with_hidden = !page.kind.with_hidden,
+            },
+        ]
     }
 
-    /// The job that reads the row at the service, and its profile; `None` if reading would not help.
-    fn check_target(&self, context: &Context) -> Option<(Job, usize)> {
-        let concern = self.selected(context)?;
-        let job = match &concern.kind {
-            ConcernKind::Rotation(..) => Job::Settle,
-            ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
-            ConcernKind::Change(_, _, id) | ConcernKind::ChangedElsewhere(id) => {
-                Job::LookUp(id.clone())
-            }
-            _ => return None,
+    fn status(page: &AttentionPage, context: &Context) -> String {
+        let profiles = match (page.is_of_all, page.kind.found.profiles) {
+            (false, _) | (true, 1) => "this profile".to_owned(),
+            (true, profiles) => format!("{profiles} profiles"),
         };
-        Some((job, concern.profile?))
+        let hidden = match (Self::hidden(page, context), page.kind.with_hidden) {
+            (0, _) => String::new(),
+            (hidden, false) => format!(", {hidden} hidden"),
+            (hidden, true) => format!(", {hidden} of them hidden"),
+        };
+        match page.shown(context).len() {
+            1 => format!("1 item in {profiles}{hidden}"),
+            items => format!("{items} items in {profiles}{hidden}"),
+        }
+    }
+
+    fn when_empty(&self, _context: &Context) -> String {
+        "Nothing waits: no open rotation, hand-off, batch or draft".into()
+    }
+
+    fn when_none_shown(page: &AttentionPage, context: &Context) -> String {
+        match Self::hidden(page, context) {
+            0 => page.kind.when_empty(context),
+            hidden => {
+                let key = context.keys.key(Focus::Attention, Action::ShowHidden);
+                format!("Nothing else waits: {hidden} hidden, {key} shows them")
+            }
+        }
+    }
+
+    /// Two rows for the box, one for the titles.
+    fn detail_rows(page: &AttentionPage, context: &Context) -> u16 {
+        match page.kind.ages(page.is_of_all, context).len() {
+            0 => 0,
+            ages => u16::try_from(ages).unwrap_or(u16::MAX).saturating_add(2),
+        }
+    }
+
+    fn draw_below(
+        page: &AttentionPage,
+        buffer: &mut Buffer,
+        area: Rect,
+        context: &Context,
+    ) -> bool {
+        let ages = page.kind.ages(page.is_of_all, context);
+        if !ages.is_empty() {
+            histogram(&ages, buffer, area, context);
+        }
+        true
+    }
+
+    fn answer(page: &mut AttentionPage, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::Done(done) => {
+                let text = format!("Read {}", done.group.id);
+                context.say(Severity::Done, text);
+            }
+            Outcome::HandedOff(Some(handed)) => {
+                let (severity, text) = handoff::describe(handed);
+                context.say(severity, text);
+            }
+            Outcome::Hidden(until) => return say_hidden(*until, context),
+            Outcome::NotHandedOff(error) => context.say_error(error),
+            Outcome::HandedOff(None) | Outcome::Recovered(_) | Outcome::Failed(_) => {}
+            _ => return,
+        }
+        page.reload(context);
     }
 }
 
-/// Opens a pane in the given profile, switching to it if necessary.
-fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
-    let profile = ProfileIndex(profile);
-    if profile != context.current {
-        context.navigate(Navigation::SwitchTo(profile));
+fn say_hidden(until: Option<Timestamp>, context: &mut Context) {
+    let text = until.map_or_else(
+        || "The row is shown again".to_owned(),
+        |until| {
+            let key = context.keys.key(Focus::Attention, Action::ShowHidden);
+            let until = until.strftime("%d %b %H:%M UTC");
+            format!("Hidden until {until}, or until it changes; {key} shows hidden rows")
+        },
+    );
+    context.say(Severity::Done, text);
+}
+
+fn is_free(page: &AttentionPage) -> Can {
+    match page.working.is_waiting() {
+        true => Err("a row is being read".into()),
+        false => Ok(None),
     }
-    context.navigate(Navigation::Push(opening));
+}
+
+fn start(page: &AttentionPage, job: Job, profile: usize, context: &mut Context) {
+    let ticket = context.start_in(ProfileIndex(profile), job);
+    page.working.begin(ticket);
+}
+
+/// Hides the row for a day, or shows it again.
+fn hide(page: &mut AttentionPage, context: &mut Context) {
+    if let Some(concern) = page.selected(context).cloned() {
+        let profile = concern.profile.unwrap_or(context.current.0);
+        let is_shown = concern.hidden_until.is_none();
+        let job = Job::Hide(Box::new(concern), is_shown);
+        start(page, job, profile, context);
+    }
+}
+
+/// The job that reads the row at the service, and its profile; `None` if reading would not help.
+fn to_check(page: &AttentionPage, context: &Context) -> Option<(Job, usize)> {
+    let concern = page.selected(context)?;
+    let job = match &concern.kind {
+        ConcernKind::Rotation(..) => Job::Settle,
+        ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
+        ConcernKind::Change(_, _, id) | ConcernKind::ChangedElsewhere(id) => {
+            Job::LookUp(id.clone())
+        }
+        _ => return None,
+    };
+    Some((job, concern.profile?))
+}
+
+/// Opens what the row is about, in its profile.
+fn go_there(page: &mut AttentionPage, context: &mut Context) {
+    let Some(row) = page.selected(context).cloned() else {
+        return;
+    };
+    let Some(profile) = row.profile.map(ProfileIndex) else {
+        return;
+    };
+    match &row.kind {
+        ConcernKind::Rotation(_, _, id)
+        | ConcernKind::Change(_, _, id)
+        | ConcernKind::HandOff { id, .. }
+        | ConcernKind::ChangedElsewhere(id) => {
+            open_in(profile, PaneRequest::Group(id.clone()), context);
+        }
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
+            let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
+            open_in(profile, opening, context);
+        }
+        ConcernKind::Draft(id, _) => open_draft(profile, id, context),
+        ConcernKind::Over(..) | ConcernKind::Due(..) => {
+            let filter = row.kind.filter(limit(profile.0, context));
+            context.show_list(profile, &filter.unwrap_or_default());
+        }
+        ConcernKind::NoProfile(_) => {}
+    }
 }
 
 /// Opens the form of a draft; in another profile, once its groups and drafts have been read after switching.
-fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
-    let profile = ProfileIndex(profile);
+fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
     if profile != context.current {
         context.navigate(Navigation::SwitchTo(profile));
         context.draft_to_open = Some((profile, id.clone()));
@@ -223,187 +466,137 @@ fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<String> {
     context.why_forbidden_in(ProfileIndex(at), Guarded::HandOff)
 }
 
-impl View for AttentionPane {
-    fn focus(&self) -> Focus {
-        Focus::Attention
-    }
+/// The style of all but the first column.
+fn rest(concern: &Concern, context: &Context) -> Style {
+    concern
+        .hidden_until
+        .map_or_else(Style::new, |_| context.theme.dim())
+}
 
-    fn title(&self, _context: &Context) -> String {
-        "Attention".into()
+fn place(concern: &Concern) -> String {
+    let place = &concern.place;
+    match &concern.kind {
+        ConcernKind::Rotation(_, _, id)
+        | ConcernKind::Change(_, _, id)
+        | ConcernKind::HandOff { id, .. }
+        | ConcernKind::ChangedElsewhere(id)
+        | ConcernKind::Draft(id, _) => format!("{place} {id}"),
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => match batch.kind {
+            BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
+            BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
+        },
+        ConcernKind::Over(..) | ConcernKind::Due(..) | ConcernKind::NoProfile(_) => place.clone(),
     }
+}
 
-    fn status(&self, context: &Context) -> String {
-        if !self.is_read {
-            return "reading".into();
+/// Sign, text and style of an entry.
+fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
+    match &concern.kind {
+        ConcernKind::Rotation(_, State::Unknown, _) => {
+            ("?", "rotation unknown".into(), theme.unknown())
         }
-        let profiles = match (self.only_here, self.found.profiles) {
-            (true, _) | (false, 1) => "this profile".to_owned(),
-            (false, profiles) => format!("{profiles} profiles"),
-        };
-        let hidden = match (self.hidden(context), self.with_hidden) {
-            (0, _) => String::new(),
-            (hidden, false) => format!(", {hidden} hidden"),
-            (hidden, true) => format!(", {hidden} of them hidden"),
-        };
-        match self.shown(context).len() {
-            1 => format!("1 item in {profiles}{hidden}"),
-            items => format!("{items} items in {profiles}{hidden}"),
+        ConcernKind::Rotation(_, State::Conflict, _) => {
+            ("x", "rotation conflict".into(), theme.error())
         }
-    }
-
-    fn act(&mut self, action: Action, context: &mut Context) {
-        let rows = self.shown(context).len();
-        if self.list.act(action, rows, context) {
-            return;
+        ConcernKind::Rotation(_, State::Rotated, _) => {
+            ("!", "not confirmed".into(), theme.warning())
         }
-        let here = self.selected(context).cloned();
-        let at = here.and_then(|concern| Some((concern.profile?, concern.kind)));
-        match (action, at) {
-            (Action::Enter, _) => self.open_selected(context),
-            (Action::Refresh, _) => match self.check_target(context) {
-                Some((job, profile)) => self.start_work(job, profile, context),
-                None => self.reload(context),
-            },
-            (
-                Action::HandOff,
-                Some((
-                    _,
-                    ConcernKind::HandOff {
-                        rotation,
-                        id,
-                        begun_in: Some(profile),
-                        ..
-                    },
-                )),
-            ) => self.start_work(Job::HandOffAgain(rotation, id), profile, context),
-            (Action::Resume, Some((profile, ConcernKind::Batch(batch)))) => {
-                let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
-                open_in(profile, opening, context);
-            }
-            (Action::Resume, Some((profile, ConcernKind::NotDone(batch, _)))) => {
-                let opening = PaneRequest::Batch(batch.id, BatchAim::Retry);
-                open_in(profile, opening, context);
-            }
-            (Action::Edit, Some((profile, ConcernKind::Draft(id, _)))) => {
-                open_draft(profile, &id, context);
-            }
-            (Action::NextField, _) => {
-                let on = self.selected(context).cloned();
-                self.only_here = !self.only_here;
-                self.stay_on(on.as_ref(), context);
-            }
-            (Action::Hide, _) => self.hide(context),
-            (Action::ShowHidden, _) => {
-                let on = self.selected(context).cloned();
-                self.with_hidden = !self.with_hidden;
-                self.stay_on(on.as_ref(), context);
-            }
-            _ => {}
+        ConcernKind::Rotation(..) => ("?", "rotation open".into(), theme.unknown()),
+        ConcernKind::Change(_, operation, _) => {
+            let word = match operation {
+                Operation::Create => "create unknown",
+                Operation::Update => "update unknown",
+                _ => "first read unknown",
+            };
+            ("?", word.into(), theme.unknown())
         }
-    }
-
-    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
-        let is_hidden = |concern: &Concern| concern.hidden_until.is_some();
-        match action {
-            Action::NextField if self.only_here => Some("all profiles"),
-            Action::Resume if self.selected(context).is_some_and(can_be_retried) => Some("RETRY"),
-            Action::Hide if self.selected(context).is_some_and(is_hidden) => Some("show again"),
-            Action::Refresh if self.check_target(context).is_none() => Some("refresh"),
-            Action::ShowHidden if self.with_hidden => Some("without hidden"),
-            _ => None,
+        ConcernKind::HandOff { state, .. } if *state == HandOffState::Failed => {
+            ("x", "hand-off failed".into(), theme.error())
         }
-    }
-
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        let concern = self.selected(context);
-        let kind = concern.map(|concern| &concern.kind);
-        let (fits, why) = match action {
-            Action::HandOff | Action::Refresh | Action::Hide if self.working.is_waiting() => {
-                (false, "a row is being read")
+        ConcernKind::HandOff { .. } => ("x", "hand-off due".into(), theme.error()),
+        ConcernKind::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
+            Some(RunnerState::Running) => ("/", "batch running".into(), theme.focus()),
+            Some(RunnerState::Paused) => ("!", "batch paused".into(), theme.warning()),
+            Some(RunnerState::Killed | RunnerState::Silent) | None => {
+                ("x", "batch unfinished".into(), theme.error())
             }
-            Action::HandOff if matches!(kind, Some(ConcernKind::HandOff { .. })) => {
-                return concern.and_then(|concern| why_not_hand_off(concern, context));
+        },
+        ConcernKind::NotDone(..) => ("!", "batch not all done".into(), theme.warning()),
+        ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
+        ConcernKind::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
+        ConcernKind::Over(count, _) => {
+            let text = format!("{count} tokens over");
+            ("!", text, theme.age(TokenAge::Over))
+        }
+        ConcernKind::Due(1, _) => ("!", "1 token due".into(), theme.age(TokenAge::Due)),
+        ConcernKind::Due(count, _) => {
+            let text = format!("{count} tokens due");
+            ("!", text, theme.age(TokenAge::Due))
+        }
+        ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
+        ConcernKind::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
+    }
+}
+
+/// The key for the next step, and what it does.
+fn step(concern: &Concern, context: &Context) -> String {
+    let key = |action| context.keys.key(Focus::Attention, action);
+    if let Some(until) = concern.hidden_until {
+        let until = until.strftime("%d %b %H:%M UTC");
+        return format!("{} show; back {until}", key(Action::Hide));
+    }
+    let (enter, read) = (key(Action::Enter), key(Action::Refresh));
+    match &concern.kind {
+        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
+        ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
+        ConcernKind::Change(..) => format!("{read} read it"),
+        ConcernKind::HandOff { exit, .. } => {
+            let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
+            match why_not_hand_off(concern, context) {
+                Some(why) => why,
+                None => format!("{} run again{exit}", key(Action::HandOff)),
             }
-            Action::Enter => (
-                concern.is_some_and(|concern| concern.profile.is_some()),
-                "no profile for this row's place",
-            ),
-            Action::HandOff => (false, "this row is no hand-off"),
-            Action::Hide => (concern.is_some(), "no row here"),
-            Action::ShowHidden => (
-                self.with_hidden || self.hidden(context) > 0,
-                "no row is hidden",
-            ),
-            Action::Resume => (
-                matches!(kind, Some(ConcernKind::Batch(_))) || concern.is_some_and(can_be_retried),
-                "no batch here to resume or retry",
-            ),
-            Action::Edit => (
-                matches!(kind, Some(ConcernKind::Draft(..))),
-                "this row is no draft",
-            ),
-            _ => (true, ""),
-        };
-        (!fits).then(|| why.into())
-    }
-
-    fn journal_changed(&mut self, context: &mut Context) {
-        self.reload(context);
-    }
-
-    fn pending(&self) -> Vec<&Pending> {
-        vec![&self.list.pending, &self.working]
-    }
-
-    fn leave(&mut self, context: &mut Context) {
-        // A check or a hand-off continues; a message reports how it ended.
-        context.give_up(&self.list.pending);
-    }
-
-    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        match outcome {
-            Outcome::Attention(found) => self.take(found, context),
-            Outcome::Done(done) => {
-                let text = format!("Read {}", done.group.id);
-                context.say(Severity::Done, text);
-                self.reload(context);
+        }
+        ConcernKind::Batch(batch) => {
+            let (left, all) = (batch.counts.not_started, batch.counts.planned());
+            let told = batch.last_run_in_words(|at| context.when(at));
+            if batch.is_run() {
+                return format!("{enter} watch: {left} of {all} left");
             }
-            Outcome::HandedOff(handed) => {
-                if let Some(handed) = handed {
-                    let (severity, text) = handoff::describe(handed);
-                    context.say(severity, text);
+            match (left, batch.counts.unknown) {
+                (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
+                (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
+                _ => {
+                    let why = told.map_or_else(String::new, |told| format!(", {told}"));
+                    format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
                 }
-                self.reload(context);
             }
-            Outcome::Recovered(_) => self.reload(context),
-            Outcome::Hidden(until) => {
-                let text = until.map_or_else(
-                    || "The row is shown again".to_owned(),
-                    |until| {
-                        let key = context.keys.key(Focus::Attention, Action::ShowHidden);
-                        let until = until.strftime("%d %b %H:%M UTC");
-                        format!(
-                            "Hidden until {until}, or until it changes; {key} shows hidden rows"
-                        )
-                    },
-                );
-                context.say(Severity::Done, text);
-            }
-            Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
-                context.say_error(error);
-                self.reload(context);
-            }
-            _ => {}
         }
+        ConcernKind::NotDone(batch, _) => {
+            let done = batch.counts.in_short();
+            match batch.counts.not_applied {
+                0 => format!("{enter} look: {done}"),
+                _ => format!("{} retry: {done}", key(Action::Resume)),
+            }
+        }
+        ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),
+        ConcernKind::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
+        ConcernKind::Due(..) => {
+            let limit = concern.profile.and_then(|at| limit(at, context));
+            format!(
+                "{enter} list: next {}",
+                about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
+            )
+        }
+        ConcernKind::Draft(..) => format!("{} open", key(Action::Edit)),
+        ConcernKind::NoProfile(open) => format!("bind a profile: {open} open"),
     }
+}
 
-    fn job_panicked(&mut self, context: &mut Context) {
-        let key = context.keys.key(Focus::Attention, Action::Refresh);
-        let text = format!("Internal error, stopped; {key} reads again");
-        context.say(Severity::Error, text);
+fn since(concern: &Concern, context: &Context) -> String {
+    if let ConcernKind::Due(_, left) = concern.kind {
+        return format!("in {}", days(left));
     }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        view::draw(self, buffer, area, context)
-    }
+    let at = concern.since;
+    at.map_or_else(|| "-".into(), |at| context.stamp(at))
 }

@@ -161,10 +161,11 @@ impl Rows for Batches {
 
     fn columns(&self, is_wide: bool) -> Vec<Col<Row>> {
         let mut columns = vec![
-            col("     NO", (7, 7), 0, |(_, batch): &Row, context| {
+            col("   NO", (5, 7), 0, |(_, batch): &Row, context| {
                 let (sign, _, style) = state(batch, context);
-                Cell::new(format!("  {sign} {:>3}", batch.id.0)).styled(style)
+                Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style)
             })
+            .spread()
             .right(),
             col("WHAT", (6, 24), 2, |(_, batch): &Row, _| {
                 Cell::new(what(batch))
@@ -268,7 +269,7 @@ impl Rows for Batches {
         format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
     }
 
-    fn detail_rows(&self, _context: &Context) -> u16 {
+    fn detail_rows(_page: &BatchesPage, _context: &Context) -> u16 {
         7
     }
 

@@ -1,36 +1,35 @@
-//! Who did what to which group, and how it ended; append-only, newest first.
+//! Who did what to which group, and how it ended; append-only, newest first. A rotation is one row with its steps. From
+//! an entry back to its request: copied as curl, or prepared as an edit that reverts it. Nothing is sent from here.
 
-mod filter;
-mod reuse;
+use std::borrow::Cow;
 
-use crossterm::event::KeyEvent;
-use jiff::Timestamp;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::style::Style;
 
-use self::filter::HistoryFilter;
-use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::{
+        change::{Change, DesiredFields},
         group::UserGroupId,
         history::{Ending, Entry, changes_text},
+        merge::{self, Part},
+        operation_record::{OperationRecord, RecordGrouper},
+        undo,
     },
-    operations::{Changes, Numbered},
-    tui::widgets::text_field::TextField,
+    operations::{Method, as_curl, request},
+    search::{RowFacts, RowTest},
     tui::{
+        forms::group::GroupForm,
         keymap::{Action, Focus},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, col},
         state::{
-            context::Context,
-            message::{Job, Outcome, Pending},
+            context::{Context, Navigation},
+            message::{Job, Outcome},
+            navigation::{PaneRequest, Proposal},
+            notices::Severity,
         },
         theme::Theme,
         widgets::{
-            boxes::{titled, with_details},
             changes::{self, ChangeTarget},
-            columns::{Cell, Column, widest},
+            columns::Cell,
             text_page::TextPage,
         },
     },
@@ -45,224 +44,254 @@ enum CompareWith {
     Now,
 }
 
+/// An operation with its steps.
+#[derive(Debug)]
+pub struct Row {
+    number: i64,
+    /// How it began, with how it ended.
+    entry: Entry,
+    record: OperationRecord,
+}
+
 #[derive(Debug)]
 pub struct History {
     /// Limits the history to one group; `None`: the whole profile.
     id: Option<UserGroupId>,
-    entries: Vec<Numbered<Entry>>,
-    list: FilteredList,
-    /// What ages in the filter count from.
-    now: Timestamp,
+    rows: Vec<Row>,
     /// Show this difference instead of the entry.
     compare_with: Option<CompareWith>,
 }
 
-/// Rows of the box with the full entry.
-const DETAIL_ROWS: u16 = 8;
+pub type HistoryPage = ListPage<History>;
 
 impl History {
-    pub fn of(id: Option<UserGroupId>, context: &mut Context) -> Self {
-        let list = FilteredList::with_filter("");
-        context.ask(&list.pending, Job::History(id.clone()));
+    pub fn of(id: Option<UserGroupId>) -> Self {
         Self {
             id,
-            entries: Vec::new(),
-            list,
-            now: context.now,
+            rows: Vec::new(),
             compare_with: None,
         }
     }
-
-    /// Replaces the entries; the cursor stays on its entry.
-    fn take(&mut self, entries: &[Numbered<Entry>]) {
-        let on = self.rows().get(self.list.cursor.at).map(|one| one.number);
-        self.entries = entries.to_vec();
-        let rows = self.rows();
-        let found = rows.iter().position(|entry| Some(entry.number) == on);
-        let rows = rows.len();
-        self.list.stay_on(found, rows);
-    }
-
-    fn filter(&self) -> HistoryFilter {
-        HistoryFilter::parse(self.list.filter(), self.now)
-    }
-
-    fn shown(&self) -> Vec<&Entry> {
-        self.rows().iter().map(|numbered| &numbered.value).collect()
-    }
-
-    fn rows(&self) -> Vec<&Numbered<Entry>> {
-        let filter = self.filter();
-        let entries = self.entries.iter();
-        entries.filter(|entry| filter.finds(&entry.value)).collect()
-    }
 }
 
-impl View for History {
-    fn focus(&self) -> Focus {
-        self.list.focus(Focus::History)
+impl Rows for History {
+    type Row = Row;
+    type Key = i64;
+    const PLACE: Focus = Focus::History;
+    const TITLE: &'static str = "History";
+    const ROW: &'static str = "entry";
+    const TESTS: &'static [RowTest] = &[
+        RowTest::Time,
+        RowTest::Operator,
+        RowTest::Operation,
+        RowTest::Group,
+    ];
+
+    fn job(&self) -> Option<Job> {
+        Some(Job::History(self.id.clone()))
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "History".into()
-    }
-
-    fn status(&self, _context: &Context) -> String {
-        if self.list.pending.is_waiting() {
-            "reading".into()
-        } else {
-            format!("{} of {}", self.shown().len(), self.entries.len())
-        }
-    }
-
-    fn act(&mut self, action: Action, context: &mut Context) {
-        let rows = self.shown().len();
-        if self.list.act(action, rows, context) {
-            return;
-        }
-        match action {
-            Action::Refresh => context.ask(&self.list.pending, Job::History(self.id.clone())),
-            Action::CopyCurl => self.copy_curl(context),
-            Action::ReverseEdit => self.reverse(context),
-            Action::Detail => {
-                self.compare_with = match self.compare_with {
-                    None => Some(CompareWith::Before),
-                    Some(CompareWith::Before) => Some(CompareWith::Now),
-                    Some(CompareWith::Now) => None,
-                };
-            }
-            Action::Enter => {
-                let shown = self.shown();
-                let entry = shown.get(self.list.cursor.at);
-                let id = entry.map(|entry| entry.user_group_id.clone());
-                context.open_group(id, "no entry here");
-            }
-            _ => {}
-        }
-    }
-
-    fn field(&mut self) -> Option<&mut TextField> {
-        self.list.field()
-    }
-
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        self.now = context.now;
-        if self.list.key(key) {
-            self.list.cursor.at = 0;
-        }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.list.paste(text)
-    }
-
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        match action {
-            Action::CopyCurl => self.why_not_copy(),
-            Action::ReverseEdit => self.why_not_reverse(context),
-            Action::Enter if self.list.is_filtering() => None,
-            Action::Enter | Action::Detail if self.entry().is_err() => Some("none here".into()),
-            _ => self.list.disabled(action),
-        }
-    }
-
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        match (action, self.compare_with) {
-            (Action::Detail, Some(CompareWith::Before)) => Some("diff with now"),
-            (Action::Detail, Some(CompareWith::Now)) => Some("details"),
-            _ => None,
-        }
-    }
-
-    fn pending(&self) -> Vec<&Pending> {
-        vec![&self.list.pending]
-    }
-
-    fn changed(&mut self, _changes: &Changes, context: &mut Context) {
-        context.ask(&self.list.pending, Job::History(self.id.clone()));
-    }
-
-    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        if let Outcome::History(entries) = outcome {
-            self.take(entries);
-        } else if let Outcome::Failed(error) = outcome {
-            context.say_error(error);
-        }
-    }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
-        // A difference takes as many rows as it needs, up to half of the page.
-        let room = self.compare_with.map_or(DETAIL_ROWS, |_| u16::MAX);
-        let (rows, below) = with_details(area, room);
-        let title = match &self.id {
-            Some(id) => format!("History of {id}"),
-            None => "History".into(),
+    fn take(&mut self, outcome: &Outcome) -> bool {
+        let Outcome::History(entries) = outcome else {
+            return false;
         };
-        let nothing = self.filter().nothing();
-        let hint = if self.list.pending.is_waiting() {
-            "reading the history"
-        } else if !self.entries.is_empty() {
-            nothing.as_str()
-        } else {
-            "No changes yet: every create, update and rotate is recorded here"
-        };
-        let entries = self.shown();
-        self.list.draw(
-            buffer,
-            rows,
-            (&title, hint),
-            &entries,
-            (columns, |entry, here| cells(entry, context, here)),
-            context.theme,
-        );
-        if let Some(entry) = entries.get(self.list.cursor.at) {
-            let compare_with = match self.compare_with {
-                None => "",
-                Some(CompareWith::Before) => ": before and after it",
-                Some(CompareWith::Now) => ": after it and now",
-            };
-            let (what, id) = (entry.operation.as_str(), &entry.user_group_id);
-            let title = format!("{what} {id}{compare_with}");
-            let inner = titled(buffer, below, &title, false, context.theme);
-            let mut page = TextPage::new(inner.width, context.theme);
-            match self.compare_with {
-                None => describe(&mut page, entry, context),
-                Some(compare_with) => compare(&mut page, entry, compare_with, context),
+        let mut grouper = RecordGrouper::default();
+        let entries = entries.iter();
+        let mut records: Vec<_> = entries
+            .flat_map(|entry| grouper.push(entry.number, entry.value.clone()))
+            .collect();
+        records.extend(grouper.finish());
+        let rows = records.into_iter().map(|record| {
+            let (number, entry) = record.whole();
+            Row {
+                number,
+                entry,
+                record,
             }
-            page.draw_still(buffer, inner);
+        });
+        self.rows = rows.collect();
+        self.rows.sort_by_key(|row| -row.number);
+        true
+    }
+
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Row> {
+        self.rows.iter().collect()
+    }
+
+    fn key(row: &Row) -> i64 {
+        row.number
+    }
+
+    fn facts(row: &Row) -> RowFacts<'_> {
+        RowFacts {
+            at: Some(row.entry.at),
+            by: Some(&row.entry.by),
+            operation: Some(row.entry.operation),
         }
-        cursor
+    }
+
+    fn group(row: &Row) -> Option<&str> {
+        Some(row.entry.user_group_id.as_str())
+    }
+
+    fn more_words(row: &Row, _context: &Context) -> String {
+        let reason = row.entry.reason.as_deref().unwrap_or_default();
+        format!("{} {reason}", row.entry.ending.as_str())
+    }
+
+    fn columns(&self, _is_wide: bool) -> Vec<Col<Row>> {
+        vec![
+            col("WHEN", (5, 12), 1, |row: &Row, context| {
+                Cell::new(context.stamp(row.entry.at))
+            })
+            .kept(12)
+            .right(),
+            col("WHAT", (6, 7), 0, |row: &Row, _| {
+                Cell::new(row.entry.operation.as_str())
+            })
+            .kept(7),
+            col("GROUP", (8, 40), 0, |row: &Row, _| {
+                Cell::new(row.entry.user_group_id.as_str())
+            })
+            .id(),
+            col("RESULT", (11, 14), 2, |row: &Row, context| {
+                let ending = result(row);
+                let word = ending.as_str().replace('_', " ");
+                Cell::new(word).styled(ending_style(ending, context.theme))
+            })
+            .kept(14),
+            col("BY", (12, 24), 3, |row: &Row, _| {
+                Cell::new(row.entry.by.as_str())
+            }),
+            col("TOKEN", (20, 20), 4, |row: &Row, context| {
+                Cell::new(tokens(&row.entry, context.theme))
+            }),
+        ]
+    }
+
+    fn commands() -> &'static [Command<HistoryPage>] {
+        &[
+            Command {
+                action: Action::Enter,
+                can: HistoryPage::needs_row,
+                run: HistoryPage::open_group,
+            },
+            Command {
+                action: Action::ReverseEdit,
+                can: can_reverse,
+                run: reverse,
+            },
+            Command {
+                action: Action::Detail,
+                can: |page, context| {
+                    page.needs_row(context)?;
+                    Ok(match page.kind.compare_with {
+                        None => None,
+                        Some(CompareWith::Before) => Some("diff with now"),
+                        Some(CompareWith::Now) => Some("details"),
+                    })
+                },
+                run: |page, _| {
+                    page.kind.compare_with = match page.kind.compare_with {
+                        None => Some(CompareWith::Before),
+                        Some(CompareWith::Before) => Some(CompareWith::Now),
+                        Some(CompareWith::Now) => None,
+                    };
+                },
+            },
+            Command {
+                action: Action::CopyCurl,
+                can: |page, context| {
+                    let wanted = entry(page, context).and_then(undo::created_with);
+                    wanted.map(|_| None).map_err(Cow::from)
+                },
+                run: copy_curl,
+            },
+        ]
+    }
+
+    fn heading(&self) -> Cow<'static, str> {
+        match &self.id {
+            Some(id) => format!("History of {id}").into(),
+            None => Self::TITLE.into(),
+        }
+    }
+
+    fn when_empty(&self, _context: &Context) -> String {
+        "No changes yet: every create, update and rotate is recorded here".into()
+    }
+
+    /// A difference takes as many rows as it needs, up to half of the page.
+    fn detail_rows(page: &HistoryPage, _context: &Context) -> u16 {
+        page.kind.compare_with.map_or(9, |_| u16::MAX)
+    }
+
+    fn describe(&self, row: &Row, page: &mut TextPage, context: &Context) -> String {
+        let compared = match self.compare_with {
+            None => "",
+            Some(CompareWith::Before) => ": before and after it",
+            Some(CompareWith::Now) => ": after it and now",
+        };
+        match self.compare_with {
+            None => describe(page, row, context),
+            Some(compare_with) => compare(page, &row.entry, compare_with, context),
+        }
+        let (what, id) = (row.entry.operation.as_str(), &row.entry.user_group_id);
+        format!("{what} {id}{compared}")
     }
 }
 
-fn columns(window: &[&Entry]) -> Vec<Column> {
-    let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
-    let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(12);
-    vec![
-        Column::new("WHEN", 5, 5, 0).right(),
-        Column::new("WHAT", 6, 6, 0),
-        Column::new("GROUP", ids, ids, 0).id(),
-        Column::new("RESULT", 11, 14, 1),
-        Column::new("BY", 12, who, 2),
-        Column::new("TOKEN", 20, 20, 3),
-    ]
+/// How it ended; a new token that did not arrive counts more than that it is confirmed.
+fn result(row: &Row) -> Ending {
+    let handed = row.record.handed_off();
+    let failed = handed.filter(|ending| *ending == Ending::NotHandedOff);
+    failed.unwrap_or(row.entry.ending)
 }
 
-fn cells<'a>(entry: &'a Entry, context: &Context, here: bool) -> Vec<Cell<'a>> {
-    let ending = Cell::new(entry.ending.as_str().replace('_', " "));
-    vec![
-        Cell::new(context.clock(entry.at)),
-        Cell::new(entry.operation.as_str()),
-        Cell::new(entry.user_group_id.as_str()),
-        if here {
-            ending
-        } else {
-            ending.styled(ending_style(entry.ending, context.theme))
-        },
-        Cell::new(entry.by.as_str()),
-        Cell::new(tokens(entry, context.theme)),
-    ]
+fn describe(page: &mut TextPage, row: &Row, context: &Context) {
+    let (entry, theme) = (&row.entry, context.theme);
+    let ending = result(row);
+    let word = ending.as_str().replace('_', " ");
+    let at = context.whole_time(entry.at);
+    page.field("result", &word, ending_style(ending, theme), &at);
+    if let Some(changes) = &entry.changes {
+        page.field("changes", &changes_text(changes), Style::new(), "");
+    }
+    let tokens = tokens(entry, theme);
+    if !tokens.is_empty() {
+        page.field("token", &tokens, Style::new(), "fingerprints");
+    }
+    if let Some(reason) = &entry.reason {
+        page.field("reason", reason, Style::new(), "");
+    }
+    if let [(_, _)] = &row.record.steps[..] {
+        if let Some(note) = &entry.note {
+            page.field("note", note, Style::new(), "");
+        }
+        page.field("by", &entry.by, Style::new(), "");
+        return;
+    }
+    for (at, (_, step)) in row.record.steps.iter().enumerate() {
+        let label = if at == 0 { "steps" } else { "" };
+        let reason = step.reason.as_ref().filter(|_| step.reason != entry.reason);
+        let said = reason.into_iter().chain(&step.note);
+        let note: String = said.map(|text| format!(": {text}")).collect();
+        let word = step.ending.as_str().replace('_', " ");
+        let when = format!("{} by {}", context.whole_time(step.at), step.by);
+        let text = format!("{} {word}{note}", step.operation.as_str());
+        page.field(label, &text, ending_style(step.ending, theme), &when);
+    }
+}
+
+fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, context: &Context) {
+    let theme = context.theme;
+    match difference(entry, compare_with, context) {
+        Ok(change) if change.is_empty() => {
+            page.text("The same now as after this entry.", theme.ok());
+        }
+        Ok(change) => changes::write(page, &change, ChangeTarget::Creation, false, theme),
+        Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
+    }
 }
 
 fn tokens(entry: &Entry, theme: Theme) -> String {
@@ -275,40 +304,102 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
     }
 }
 
-fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, context: &Context) {
-    let theme = context.theme;
-    match reuse::difference(entry, compare_with, context) {
-        Ok(change) if change.is_empty() => {
-            page.text("The same now as after this entry.", theme.ok());
-        }
-        Ok(change) => changes::write(page, &change, ChangeTarget::Creation, false, theme),
-        Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
+fn entry<'a>(page: &'a HistoryPage, context: &'a Context) -> Result<&'a Entry, &'static str> {
+    let row = page.selected(context).ok_or("no entry here")?;
+    Ok(&row.entry)
+}
+
+/// What the entry changed, or how that compares with the current group; otherwise why that cannot be shown.
+fn difference(
+    entry: &Entry,
+    compare_with: CompareWith,
+    context: &Context,
+) -> Result<Change, &'static str> {
+    let (before, after) = undo::changed(entry)?;
+    if compare_with == CompareWith::Before {
+        return Ok(Change::between(&before, &after));
+    }
+    let group = context.groups.get(&entry.user_group_id);
+    let known = DesiredFields::of(&group.ok_or(why_not_known(context))?);
+    let parts = merge::parts(&[&before, &after]);
+    if !parts.iter().all(|part| part.is_known_in(&known)) {
+        return Err("the current values are unknown");
+    }
+    let mut now = after.clone();
+    for part in &parts {
+        part.carry(&known, &mut now);
+    }
+    Ok(Change::between(&after, &now))
+}
+
+fn why_not_known(context: &Context) -> &'static str {
+    context
+        .why_incomplete()
+        .unwrap_or("the group is not in the directory")
+}
+
+fn copy_curl(page: &mut HistoryPage, context: &mut Context) {
+    let Ok(entry) = entry(page, context) else {
+        return;
+    };
+    if let (Ok(wanted), Some(profile)) = (undo::created_with(entry), context.profile()) {
+        let request = request(&entry.user_group_id, &wanted);
+        let curl = as_curl(profile, Method::Get, &request);
+        context.copy("curl command", &curl);
     }
 }
 
-fn describe(page: &mut TextPage, entry: &Entry, context: &Context) {
-    let ending = entry.ending.as_str().replace('_', " ");
-    let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    page.field(
-        "result",
-        &ending,
-        ending_style(entry.ending, context.theme),
-        &at,
-    );
-    if let Some(changes) = &entry.changes {
-        page.field("changes", &changes_text(changes), Style::new(), "");
+fn can_reverse(page: &HistoryPage, context: &Context) -> Can {
+    if let Some(why) = context.read_only_reason() {
+        return Err(why.into());
     }
-    let tokens = tokens(entry, context.theme);
-    if !tokens.is_empty() {
-        page.field("token", &tokens, Style::new(), "fingerprints");
+    reversal(page, context).map(|_| None).map_err(Cow::from)
+}
+
+/// The fields that the update of the entry changed, and their values before.
+fn reversal(
+    page: &HistoryPage,
+    context: &Context,
+) -> Result<(Vec<Part>, DesiredFields), &'static str> {
+    let entry = entry(page, context)?;
+    let (parts, before) = undo::before(entry)?;
+    let group = context.groups.get(&entry.user_group_id);
+    let now = DesiredFields::of(&group.ok_or(why_not_known(context))?);
+    if parts.iter().all(|part| part.is_known_in(&now)) {
+        Ok((parts, before))
+    } else {
+        Err("the current values are unknown")
     }
-    if let Some(reason) = &entry.reason {
-        page.field("reason", reason, Style::new(), "");
+}
+
+/// Opens the form and its review with the values that these parts had before the update.
+fn reverse(page: &mut HistoryPage, context: &mut Context) {
+    let (Ok(entry), Ok((parts, before))) = (entry(page, context), reversal(page, context)) else {
+        return;
+    };
+    let Some(group) = context.groups.get(&entry.user_group_id) else {
+        return;
+    };
+    let at = entry.at;
+    match GroupForm::carrying(&group, &parts, &before, context) {
+        Ok(mut edit) => {
+            let age = context.age(at);
+            let text = format!("Filled with what it was {age} ago, before that update");
+            context.say(Severity::Info, text);
+            edit.prefilled = edit.wanted().ok();
+            let proposal = edit.proposal(context);
+            context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
+            if let Some(proposal) = proposal {
+                let proposal = Proposal {
+                    restores: true,
+                    ..proposal
+                };
+                let review = PaneRequest::Review(Box::new(proposal));
+                context.navigate(Navigation::Push(review));
+            }
+        }
+        Err(why) => context.say(Severity::Warning, why),
     }
-    if let Some(note) = &entry.note {
-        page.field("note", note, Style::new(), "");
-    }
-    page.field("by", &entry.by, Style::new(), "");
 }
 
 pub(super) fn ending_style(ending: Ending, theme: Theme) -> Style {

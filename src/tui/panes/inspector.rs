@@ -1,112 +1,217 @@
 //! The request inspector: the last exchanges of this session over all profiles, one per row; Enter shows one in full.
 //! Secrets were removed before the exchanges got here.
 
-pub mod page;
+use std::borrow::Cow;
 
-use crossterm::event::KeyEvent;
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    style::Style,
-};
+use ratatui::style::Style;
 
-use super::{View, filtered_list::FilteredList};
 use crate::{
-    operations::ExchangeKind,
-    search::normalize::lowered,
-    tui::widgets::text_field::TextField,
+    domain::history::Operation,
+    operations::{Body, Call, ExchangeKind},
+    search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
+        kit::list_page::{Can, Col, Command, ListPage, Rows, Whole, col},
         state::{
             context::{Context, Navigation},
             exchanges::Exchange,
             in_flight::spinner_frame,
-            message::Ticket,
+            message::{ProfileIndex, Ticket},
             notices::Severity,
         },
         theme::Theme,
-        widgets::{
-            boxes::{page as page_box, page_room},
-            columns::{Cell, Column, widest},
-            scroll::Cursor,
-            text_page::TextPage,
-        },
+        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 
-#[derive(Debug)]
-pub struct Inspector {
-    list: FilteredList,
+#[derive(Debug, Default)]
+pub struct Requests {
     failed_only: bool,
-    /// The exchange under the cursor; the cursor stays on it when others arrive.
-    chosen: Option<u64>,
-    whole: Option<ShownExchange>,
 }
 
-/// A single exchange; a copy, because the ring buffer drops old ones.
-#[derive(Debug)]
-struct ShownExchange {
-    exchange: Box<Exchange>,
-    scroll: Cursor,
-}
+pub type RequestsPage = ListPage<Requests>;
 
-impl Default for Inspector {
-    fn default() -> Self {
-        Self {
-            list: FilteredList::with_filter(""),
-            failed_only: false,
-            chosen: None,
-            whole: None,
+impl Rows for Requests {
+    type Row = Exchange;
+    type Key = u64;
+    const PLACE: Focus = Focus::Requests;
+    const TITLE: &'static str = "Requests";
+    const ROW: &'static str = "request";
+    const TESTS: &'static [RowTest] = &[RowTest::Time, RowTest::Operation, RowTest::Group];
+    const FOLLOWS_FIRST: bool = true;
+
+    /// Exchanges in flight, then those that ended.
+    fn all<'a>(&'a self, context: &'a Context) -> Vec<&'a Exchange> {
+        let in_flight = context.exchanges.in_flight();
+        in_flight.chain(context.exchanges.all()).collect()
+    }
+
+    fn key(row: &Exchange) -> u64 {
+        row.number
+    }
+
+    fn is_shown(&self, row: &Exchange, _context: &Context) -> bool {
+        !self.failed_only || row.is_failed()
+    }
+
+    fn profile(row: &Exchange, context: &Context) -> Option<ProfileIndex> {
+        let mut profiles = context.profiles.iter();
+        let at = profiles.position(|profile| profile.name == row.recorded.profile);
+        at.map(ProfileIndex)
+    }
+
+    fn facts(row: &Exchange) -> RowFacts<'_> {
+        RowFacts {
+            at: Some(row.at),
+            by: None,
+            operation: match row.recorded.call {
+                Call::GetOrCreate => Some(Operation::Get),
+                Call::Create => Some(Operation::Create),
+                Call::Update => Some(Operation::Update),
+                Call::Rotate => Some(Operation::Rotate),
+                Call::Probe => None,
+            },
         }
     }
-}
 
-impl Inspector {
-    /// The rows that match: exchanges in flight, then those that ended.
-    fn shown<'d>(&self, context: &'d Context) -> Vec<&'d Exchange> {
-        let words = self.list.words();
-        let is_meant = |exchange: &&Exchange| {
-            let recorded = &exchange.recorded;
-            let id = recorded.id.as_deref().unwrap_or_default();
-            let what = (
-                &recorded.profile,
-                recorded.call.word(),
-                id,
-                exchange.status(),
-            );
-            let text = lowered(&format!("{} {} {} {}", what.0, what.1, what.2, what.3));
-            (!self.failed_only || exchange.is_failed())
-                && words.iter().all(|word| text.contains(word.as_str()))
+    fn group(row: &Exchange) -> Option<&str> {
+        row.recorded.id.as_deref()
+    }
+
+    fn columns(&self, _is_wide: bool) -> Vec<Col<Exchange>> {
+        vec![
+            col("", (1, 1), 0, |row: &Exchange, context| {
+                let style = style(row.recorded.kind, context.theme);
+                Cell::new(sign(row, context).to_string()).styled(style)
+            }),
+            col("TIME UTC", (8, 8), 1, |row: &Exchange, _| {
+                Cell::new(row.at.strftime("%H:%M:%S").to_string())
+            }),
+            col("PROFILE", (7, 24), 2, |row: &Exchange, _| {
+                Cell::new(row.recorded.profile.as_str())
+            }),
+            col("WHAT", (11, 11), 0, |row: &Exchange, _| {
+                let call = row.recorded.call;
+                Cell::new(format!("{} {}", call.method(), call.word()))
+            }),
+            col("GROUP", (8, 40), 0, |row: &Exchange, _| {
+                Cell::new(row.recorded.id.as_deref().unwrap_or("?"))
+            })
+            .id(),
+            col("STATUS", (10, 17), 0, |row: &Exchange, context| {
+                Cell::new(row.status()).styled(style(row.recorded.kind, context.theme))
+            })
+            .spread(),
+            col("TOOK", (7, 8), 4, |row: &Exchange, context| {
+                Cell::new(took(row, context))
+            })
+            .spread()
+            .right(),
+            col("SIZE", (6, 8), 5, |row: &Exchange, _| {
+                let answer = row.recorded.answer.as_ref();
+                Cell::new(answer.map_or_else(|| "-".into(), |body| size(body.size)))
+            })
+            .spread()
+            .right(),
+        ]
+    }
+
+    fn commands() -> &'static [Command<RequestsPage>] {
+        &[
+            Command {
+                action: Action::Enter,
+                can: RequestsPage::needs_row,
+                run: |page, context| {
+                    if let Some(row) = page.selected(context).cloned() {
+                        page.show_whole(row);
+                    }
+                },
+            },
+            Command {
+                action: Action::Stop,
+                can: |page, context| match cancellable(page, context) {
+                    Some(_) => Ok(None),
+                    None => Err("nothing to cancel".into()),
+                },
+                run: |page, context| {
+                    if let Some(ticket) = cancellable(page, context) {
+                        context.navigate(Navigation::CancelRead(ticket));
+                    }
+                },
+            },
+            Command {
+                action: Action::CopyMenu,
+                can: |page, context| can_copy(page.selected(context)),
+                run: |page, context| copy(page.selected(context).cloned().as_ref(), context),
+            },
+            Command {
+                action: Action::FailedOnly,
+                can: |page, context| match page.kind.failed_only {
+                    false if context.exchanges.all().len() == 0 => {
+                        Err("no request has ended".into())
+                    }
+                    failed_only => Ok(failed_only.then_some("all")),
+                },
+                run: |page, _| page.kind.failed_only = !page.kind.failed_only,
+            },
+        ]
+    }
+
+    fn heading(&self) -> Cow<'static, str> {
+        "Requests of this session, newest first".into()
+    }
+
+    fn status(page: &RequestsPage, context: &Context) -> String {
+        let in_flight = match context.exchanges.in_flight().len() {
+            0 => String::new(),
+            count => format!("{count} in flight   "),
         };
-        let all = context.exchanges.in_flight().chain(context.exchanges.all());
-        all.filter(is_meant).collect()
+        let failed = if page.kind.failed_only {
+            "failed only   "
+        } else {
+            ""
+        };
+        let ended = context.exchanges.all().len();
+        format!("{in_flight}{failed}{ended} this session")
     }
 
-    fn current<'d>(&'d self, context: &'d Context) -> Option<&'d Exchange> {
-        match &self.whole {
-            Some(whole) => Some(&whole.exchange),
-            None => self.shown(context).get(self.list.cursor.at).copied(),
-        }
-    }
-
-    fn choose(&mut self, context: &Context) {
-        let below = self.shown(context).get(self.list.cursor.at).copied();
-        self.chosen = below.map(|exchange| exchange.number);
-    }
-
-    /// The job of the row, if it is a read in flight.
-    fn cancellable(&self, context: &Context) -> Option<Ticket> {
-        let exchange = self.current(context)?;
-        let is_in_flight = exchange.recorded.kind == ExchangeKind::InFlight;
-        let ticket = exchange.ticket();
-        (is_in_flight && context.can_cancel(ticket)).then_some(ticket)
+    fn when_empty(&self, _context: &Context) -> String {
+        "Nothing was sent yet: opening a group reads it from the service".into()
     }
 }
 
-fn text_page(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
-    let mut page = TextPage::new(width, theme);
-    page::describe(&mut page, exchange, theme);
-    page
+/// The job of the row, if it is a read in flight.
+fn cancellable(page: &RequestsPage, context: &Context) -> Option<Ticket> {
+    let exchange = page.selected(context)?;
+    let is_in_flight = exchange.recorded.kind == ExchangeKind::InFlight;
+    let ticket = exchange.ticket();
+    (is_in_flight && context.can_cancel(ticket)).then_some(ticket)
+}
+
+impl Whole for Exchange {
+    fn place(&self) -> Focus {
+        Focus::Request
+    }
+
+    fn title(&self) -> String {
+        format!("Request {}", self.number)
+    }
+
+    fn status(&self) -> String {
+        self.verdict().into()
+    }
+
+    fn write(&self, page: &mut TextPage, context: &Context) {
+        describe(page, self, context.theme);
+    }
+
+    fn copy(&self, context: &mut Context) {
+        copy(Some(self), context);
+    }
+
+    fn can_copy(&self) -> Can {
+        can_copy(Some(self))
+    }
 }
 
 /// Copies a request, or says why that is not possible.
@@ -118,208 +223,72 @@ pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
     }
 }
 
-/// Why a request cannot be copied.
-pub(super) fn why_no_copy(exchange: Option<&Exchange>) -> Option<String> {
+/// Whether a request can be copied.
+pub(super) fn can_copy(exchange: Option<&Exchange>) -> Can {
     match exchange.map(Exchange::curl) {
-        Some(Ok(_)) => None,
-        Some(Err(why)) => Some(why.into()),
-        None => Some("no request here".into()),
+        Some(Ok(_)) => Ok(None),
+        Some(Err(why)) => Err(why.into()),
+        None => Err("no request here".into()),
     }
 }
 
-impl View for Inspector {
-    fn focus(&self) -> Focus {
-        match self.whole {
-            Some(_) => Focus::Request,
-            None => self.list.focus(Focus::Requests),
-        }
-    }
-
-    fn title(&self, _context: &Context) -> String {
-        match &self.whole {
-            Some(whole) => format!("Request {}", whole.exchange.number),
-            None => "Requests".into(),
-        }
-    }
-
-    fn status(&self, context: &Context) -> String {
-        if let Some(whole) = &self.whole {
-            return whole.exchange.verdict().into();
-        }
-        let in_flight = match context.exchanges.in_flight().len() {
-            0 => String::new(),
-            count => format!("{count} in flight   "),
-        };
-        let failed = if self.failed_only {
-            "failed only   "
-        } else {
-            ""
-        };
-        let ended = context.exchanges.all().len();
-        format!("{in_flight}{failed}{ended} this session")
-    }
-
-    fn act(&mut self, action: Action, context: &mut Context) {
-        if let Some(whole) = &mut self.whole {
-            let (width, rows) = page_room(context.size);
-            let last = text_page(&whole.exchange, width, context.theme).last_scroll(rows);
-            if whole.scroll.act(action, last + 1, usize::from(rows)) {
-                return;
-            }
-            match action {
-                Action::Back => self.whole = None,
-                Action::CopyMenu => copy(Some(&whole.exchange.clone()), context),
-                _ => {}
-            }
-            return;
-        }
-        let rows = self.shown(context).len();
-        if self.list.act(action, rows, context) {
-            self.choose(context);
-            return;
-        }
-        match action {
-            Action::Enter => {
-                if let Some(exchange) = self.current(context).cloned() {
-                    self.chosen = Some(exchange.number);
-                    self.whole = Some(ShownExchange {
-                        exchange: Box::new(exchange),
-                        scroll: Cursor::default(),
-                    });
-                }
-            }
-            Action::CopyMenu => copy(self.current(context).cloned().as_ref(), context),
-            Action::Stop => {
-                if let Some(ticket) = self.cancellable(context) {
-                    context.navigate(Navigation::CancelRead(ticket));
-                }
-            }
-            Action::FailedOnly => {
-                self.failed_only = !self.failed_only;
-                self.list.cursor.at = 0;
-                self.choose(context);
-            }
-            _ => {}
-        }
-    }
-
-    fn field(&mut self) -> Option<&mut TextField> {
-        self.list.field()
-    }
-
-    fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        if self.list.key(key) {
-            self.list.cursor.at = 0;
-            self.choose(context);
-        }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.list.paste(text)
-    }
-
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        (action == Action::FailedOnly && self.failed_only).then_some("all")
-    }
-
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        match action {
-            Action::CopyMenu => why_no_copy(self.current(context)),
-            Action::Enter if !self.list.is_filtering() && self.current(context).is_none() => {
-                Some("none here".into())
-            }
-            Action::FailedOnly if !self.failed_only && context.exchanges.all().len() == 0 => {
-                Some("no request has ended".into())
-            }
-            Action::Refresh => Some("nothing to read".into()),
-            Action::Stop if self.cancellable(context).is_none() => Some("nothing to cancel".into()),
-            _ => self.list.disabled(action),
-        }
-    }
-
-    fn sync(&mut self, context: &mut Context) {
-        let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
-        let shown = self.shown(context);
-        let at = chosen.and_then(|number| shown.iter().position(|one| one.number == number));
-        self.list.stay_on(at, shown.len());
-        self.choose(context);
-    }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        if let Some(whole) = &self.whole {
-            let title = format!("Request {}", whole.exchange.number);
-            let inner = page_box(buffer, area, &title, context.theme);
-            text_page(&whole.exchange, inner.width, context.theme).draw(
-                buffer,
-                inner,
-                whole.scroll.at,
-            );
-            return None;
-        }
-        let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
-        let title = "Requests of this session, newest first";
-        let hint = match context.exchanges.all().len() {
-            0 => "Nothing was sent yet: opening a group reads it from the service",
-            _ => "No such request",
-        };
-        let all = self.shown(context);
-        self.list.draw(
-            buffer,
-            area,
-            (title, hint),
-            &all,
-            (columns, |exchange, here| cells(exchange, context, here)),
-            context.theme,
-        );
-        cursor
+/// In bytes, KiB or MiB.
+fn size(bytes: usize) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} B"),
+        1_024..1_048_576 => format!("{} K", bytes / 1_024),
+        _ => format!("{} M", bytes / 1_048_576),
     }
 }
 
-fn columns(window: &[&Exchange]) -> Vec<Column> {
-    let ids = window.iter().filter_map(|one| one.recorded.id.as_deref());
-    let ids = widest(ids, 40).max(8);
-    let profiles = window.iter().map(|one| one.recorded.profile.as_str());
-    vec![
-        Column::new("", 1, 1, 0),
-        Column::new("TIME UTC", 8, 8, 1),
-        Column::new("PROFILE", 7, widest(profiles, 24).max(7), 2),
-        Column::new("WHAT", 11, 11, 0),
-        Column::new("GROUP", ids, ids, 0).id(),
-        Column::new("STATUS", 10, 17, 0),
-        Column::new("TOOK", 7, 8, 4).right(),
-        Column::new("SIZE", 6, 8, 5).right(),
-    ]
-}
-
-fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<'a>> {
+/// Writes the exchange in full.
+pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, theme: Theme) {
     let recorded = &exchange.recorded;
-    let styled = |text: String| {
-        let cell = Cell::new(text);
-        if here {
-            cell
-        } else {
-            cell.styled(style(recorded.kind, context.theme))
-        }
+    let group = recorded.id.as_deref().unwrap_or("a group unknown here");
+    let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
+    let at = exchange.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    page.field("request", &what, theme.title(), &at);
+    let took = format!("{}ms", recorded.duration.as_millis());
+    let verdict = exchange.verdict();
+    page.field("result", verdict, style(recorded.kind, theme), &took);
+    if !recorded.words.is_empty() {
+        page.field("", &recorded.words, Style::new(), "");
+    }
+    page.blank();
+    page.heading(&format!("{} {}", recorded.call.method(), recorded.url));
+    page.text("content-type, accept: application/json", theme.dim());
+    body(page, &recorded.request, theme);
+    page.blank();
+    let Some(status) = recorded.status else {
+        page.heading(match recorded.kind {
+            ExchangeKind::InFlight => "Waiting for the response",
+            _ => "No response",
+        });
+        return;
     };
-    vec![
-        styled(sign(exchange, context).to_string()),
-        Cell::new(exchange.at.strftime("%H:%M:%S").to_string()),
-        Cell::new(recorded.profile.as_str()),
-        Cell::new(format!(
-            "{} {}",
-            recorded.call.method(),
-            recorded.call.word()
-        )),
-        Cell::new(recorded.id.as_deref().unwrap_or("?")),
-        styled(exchange.status()),
-        Cell::new(took(exchange, context)),
-        Cell::new(
-            recorded
-                .answer
-                .as_ref()
-                .map_or_else(|| "-".into(), |body| page::size(body.size)),
-        ),
-    ]
+    let length = recorded.answer.as_ref().map_or(0, |body| body.size);
+    page.heading(&format!("HTTP {status}, {}", size(length)));
+    for (name, value) in &recorded.headers {
+        page.text(&format!("{name}: {value}"), theme.dim());
+    }
+    if let Some(answer) = &recorded.answer {
+        body(page, answer, theme);
+    }
+}
+
+fn body(page: &mut TextPage, body: &Body, theme: Theme) {
+    if body.size == 0 {
+        page.text("(no body)", theme.dim());
+    }
+    page.json(body.text.lines().map(|line| (None, line)));
+    if body.is_cut {
+        let note = format!("(cut: only the beginning of {} is kept)", size(body.size));
+        page.text(&note, theme.warning());
+    }
+    if body.is_masked {
+        let note = "(secrets are hidden; a number after **** tells tokens apart)";
+        page.text(note, theme.dim());
+    }
 }
 
 /// The sign of its state, for terminals without colour.
@@ -348,7 +317,7 @@ fn took(exchange: &Exchange, context: &Context) -> String {
 }
 
 /// The colour of a verdict.
-pub(super) fn style(kind: ExchangeKind, theme: Theme) -> Style {
+fn style(kind: ExchangeKind, theme: Theme) -> Style {
     match kind {
         ExchangeKind::InFlight => Style::new(),
         ExchangeKind::Done => theme.ok(),

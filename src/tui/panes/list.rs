@@ -28,7 +28,7 @@ use flags::Flags;
 use marks::Marks;
 use summary::Summary;
 
-use super::{Click, View, compare::Compare, filtered_list::FilteredList};
+use super::{Click, View, compare::Compare};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
@@ -37,6 +37,7 @@ use crate::{
     tui::{
         forms::group::GroupForm,
         keymap::{Action, Focus},
+        kit::filter::Filter,
         state::{
             batch::BatchRun,
             context::{Context, Navigation},
@@ -50,7 +51,10 @@ use crate::{
 
 #[derive(Debug)]
 pub struct List {
-    rows: FilteredList,
+    filter: Filter,
+    cursor: Cursor,
+    /// Reads the groups.
+    reading: Pending,
     finder: Finder,
     detail: bool,
     /// The chosen columns; empty: the default columns.
@@ -83,10 +87,12 @@ impl List {
         let view = context.views.get(&context.current).cloned();
         let untouched = view.is_none();
         let view = view.unwrap_or_default();
-        let rows = FilteredList::with_filter(&view.filter);
-        context.ask(&rows.pending, Job::List);
+        let reading = Pending::default();
+        context.ask(&reading, Job::List);
         Self {
-            rows,
+            filter: Filter::with(&view.filter),
+            cursor: Cursor::default(),
+            reading,
             finder: Finder::of(&view),
             detail: true,
             columns: view.columns,
@@ -108,10 +114,10 @@ impl List {
     /// Filter, order and columns, to be stored for the next time.
     pub fn current_view(&self) -> ListView {
         ListView {
-            filter: if self.rows.hides_filter() {
+            filter: if self.filter.is_hidden() {
                 String::new()
             } else {
-                self.rows.filter().to_owned()
+                self.filter.text().to_owned()
             },
             sort: self.finder.sort.clone(),
             reverse: self.finder.reverse,
@@ -121,7 +127,7 @@ impl List {
     }
 
     fn id(&self) -> Option<UserGroupId> {
-        self.finder.id(self.rows.cursor.at)
+        self.finder.id(self.cursor.at)
     }
 
     fn group(&self, context: &Context) -> Option<KnownGroup> {
@@ -134,9 +140,9 @@ impl List {
             return;
         }
         let view = view.cloned().unwrap_or_default();
-        if self.untouched && !self.rows.is_filtering() && self.current_view() == ListView::default()
+        if self.untouched && !self.filter.is_typing() && self.current_view() == ListView::default()
         {
-            self.rows.set_filter(&view.filter);
+            self.filter.set_text(&view.filter);
             self.finder = Finder::of(&view);
             self.columns.clone_from(&view.columns);
             // The filter is visible above the list as well, so any other message is more useful.
@@ -155,7 +161,7 @@ impl List {
     fn save_view(&mut self, context: &mut Context) {
         let now = self.current_view();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
-        if is_new && !self.rows.is_filtering() && !self.saving.is_waiting() {
+        if is_new && !self.filter.is_typing() && !self.saving.is_waiting() {
             context.ask(&self.saving, Job::KeepView(now.clone()));
             self.kept = Some(now);
         }
@@ -166,8 +172,8 @@ impl List {
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
         // The best match of a new filter comes first.
-        let row = row.unwrap_or(if is_other { 0 } else { self.rows.cursor.at });
-        self.rows.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
+        let row = row.unwrap_or(if is_other { 0 } else { self.cursor.at });
+        self.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
     }
 
     /// The cursor has moved: if it was on the old row long enough, the changes of that row count as seen.
@@ -185,9 +191,9 @@ impl List {
 
     /// Applies this filter.
     pub fn filter_by(&mut self, text: &str) {
-        self.rows.clear();
-        self.rows.set_filter(text);
-        self.rows.cursor.at = 0;
+        self.filter.clear();
+        self.filter.set_text(text);
+        self.cursor.at = 0;
     }
 
     /// Moves to the next or previous row with a flag, wrapping around.
@@ -196,7 +202,7 @@ impl List {
         let count = self.finder.shown().len();
         let row = |step: usize| {
             let step = if is_next { step } else { count - step };
-            (self.rows.cursor.at + step) % count.max(1)
+            (self.cursor.at + step) % count.max(1)
         };
         let has_flag = |row: &usize| {
             let number = self.finder.shown().get(*row);
@@ -204,7 +210,7 @@ impl List {
             entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
         };
         if let Some(row) = (1..=count).map(row).find(has_flag) {
-            self.rows.cursor.at = row;
+            self.cursor.at = row;
             self.on = self.id();
         }
     }
@@ -222,7 +228,7 @@ impl List {
     /// For actions on the current row: why there is no row.
     fn why_no_row(&self, action: Action, context: &Context) -> Option<String> {
         let is_of_row = match action {
-            Action::Enter => !self.rows.is_filtering(),
+            Action::Enter => !self.filter.is_typing(),
             Action::Edit
             | Action::EditWhole
             | Action::Token
@@ -264,7 +270,7 @@ impl List {
 
 impl View for List {
     fn focus(&self) -> Focus {
-        self.rows.focus(Focus::List)
+        self.filter.focus(Focus::List)
     }
 
     fn title(&self, _context: &Context) -> String {
@@ -276,7 +282,7 @@ impl View for List {
         let loading = context.groups.loading();
         let all = loading.map_or(context.groups.listed().len(), |loading| loading.rows.total);
         let shown = self.finder.shown().len();
-        let filter = self.rows.filter();
+        let filter = self.filter.text();
         let mut counts = Vec::new();
         let count = match (filter.is_empty() || loading.is_some(), all) {
             (true, 1) => "1 group".into(),
@@ -288,7 +294,7 @@ impl View for List {
             loose => format!(" ({loose} loosely)"),
         };
         counts.push((count + &loose, Style::new()));
-        if !filter.is_empty() && !self.rows.is_filtering() && !self.rows.hides_filter() {
+        if !filter.is_empty() && !self.filter.is_typing() && !self.filter.is_hidden() {
             counts.push((format!("/{filter}"), theme.matched()));
         }
         if !self.marks.is_empty() {
@@ -306,7 +312,7 @@ impl View for List {
     }
 
     fn status(&self, context: &Context) -> String {
-        let read = summary::how_far(context, self.rows.pending.is_waiting());
+        let read = summary::how_far(context, self.reading.is_waiting());
         let order = match (self.finder.is_ranked(), self.finder.reverse) {
             (true, _) => String::new(),
             (false, is_falling) => format!(" {}", context.theme.order(is_falling)),
@@ -323,18 +329,14 @@ impl View for List {
         {
             return;
         }
-        if self
-            .rows
-            .cursor
-            .act(action, self.finder.shown().len(), page)
-        {
+        if self.cursor.act(action, self.finder.shown().len(), page) {
             self.mark_seen(context);
             self.detail_scroll.at = 0;
             return;
         }
         match action {
             Action::Back if self.in_details => self.in_details = false,
-            Action::NextField if !self.rows.is_filtering() => self.in_details = !self.in_details,
+            Action::NextField if !self.filter.is_typing() => self.in_details = !self.in_details,
             Action::ScrollLeft => self.skipped = self.skipped.saturating_sub(1),
             Action::ScrollRight => self.skipped += 1,
             Action::NextFlag => self.seek_flag(true, context),
@@ -343,7 +345,7 @@ impl View for List {
             Action::MarkUp => self.mark_range(Action::Up, context),
             Action::Back => {
                 self.finder.best_first = true;
-                if self.rows.clear() {
+                if self.filter.clear() {
                     return;
                 }
                 if !self.marks.is_empty() {
@@ -359,11 +361,11 @@ impl View for List {
                 let opening = PaneRequest::Views(self.columns.clone());
                 context.navigate(Navigation::Push(opening));
             }
-            Action::NextField if self.rows.is_filtering() => self.complete(context),
-            Action::Enter if self.rows.is_filtering() => {
-                context.annotations.used(self.rows.filter());
+            Action::NextField if self.filter.is_typing() => self.complete(context),
+            Action::Enter if self.filter.is_typing() => {
+                context.annotations.used(self.filter.text());
                 self.finder.apply_again(context);
-                self.rows.act(action, self.finder.shown().len(), context);
+                self.filter.act(action);
             }
             Action::MarkAll => self.mark_all(context),
             Action::RotateMarked => self.rotate_marked(context),
@@ -378,9 +380,9 @@ impl View for List {
             // Replaces a running read, so that an older answer cannot arrive after the new one.
             Action::Refresh => {
                 context.live.clear();
-                context.ask(&self.rows.pending, Job::List);
+                context.ask(&self.reading, Job::List);
             }
-            action if self.rows.act(action, self.finder.shown().len(), context) => {}
+            action if self.filter.act(action) => {}
             Action::Enter
             | Action::Edit
             | Action::EditWhole
@@ -415,16 +417,16 @@ impl View for List {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.rows.field()
+        self.filter.field()
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         self.completion = None;
-        self.rows.key(key);
+        self.filter.key(key);
     }
 
     fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.rows.paste(text)
+        self.filter.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -438,14 +440,13 @@ impl View for List {
             Action::EditMarked => self.why_no_bulk_edit(context),
             Action::MarkAll | Action::WriteFile => self.why_no_marking(context),
             Action::NextField
-                if self.rows.is_filtering()
-                    && completions(self.rows.filter(), context).is_empty() =>
+                if self.filter.is_typing()
+                    && completions(self.filter.text(), context).is_empty() =>
             {
                 Some("complete @view, label: or prop:".into())
             }
             Action::NextField
-                if !self.rows.is_filtering()
-                    && view::on_screen(self, context).details.is_none() =>
+                if !self.filter.is_typing() && view::on_screen(self, context).details.is_none() =>
             {
                 Some("no details here".into())
             }
@@ -470,7 +471,7 @@ impl View for List {
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.rows.pending, &self.saving]
+        vec![&self.reading, &self.saving]
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -511,7 +512,7 @@ impl View for List {
         self.marks.follow(context.groups.listed());
         self.marks.follow(context.groups.index());
         self.summary.follow(context);
-        if let Some(found) = self.finder.search(self.rows.filter(), context) {
+        if let Some(found) = self.finder.search(self.filter.text(), context) {
             self.show(found);
         }
         let found = self
@@ -519,7 +520,7 @@ impl View for List {
             .found()
             .filter(|found| found.request.query == self.finder.query);
         let finds = found.is_some_and(|found| found.shown.len() > found.loose);
-        self.rows.allow_filter(finds);
+        self.filter.allow(finds);
         self.save_view(context);
         // The groups were marked for a run that has started, so the marks are cleared.
         let begun = context.batch_here().map(|run| run.ticket);

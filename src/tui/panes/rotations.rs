@@ -12,7 +12,6 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        group::UserGroupId,
         history::Operation,
         rotation::{Event, State},
     },
@@ -90,8 +89,8 @@ impl Rows for Rotations {
         }
     }
 
-    fn group(row: &RotationRow) -> Option<&UserGroupId> {
-        Some(&row.user_group_id)
+    fn group(row: &RotationRow) -> Option<&str> {
+        Some(row.user_group_id.as_str())
     }
 
     fn more_words(row: &RotationRow, _context: &Context) -> String {
@@ -166,7 +165,7 @@ impl Rows for Rotations {
         format!("nothing was rotated here yet: {token} on a group, then {rotate}")
     }
 
-    fn detail_rows(&self, _context: &Context) -> u16 {
+    fn detail_rows(_page: &RotationsPage, _context: &Context) -> u16 {
         9
     }
 

@@ -33,10 +33,9 @@ use crate::{
         keymap::Action,
         kit::list_page::ListPage,
         panes::{
-            Pane, View, attention::AttentionPane, batches::Batches, help::Help, history::History,
-            inspector::Inspector, list::List, messages::MessagesPane, open::Open,
-            profiles::Profiles, rotations::Rotations, token, token_lookup::TokenLookupPane,
-            welcome::Welcome,
+            Pane, View, attention::Concerns, batches::Batches, help::Help, history::History,
+            inspector::Requests, list::List, messages::Messages, open::Open, profiles::Profiles,
+            rotations::Rotations, token, token_lookup::TokenLookupPane, welcome::Welcome,
         },
     },
 };
@@ -229,14 +228,15 @@ impl App {
             }
             Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
                 self.context.messages.read_all();
-                self.stack.push(Pane::Messages(MessagesPane::default()));
+                let page = ListPage::open(Messages::default(), &mut self.context);
+                self.stack.push(Pane::Messages(Box::new(page)));
             }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
             Action::Groups => self.go_home(),
             Action::History if !matches!(self.top_mut(), Pane::Group(_)) => {
                 if !matches!(self.top_mut(), Pane::History(_)) {
-                    let pane = History::of(None, &mut self.context);
-                    self.stack.push(Pane::History(pane));
+                    let page = ListPage::open(History::of(None), &mut self.context);
+                    self.stack.push(Pane::History(Box::new(page)));
                 }
             }
             Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
@@ -244,15 +244,16 @@ impl App {
                 self.stack.push(Pane::Rotations(Box::new(pane)));
             }
             Action::Attention if !matches!(self.top_mut(), Pane::Attention(_)) => {
-                let pane = AttentionPane::open(&mut self.context);
-                self.stack.push(Pane::Attention(pane));
+                let page = ListPage::open(Concerns::default(), &mut self.context).of_all();
+                self.stack.push(Pane::Attention(Box::new(page)));
             }
             Action::Batches if !matches!(self.top_mut(), Pane::Batches(_)) => {
                 let pane = ListPage::open(Batches::default(), &mut self.context);
                 self.stack.push(Pane::Batches(Box::new(pane)));
             }
-            Action::Requests if !matches!(self.top_mut(), Pane::Inspector(_)) => {
-                self.stack.push(Pane::Inspector(Inspector::default()));
+            Action::Requests if !matches!(self.top_mut(), Pane::Requests(_)) => {
+                let page = ListPage::open(Requests::default(), &mut self.context);
+                self.stack.push(Pane::Requests(Box::new(page)));
             }
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
                 self.stack.push(Pane::Whose(TokenLookupPane::default()));

@@ -59,7 +59,11 @@ async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     }
 
     console.keys("<esc>2").await;
-    console.shows("initech").shows("leaked").hides("wayne-ent");
+    // Each rotation is one row, with its steps below.
+    console
+        .shows("15 of 15")
+        .shows("leaked")
+        .shows("steps          rotate rotated");
     // All were rotated just now, so all are left out.
     console.keys("<esc><space>T").await;
     console

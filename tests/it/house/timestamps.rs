@@ -65,7 +65,6 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/tui/panes/batch/run.rs", 4, OWN),
     ("src/tui/panes/batch/view.rs", 1, OWN),
     ("src/tui/panes/edit/draft.rs", 2, OWN),
-    ("src/tui/panes/history/filter.rs", 2, FILTER),
     ("src/tui/panes/inspector.rs", 2, OWN),
     ("src/tui/panes/token/page.rs", 1, OWN),
     ("src/tui/panes/token/progress.rs", 1, OWN),

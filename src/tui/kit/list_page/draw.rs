@@ -9,16 +9,13 @@ use ratatui::{
 };
 
 use super::{ListPage, Rows};
-use crate::{
-    domain::text::visible,
-    tui::{
-        state::context::Context,
-        widgets::{
-            boxes::{below, page as page_box, titled, titled_rows, with_details},
-            columns::{Cell, Column},
-            paint, table,
-            text_page::TextPage,
-        },
+use crate::tui::{
+    state::context::Context,
+    widgets::{
+        boxes::{below, page as page_box, titled, titled_rows, with_details},
+        columns::{Cell, Column},
+        paint, table,
+        text_page::TextPage,
     },
 };
 
@@ -36,6 +33,7 @@ pub struct Col<R> {
     kept: u16,
     /// It is left out while all its cells are empty.
     is_optional: bool,
+    is_spread: bool,
     cell: for<'a> fn(&'a R, &'a Context) -> Cell<'a>,
 }
 
@@ -50,6 +48,7 @@ pub fn col<R>(
         column: Column::new(title, least, most, priority),
         kept: least,
         is_optional: false,
+        is_spread: false,
         cell,
     }
 }
@@ -81,6 +80,13 @@ impl<R> Col<R> {
         self
     }
 
+    /// It grows up to its most, whatever its cells are.
+    #[must_use]
+    pub fn spread(mut self) -> Self {
+        self.is_spread = true;
+        self
+    }
+
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.is_optional = true;
@@ -103,7 +109,9 @@ impl<R> Col<R> {
             return column;
         }
         let least = column.min;
-        column.max = widest.clamp(least, column.max);
+        if !self.is_spread {
+            column.max = widest.clamp(least, column.max);
+        }
         column.min = widest.clamp(least, self.kept.max(least)).min(column.max);
         column
     }
@@ -124,12 +132,17 @@ impl<R: Rows> ListPage<R> {
             page.draw(buffer, inner, self.scroll.at);
             return None;
         }
-        let (area, cursor) = self.draw_filter(buffer, area, context);
-        let (rows, below) = with_details(area, self.kind.detail_rows(context));
+        let (mut area, mut cursor) = (area, None);
+        if self.filter.is_on() {
+            let line = paint::row(area, 0);
+            cursor = self.filter.draw(buffer, line, self.remark(context), theme);
+            area = below(area, 1);
+        }
+        let (rows, below) = with_details(area, R::detail_rows(self, context));
         if !R::draw_rows(self, buffer, rows, context) {
             self.draw_table(buffer, rows, context);
         }
-        if below.height == 0 || self.kind.draw_below(buffer, below, context) {
+        if below.height == 0 || R::draw_below(self, buffer, below, context) {
             return cursor;
         }
         if let Some(row) = self.selected(context) {
@@ -141,31 +154,6 @@ impl<R: Rows> ListPage<R> {
             page.draw_still(buffer, inner);
         }
         cursor
-    }
-
-    /// Draws the line of the filter, with what of it is not understood; returns what is left of the area.
-    fn draw_filter(
-        &self,
-        buffer: &mut Buffer,
-        area: Rect,
-        context: &Context,
-    ) -> (Rect, Option<Position>) {
-        if !self.is_filtered() {
-            return (area, None);
-        }
-        let theme = context.theme;
-        let mut line = paint::row(area, 0);
-        if let Some(remark) = self.remark(context) {
-            let typed = paint::columns(self.filter.text()) + "filter    ".len();
-            let room = usize::from(line.width).saturating_sub(typed);
-            let remark = paint::words_that_fit(&visible(remark), room, theme);
-            let width = paint::columns(&remark) as u16;
-            let x = line.right() - width;
-            paint::text(buffer, x, line.y, width, &remark, theme.warning());
-            line.width -= width + u16::from(width < line.width);
-        }
-        let cursor = self.filter.draw(buffer, line, theme, self.is_filtering);
-        (below(area, 1), cursor.filter(|_| self.is_filtering))
     }
 
     fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {

@@ -10,8 +10,8 @@ impl<R: Rows> ListPage<R> {
     /// The right of line 2.
     pub(super) fn state(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
-        if self.working.is_waiting() {
-            "checking (reads only)".into()
+        if let Some(working) = R::WORKING.filter(|_| self.working.is_waiting()) {
+            working.into()
         } else if self.reading.is_waiting() && !self.is_read {
             "reading".into()
         } else if self.failed.is_some() {
@@ -22,7 +22,7 @@ impl<R: Rows> ListPage<R> {
     }
 
     /// What stands in place of the rows if there is none.
-    pub(super) fn nothing(&self, context: &Context) -> String {
+    pub fn nothing(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
         if self.reading.is_waiting() && !self.is_read {
             let waiting = context.waiting(self.reading.ticket());
@@ -38,14 +38,14 @@ impl<R: Rows> ListPage<R> {
             return self.nothing_matches();
         }
         if !self.kind.all(context).is_empty() {
-            return self.nothing_here(context);
+            return R::when_none_shown(self, context);
         }
         self.kind.when_empty(context)
     }
 
     fn nothing_matches(&self) -> String {
         // A text that may be a token is shown nowhere.
-        let filter = match self.filter.looks_secret() {
+        let filter = match self.filter.is_hidden() {
             true => "Nothing matches the filter".to_owned(),
             false => format!("Nothing matches \"{}\"", self.filter.text().trim()),
         };
@@ -55,25 +55,12 @@ impl<R: Rows> ListPage<R> {
         }
     }
 
-    /// There are rows, but the choices of the page leave none.
-    fn nothing_here(&self, context: &Context) -> String {
-        if R::HAS_SCOPE && !self.is_of_all {
-            let all = context.keys.key(R::PLACE, Action::NextField);
-            return format!(
-                "No {} in this profile: {all} shows those of all profiles",
-                R::ROW
-            );
-        }
-        let all = context.keys.key(R::PLACE, Action::FailedOnly);
-        format!("No such {}: {all} shows all", R::ROW)
-    }
-
     /// What of the filter is not understood.
     pub(super) fn remark(&self, context: &Context) -> Option<&str> {
         let query = &self.query;
         let doubtful = query.doubtful.first();
         let doubtful = doubtful.filter(|_| self.shown(context).is_empty());
         let remark = query.wrong.first().or(doubtful)?;
-        (!self.filter.looks_secret()).then_some(remark.as_str())
+        (!self.filter.is_hidden()).then_some(remark.as_str())
     }
 }

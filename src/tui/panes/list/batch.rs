@@ -31,7 +31,7 @@ impl List {
 
     /// Opens a bulk edit of the marked groups; the filter suggests the row.
     pub(super) fn edit_marked(&self, context: &mut Context) {
-        let filter = self.rows.filter().to_owned();
+        let filter = self.filter.text().to_owned();
         let source = EditSource::Groups(self.marks.ids(), filter);
         context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
     }

@@ -33,8 +33,8 @@ impl List {
                 self.finder.best_first = false;
             }
             Command::Filter(text) => {
-                self.rows.clear();
-                self.rows.set_filter(&text);
+                self.filter.clear();
+                self.filter.set_text(&text);
                 context.annotations.used(&text);
             }
             Command::Columns(change) => self.columns = change.of(&self.columns),
@@ -53,7 +53,7 @@ impl List {
             }
             Command::Row(row) => {
                 let last = self.finder.shown().len().saturating_sub(1);
-                self.rows.cursor.at = row.saturating_sub(1).min(last);
+                self.cursor.at = row.saturating_sub(1).min(last);
                 self.on = self.id();
             }
             Command::Export(path) => {
@@ -127,8 +127,8 @@ impl List {
 
     /// Applies filter, order and columns of a view.
     pub(super) fn apply_view(&mut self, view: &ListView) {
-        self.rows.clear();
-        self.rows.set_filter(&view.filter);
+        self.filter.clear();
+        self.filter.set_text(&view.filter);
         let old = std::mem::replace(&mut self.finder, Finder::of(view));
         self.finder.keep_results(old);
         self.columns.clone_from(&view.columns);
@@ -191,14 +191,14 @@ impl List {
     pub(super) fn complete(&mut self, context: &Context) {
         let typed = match &self.completion {
             Some(completion) => completion.typed.clone(),
-            None => self.rows.filter().to_owned(),
+            None => self.filter.text().to_owned(),
         };
         let found = completions(&typed, context);
         if found.is_empty() {
             return;
         }
         let shown = self.completion.as_ref().map_or(0, |one| one.shown + 1) % found.len();
-        self.rows.set_filter(&found[shown]);
+        self.filter.set_text(&found[shown]);
         self.completion = Some(Completion { typed, shown });
     }
 }

@@ -33,12 +33,12 @@ impl List {
         }
         let height = usize::from(places.rows.height.saturating_sub(1));
         let rows = self.finder.shown().len();
-        let first = self.rows.cursor.first(rows, height);
+        let first = self.cursor.first(rows, height);
         let row = first + usize::from(at.y - places.rows.y).saturating_sub(1);
         if at.y == places.rows.y || row >= rows {
             return Click::Nothing;
         }
-        self.rows.cursor.at = row;
+        self.cursor.at = row;
         self.on = self.id();
         Click::Row
     }

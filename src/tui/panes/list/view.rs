@@ -106,7 +106,7 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
         area.height -= taken;
         line
     };
-    take(&mut area, list.rows.is_filtering());
+    take(&mut area, list.filter.is_typing());
     let has_batch = context.batch_here().is_some() && area.height > MIN_LIST_ROWS;
     let batch = take(&mut area, has_batch);
     let is_bare = area.width < BARE_SIZE.0 || area.height < BARE_SIZE.1;
@@ -172,9 +172,12 @@ pub(super) fn draw(
 ) -> Option<Position> {
     let theme = context.theme;
     let mut cursor = None;
-    if list.rows.is_filtering() {
+    if list.filter.is_typing() {
         // Aligned with the breadcrumb path, whose text also begins in the second column.
-        cursor = list.rows.draw_filter(buffer, area, 1, theme).1;
+        let mut line = paint::row(area, 0);
+        line.x += 1;
+        line.width = line.width.saturating_sub(1);
+        cursor = list.filter.draw(buffer, line, None, theme);
     }
     let places = places(list, area, context);
     if let (Some(line), Some(run)) = (places.batch, context.batch_here()) {
@@ -285,7 +288,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
     table::draw_flagged(
         buffer,
         places.rows,
-        (finder.shown(), &list.rows.cursor),
+        (finder.shown(), &list.cursor),
         &places.layout.layout,
         |at, is_plain| {
             let entry = finder.entry(*at).map(as_now);
@@ -347,12 +350,12 @@ fn now_of<'a>(entry: Entry<'a>, context: &'a Context) -> Entry<'a> {
 
 fn empty_hint(list: &List, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::List, action);
-    if !context.groups.is_whole() && (context.is_reading_groups() || list.rows.filter().is_empty())
+    if !context.groups.is_whole() && (context.is_reading_groups() || list.filter.text().is_empty())
     {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
-    } else if list.rows.filter().is_empty() {
+    } else if list.filter.text().is_empty() {
         let key = key(Action::OpenOrCreate);
         format!("no groups known here: {key} opens or creates one")
     } else {
