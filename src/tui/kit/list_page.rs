@@ -272,8 +272,7 @@ impl<R: Rows> ListPage<R> {
 
     /// The row under the cursor, or why there is none.
     pub fn row<'a>(&'a self, context: &'a Context) -> Result<&'a R::Row, Cow<'static, str>> {
-        let none = || format!("no {} here", R::ROW).into();
-        self.selected(context).ok_or_else(none)
+        self.selected(context).ok_or("none here".into())
     }
 
     /// The index of the row under the cursor among those shown.

@@ -2,24 +2,18 @@
 //! hand-offs are sent from here; everything else opens the page where it is finished.
 
 mod histogram;
+mod words;
 
 use jiff::Timestamp;
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+use ratatui::{buffer::Buffer, layout::Rect};
 
-use self::histogram::{about, histogram, limit};
+use self::{
+    histogram::{histogram, limit},
+    words::{can_be_retried, place, rest, since, step, what, why_not_hand_off},
+};
 use crate::{
-    domain::{
-        age::{DEFAULT_LIMIT, TokenAge, due_within},
-        batch::{BatchKind, RunnerState},
-        group::UserGroupId,
-        handoff::HandOffState,
-        history::Operation,
-        rotation::State,
-    },
-    operations::{
-        Guarded,
-        attention::{Ages, Attention, Concern, ConcernKind},
-    },
+    domain::group::UserGroupId,
+    operations::attention::{Ages, Attention, Concern, ConcernKind},
     search::{RowFacts, RowTest, quoted},
     tui::{
         forms::group::GroupForm,
@@ -32,8 +26,7 @@ use crate::{
             navigation::{BatchAim, PaneRequest},
             notices::Severity,
         },
-        theme::Theme,
-        widgets::{columns::Cell, time_format::days},
+        widgets::columns::Cell,
     },
 };
 
@@ -443,160 +436,4 @@ fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
 /// The message for a draft that somebody sent or discarded meanwhile.
 pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
     format!("The draft of {id} is gone: it was sent or discarded")
-}
-
-/// Whether groups of the batch in this row can be tried again; after a conflict they cannot.
-fn can_be_retried(concern: &Concern) -> bool {
-    matches!(&concern.kind, ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0)
-}
-
-/// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
-fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<String> {
-    let ConcernKind::HandOff { begun_in, .. } = &concern.kind else {
-        return None;
-    };
-    let Some(at) = *begun_in else {
-        let text = format!("no profile here is \"{}\", which began it", concern.place);
-        return Some(text);
-    };
-    let profile = context.profiles.get(at)?;
-    if profile.handoff.is_none() {
-        return Some(format!("profile \"{}\" has no hand-off", profile.name));
-    }
-    context.why_forbidden_in(ProfileIndex(at), Guarded::HandOff)
-}
-
-/// The style of all but the first column.
-fn rest(concern: &Concern, context: &Context) -> Style {
-    concern
-        .hidden_until
-        .map_or_else(Style::new, |_| context.theme.dim())
-}
-
-fn place(concern: &Concern) -> String {
-    let place = &concern.place;
-    match &concern.kind {
-        ConcernKind::Rotation(_, _, id)
-        | ConcernKind::Change(_, _, id)
-        | ConcernKind::HandOff { id, .. }
-        | ConcernKind::ChangedElsewhere(id)
-        | ConcernKind::Draft(id, _) => format!("{place} {id}"),
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => match batch.kind {
-            BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
-            BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
-        },
-        ConcernKind::Over(..) | ConcernKind::Due(..) | ConcernKind::NoProfile(_) => place.clone(),
-    }
-}
-
-/// Sign, text and style of an entry.
-fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
-    match &concern.kind {
-        ConcernKind::Rotation(_, State::Unknown, _) => {
-            ("?", "rotation unknown".into(), theme.unknown())
-        }
-        ConcernKind::Rotation(_, State::Conflict, _) => {
-            ("x", "rotation conflict".into(), theme.error())
-        }
-        ConcernKind::Rotation(_, State::Rotated, _) => {
-            ("!", "not confirmed".into(), theme.warning())
-        }
-        ConcernKind::Rotation(..) => ("?", "rotation open".into(), theme.unknown()),
-        ConcernKind::Change(_, operation, _) => {
-            let word = match operation {
-                Operation::Create => "create unknown",
-                Operation::Update => "update unknown",
-                _ => "first read unknown",
-            };
-            ("?", word.into(), theme.unknown())
-        }
-        ConcernKind::HandOff { state, .. } if *state == HandOffState::Failed => {
-            ("x", "hand-off failed".into(), theme.error())
-        }
-        ConcernKind::HandOff { .. } => ("x", "hand-off due".into(), theme.error()),
-        ConcernKind::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
-            Some(RunnerState::Running) => ("/", "batch running".into(), theme.focus()),
-            Some(RunnerState::Paused) => ("!", "batch paused".into(), theme.warning()),
-            Some(RunnerState::Killed | RunnerState::Silent) | None => {
-                ("x", "batch unfinished".into(), theme.error())
-            }
-        },
-        ConcernKind::NotDone(..) => ("!", "batch not all done".into(), theme.warning()),
-        ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
-        ConcernKind::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
-        ConcernKind::Over(count, _) => {
-            let text = format!("{count} tokens over");
-            ("!", text, theme.age(TokenAge::Over))
-        }
-        ConcernKind::Due(1, _) => ("!", "1 token due".into(), theme.age(TokenAge::Due)),
-        ConcernKind::Due(count, _) => {
-            let text = format!("{count} tokens due");
-            ("!", text, theme.age(TokenAge::Due))
-        }
-        ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
-        ConcernKind::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
-    }
-}
-
-/// The key for the next step, and what it does.
-fn step(concern: &Concern, context: &Context) -> String {
-    let key = |action| context.keys.key(Focus::Attention, action);
-    if let Some(until) = concern.hidden_until {
-        let until = until.strftime("%d %b %H:%M UTC");
-        return format!("{} show; back {until}", key(Action::Hide));
-    }
-    let (enter, read) = (key(Action::Enter), key(Action::Refresh));
-    match &concern.kind {
-        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
-        ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
-        ConcernKind::Change(..) => format!("{read} read it"),
-        ConcernKind::HandOff { exit, .. } => {
-            let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
-            match why_not_hand_off(concern, context) {
-                Some(why) => why,
-                None => format!("{} run again{exit}", key(Action::HandOff)),
-            }
-        }
-        ConcernKind::Batch(batch) => {
-            let (left, all) = (batch.counts.not_started, batch.counts.planned());
-            let told = batch.last_run_in_words(|at| context.when(at));
-            if batch.is_run() {
-                return format!("{enter} watch: {left} of {all} left");
-            }
-            match (left, batch.counts.unknown) {
-                (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
-                (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
-                _ => {
-                    let why = told.map_or_else(String::new, |told| format!(", {told}"));
-                    format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
-                }
-            }
-        }
-        ConcernKind::NotDone(batch, _) => {
-            let done = batch.counts.in_short();
-            match batch.counts.not_applied {
-                0 => format!("{enter} look: {done}"),
-                _ => format!("{} retry: {done}", key(Action::Resume)),
-            }
-        }
-        ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),
-        ConcernKind::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
-        ConcernKind::Due(..) => {
-            let limit = concern.profile.and_then(|at| limit(at, context));
-            format!(
-                "{enter} list: next {}",
-                about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
-            )
-        }
-        ConcernKind::Draft(..) => format!("{} open", key(Action::Edit)),
-        ConcernKind::NoProfile(open) => format!("bind a profile: {open} open"),
-    }
-}
-
-fn since(concern: &Concern, context: &Context) -> String {
-    if let ConcernKind::Due(_, left) = concern.kind {
-        return format!("in {}", days(left));
-    }
-    let at = concern.since;
-    at.map_or_else(|| "-".into(), |at| context.stamp(at))
 }
