@@ -14,9 +14,9 @@ use crate::domain::{group::UserGroupId, text, word_enum::word_enum};
 /// How strongly to ask before something is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Enter on the focused button; on the command line `y`.
+    /// `y` after the review. One level more is still `y`.
     Button,
-    /// The key `y`; Enter does nothing.
+    /// `y`.
     Key,
     /// Typing the group id.
     Typed,

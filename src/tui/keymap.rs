@@ -47,7 +47,12 @@ fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     // A letter that is typed at a popup must not open anything else.
     let is_popup = matches!(
         focus,
-        Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
+        Focus::Profiles
+            | Focus::CopyMenu
+            | Focus::ConfirmKey
+            | Focus::PlaceChoice
+            | Focus::PlaceNew
+            | Focus::PlaceWait
     );
     actions::EVERYWHERE.iter().filter(move |binding| {
         (!is_popup || binding.action.is_global())

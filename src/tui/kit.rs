@@ -1,5 +1,7 @@
-//! What pages are made of. Knows no page: a page says what it is about, and the kit does the rest.
+//! What pages are made of: contracts that know keys and colours. Knows no page: a page says what it is about, and the
+//! kit does the rest.
 
+pub mod confirm;
 pub mod filter;
 pub mod list_page;
 pub mod view;

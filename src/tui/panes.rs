@@ -6,7 +6,6 @@ pub mod batch;
 pub mod batches;
 pub mod bulk_edit;
 pub mod compare;
-pub mod confirm_typed;
 pub mod connect;
 pub mod copy_menu;
 pub mod edit;
@@ -22,6 +21,7 @@ pub mod note;
 pub mod open;
 pub mod place;
 pub mod profiles;
+pub mod question;
 pub mod result;
 pub mod review;
 pub mod rotations;
@@ -75,7 +75,7 @@ panes! {
     Open(open::Open),
     Help(help::Help),
     Profiles(profiles::Profiles),
-    Typed(confirm_typed::ConfirmTyped),
+    Question(question::Question),
     Messages(Box<messages::MessagesPage>),
     Requests(Box<inspector::RequestsPage>),
     CopyMenu(copy_menu::CopyMenu),
@@ -108,9 +108,7 @@ impl Pane {
             PaneRequest::Review(proposal) => {
                 Self::Review(Box::new(review::Review::of(*proposal, context)))
             }
-            PaneRequest::Typed(words) => {
-                Self::Typed(confirm_typed::ConfirmTyped::new(words, context))
-            }
+            PaneRequest::Question(asked) => Self::Question(question::Question(asked)),
             PaneRequest::Result(done, wanted) => {
                 Self::Result(Box::new(result::ResultPane::of(*done, &wanted)))
             }
@@ -126,9 +124,7 @@ impl Pane {
             PaneRequest::CheckBulk(ids) => {
                 Self::Bulk(Box::new(batch::BatchPane::check(ids, context)))
             }
-            PaneRequest::WatchBulk(run) => {
-                Self::Bulk(Box::new(batch::BatchPane::watch(run, context)))
-            }
+            PaneRequest::WatchBulk(run) => Self::Bulk(Box::new(batch::BatchPane::watch(run))),
             PaneRequest::Batch(id, aim) => {
                 Self::Bulk(Box::new(batch::BatchPane::of(id, aim, context)))
             }

@@ -8,6 +8,7 @@ mod code_points;
 mod commands;
 mod compare;
 mod confirm;
+mod confirmations;
 mod drafts;
 mod drafts_kept;
 mod exchanges;

@@ -81,8 +81,6 @@ pub struct GroupForm {
     pub(crate) external_edit: Option<(Ticket, EditorTarget, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
-    /// When the person asked to discard the form for the first time.
-    pub(crate) discarding: Option<Timestamp>,
     /// A sentence about what others changed in the group while the form was open.
     pub(crate) meanwhile: Option<String>,
     /// Recent changes of the group.
@@ -125,7 +123,6 @@ impl GroupForm {
             group_text: None,
             external_edit: None,
             reading: Pending::default(),
-            discarding: None,
             updates: LastUpdates::default(),
             prefilled: None,
             meanwhile: None,
@@ -174,7 +171,6 @@ impl GroupForm {
             group_text: typed.group_text,
             external_edit: None,
             reading: Pending::default(),
-            discarding: None,
             meanwhile: None,
             updates: LastUpdates::default(),
             prefilled: None,

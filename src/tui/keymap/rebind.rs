@@ -13,8 +13,9 @@ pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
         // The built-in tables need no check here.
         return Ok(Keymap::default());
     }
+    let changes: Vec<KeyOverride> = changes.iter().map(with_present_place).collect();
     let mut problems: Vec<Problem> = changes.iter().flat_map(check_change).collect();
-    let keymap = Keymap::with(changes);
+    let keymap = Keymap::with(&changes);
     if problems.is_empty() {
         problems = conflicts(&keymap);
         problems.extend(confirmation_conflicts(&keymap));
@@ -25,6 +26,15 @@ pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems.dedup();
     Err(problems)
+}
+
+/// The review of a production profile was a place of its own.
+fn with_present_place(change: &KeyOverride) -> KeyOverride {
+    let mut change = change.clone();
+    if change.place == "review_key" {
+        "review".clone_into(&mut change.place);
+    }
+    change
 }
 
 fn problem(at: Position, what: String) -> Problem {

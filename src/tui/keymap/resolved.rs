@@ -255,6 +255,10 @@ fn is_newer_key(focus: Focus, action: Action, key: Key) -> bool {
             matches!(focus, Focus::Messages | Focus::Requests)
         }
         Action::Refresh => focus == Focus::BulkRun,
+        Action::Enter => matches!(
+            focus,
+            Focus::RotateCheck | Focus::BulkEditConfirm | Focus::ResumeCheck | Focus::PlaceNew
+        ),
         Action::Detail => focus == Focus::History,
         _ => false,
     }

@@ -162,28 +162,23 @@ places! {
     }
 
     Review COMMANDS {
-        Enter "select" "select the focused button";
-        NextField ["tab" "right"] "other button" "other button";
-        PreviousField ["shift-tab" "left"] "" "other button";
-        Choose; OtherView; Unchanged;
-        CopyMenu ["c"] "copy as curl" "copy the request as curl, without the API key";
-        Refresh "" "read the saved values again";
-        Back "back" "back to the form (input kept)";
-    } + MOVE
-
-    /// A review that is confirmed with the key `y`.
-    ReviewKey COMMANDS {
         Confirm "SEND" "send (only y)";
         Back "back" "back to the form (input kept)";
         Choose; OtherView; Unchanged;
         CopyMenu ["c"] "copy as curl" "copy the request as curl, without the API key";
-        Enter "" "select the focused button, where it is Back";
-        NextField ["tab" "right"] "" "other button";
-        PreviousField ["shift-tab" "left"] "" "other button";
         Refresh "" "read the saved values again";
+        Enter "" "confirms nothing";
     } + MOVE
 
-    /// A guard requires words to be typed.
+    /// A question in a box: the key confirms it.
+    ConfirmKey COMMANDS {
+        Confirm "CONFIRM" "confirm (only y)";
+        PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
+        Back "cancel" "cancel (nothing is changed)";
+        Enter "" "confirms nothing";
+    }
+
+    /// A question in a box: words confirm it.
     ConfirmTyped TEXT {
         Enter "SEND" "send (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
@@ -215,6 +210,7 @@ places! {
         Confirm "ROTATE NOW" "rotate the token now";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
+        Enter "" "confirms nothing";
     }
 
     RotateTyped TEXT {
@@ -342,7 +338,7 @@ places! {
     } + MOVE
 
     AbandonReason TEXT {
-        Enter "ABANDON" "close without a result, with this reason";
+        NextField ["tab" "enter"] "next" "to the confirmation";
         Back "cancel (nothing done)" "cancel (nothing done)";
     }
 
@@ -400,7 +396,7 @@ places! {
         ShowNext ["f"] "show" "show changed, same or skipped";
         NextField "fields" "back to the fields";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
-        PreviousField; Refresh "" "check again";
+        PreviousField; Refresh "" "check again"; Enter "" "confirms nothing";
     } + MOVE
 
     BulkEditTyped TEXT {
@@ -431,6 +427,7 @@ places! {
         Refresh "check again" "check what is left again";
         IncludeRecent ["f"] "old ones" "include / skip groups last sent over 30 days ago";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
+        Enter "" "confirms nothing";
     } + MOVE
 
     ResumeTyped TEXT {
@@ -467,13 +464,16 @@ places! {
 
     /// Choosing the environment of a profile.
     PlaceChoice COMMANDS {
-        Enter "select" "select; a new environment asks once more";
+        Enter "select" "select; the answer asks once more";
         Back "not now" "close (nothing sent; the list can be read)";
     } + MOVE
 
+    /// Confirming an answer: the same environment, a new one, or what was found about alarms.
     PlaceNew COMMANDS {
-        Confirm "NEW environment" "another environment (only y)";
+        Confirm "CONFIRM" "confirm the answer (only y)";
+        PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "back" "back to the choice";
+        Enter "" "confirms nothing";
     }
 
     /// Entering a group that proves a key on trial.
@@ -485,7 +485,7 @@ places! {
 
     /// Entering the reason for acknowledging an alarm.
     PlaceReason TEXT {
-        Enter "ACKNOWLEDGE" "acknowledge the alarms, with this reason";
+        NextField ["tab" "enter"] "next" "to the confirmation";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 

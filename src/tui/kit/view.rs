@@ -11,6 +11,7 @@ use crate::{
     operations::Changes,
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::Confirm,
         state::{
             context::{Context, Navigation},
             message::{Outcome, Pending, Ticket},
@@ -47,9 +48,18 @@ pub trait View {
         Vec::new()
     }
     fn act(&mut self, action: Action, context: &mut Context);
+    /// What the pane asks before it does something.
+    fn confirm(&self) -> Option<&Confirm> {
+        None
+    }
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        None
+    }
+    /// Does what [`Self::confirm`] asked about; called once it is confirmed, and nowhere else.
+    fn carry_out(&mut self, _context: &mut Context) {}
     /// The text field that is typed and pasted into.
     fn field(&mut self) -> Option<&mut TextField> {
-        None
+        self.confirm_mut()?.field()
     }
     /// Whether the focused field is one for secrets.
     fn takes_secrets(&self) -> bool {
@@ -80,10 +90,10 @@ pub trait View {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
-    fn hint(&self, _action: Action, _context: &Context) -> Option<&'static str> {
-        None
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        self.confirm()?.verb().filter(|_| action == Action::Confirm)
     }
-    /// Called when the words that the pane asked for, in a pane above it, were typed exactly.
+    /// Called when the question that the pane asked, in a box above it, was confirmed.
     fn confirmed(&mut self, _context: &mut Context) {}
     /// The answers that the pane waits for.
     fn pending(&self) -> Vec<&Pending> {

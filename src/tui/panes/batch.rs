@@ -1,5 +1,5 @@
 //! Rotating many tokens: what would be rotated and why other groups are left out, the words to type, and the run.
-//! Nothing is sent before the words are typed exactly; leaving the page never stops a run.
+//! Nothing is sent before it is confirmed; leaving the page never stops a run.
 
 mod run;
 mod steps;
@@ -10,9 +10,8 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{View, confirm_typed, new_file::NewFile};
+use super::{View, new_file::NewFile};
 use crate::{
-    config::guard::Level,
     domain::{
         batch::{BatchKind, Plan, StopCause},
         group::UserGroupId,
@@ -23,6 +22,7 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::{Confirm, Places},
         state::{
             batch::BatchRun,
             context::Context,
@@ -37,24 +37,28 @@ use crate::{
 /// Why nothing can be done with a run that this console no longer has in memory.
 const NOT_IN_MEMORY: &str = "this batch is in History";
 
-const REASON: &str = "reason (optional)";
+const START: Places = Places {
+    reason: Focus::BulkReason,
+    typed: Focus::BulkTyped,
+    key: Focus::BulkCheck,
+};
+const RESUME: Places = Places {
+    reason: Focus::ResumeTyped,
+    typed: Focus::ResumeTyped,
+    key: Focus::ResumeCheck,
+};
 
 /// Below this width, the footer has shorter hints.
 const NARROW_WIDTH: u16 = 100;
-
-/// Maximum length of the reason, in characters.
-const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
     /// The directory is determining which groups are ready.
     Planning(Ticket),
-    Check {
-        plan: Plan,
-        on_reason: bool,
-    },
+    /// What is ready; the words `rotate N in PROFILE` are asked for unless nothing is.
+    Check(Plan, Option<Box<Confirm>>),
     /// The remaining items of a batch, and how to resume it.
-    Resume(Box<Resumption>),
+    Resume(Box<Resumption>, Box<Confirm>),
     /// The plan could not be made.
     Failed(String),
     /// The run with this ticket, whose state is in the context.
@@ -69,10 +73,9 @@ pub struct BatchPane {
     include_recent: bool,
     /// The batch whose groups are tried again.
     retries: Option<BatchId>,
+    /// The reason to begin with, when the groups are checked again.
+    reason: String,
     stage: Stage,
-    reason: TextField,
-    /// `rotate N in PROFILE` (level 4).
-    typed: TextField,
     cursor: Cursor,
     failed_only: bool,
     /// The visible rows of the run, in order; `basis` is what they were computed from.
@@ -106,26 +109,22 @@ impl BatchPane {
         });
         Self {
             retries,
-            ..Self::at(Stage::Planning(ticket), ids, context)
+            ..Self::at(Stage::Planning(ticket), ids)
         }
     }
 
     /// Shows the current run, or the last one.
-    pub fn watch(run: Ticket, context: &Context) -> Self {
-        Self::at(Stage::Run(run), Vec::new(), context)
+    pub fn watch(run: Ticket) -> Self {
+        Self::at(Stage::Run(run), Vec::new())
     }
 
-    fn at(stage: Stage, ids: Vec<UserGroupId>, context: &Context) -> Self {
+    fn at(stage: Stage, ids: Vec<UserGroupId>) -> Self {
         Self {
             ids,
             include_recent: false,
             retries: None,
+            reason: String::new(),
             stage,
-            reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
-            typed: TextField::new("type the words", "")
-                .for_data()
-                .with_label_width(REASON.len() as u16)
-                .with_hint(confirm_typed::hint(context, Focus::BulkTyped)),
             cursor: Cursor::default(),
             failed_only: false,
             shown: Vec::new(),
@@ -155,7 +154,7 @@ impl BatchPane {
             aim,
             number: Some(id),
             include_recent: include_old,
-            ..Self::at(Stage::Planning(ticket), Vec::new(), context)
+            ..Self::at(Stage::Planning(ticket), Vec::new())
         }
     }
 
@@ -175,11 +174,6 @@ impl BatchPane {
         }
     }
 
-    /// Whether resuming would send nothing: it would only read what is open, and close the batch.
-    fn has_nothing_left(&self) -> bool {
-        matches!(&self.stage, Stage::Resume(resumption) if resumption.batch.counts.not_started == 0)
-    }
-
     /// The item under the cursor, by its position in the batch.
     fn on(&self) -> Option<usize> {
         self.shown.get(self.cursor.at).copied()
@@ -188,8 +182,8 @@ impl BatchPane {
     /// Number of groups left out because they were rotated within 24 h, or because of their age.
     fn recent(&self) -> usize {
         let plan = match &self.stage {
-            Stage::Check { plan, .. } => plan,
-            Stage::Resume(resumption) => return resumption.old.len(),
+            Stage::Check(plan, _) => plan,
+            Stage::Resume(resumption, _) => return resumption.old.len(),
             Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => return 0,
         };
         let skips = plan.skipped.iter();
@@ -204,13 +198,8 @@ impl View for BatchPane {
         }
         match &self.stage {
             Stage::Planning(_) | Stage::Failed(_) => Focus::BulkCheck,
-            Stage::Check { plan, .. } if plan.ready.is_empty() => Focus::BulkCheck,
-            Stage::Check {
-                on_reason: true, ..
-            } => Focus::BulkReason,
-            Stage::Check { .. } => Focus::BulkTyped,
-            Stage::Resume(resumption) if resumption.level == Level::Words => Focus::ResumeTyped,
-            Stage::Resume(_) => Focus::ResumeCheck,
+            Stage::Check(_, confirm) => confirm.as_ref().map_or(START.key, |asked| asked.focus()),
+            Stage::Resume(_, confirm) => confirm.focus(),
             Stage::Run(_) => Focus::BulkRun,
         }
     }
@@ -234,7 +223,7 @@ impl View for BatchPane {
         match &self.stage {
             Stage::Planning(_) => "checking".into(),
             Stage::Failed(_) => "Nothing was sent".into(),
-            Stage::Check { .. } | Stage::Resume(_) => "nothing is sent yet".into(),
+            Stage::Check(..) | Stage::Resume(..) => "nothing is sent yet".into(),
             Stage::Run(_) => self.run(context).map_or_else(String::new, |run| {
                 let only = if self.failed_only {
                     "failed only   "
@@ -262,19 +251,10 @@ impl View for BatchPane {
         match action {
             Action::Back if self.file.is_asked() => self.file.close(),
             Action::Enter if self.file.is_asked() => self.write(context),
-            Action::NextField | Action::PreviousField => {
-                if let Stage::Check { on_reason, .. } = &mut self.stage {
-                    *on_reason = !*on_reason;
-                }
-            }
-            Action::Enter if self.focus() == Focus::BulkTyped => self.confirm(context),
             Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(context),
-            Action::Enter | Action::Confirm if matches!(self.stage, Stage::Resume(_)) => {
-                self.resume(context);
-            }
             Action::Resume => self.plan_resumption(context),
             Action::Back | Action::Enter => {
-                if matches!(self.stage, Stage::Check { .. } | Stage::Resume(_)) {
+                if matches!(self.stage, Stage::Check(..) | Stage::Resume(..)) {
                     context.mention("Nothing was sent");
                 }
                 self.pop(context);
@@ -319,14 +299,30 @@ impl View for BatchPane {
         if self.file.is_asked() {
             return self.file.field();
         }
+        self.confirm_mut()?.field()
+    }
+
+    fn confirm(&self) -> Option<&Confirm> {
         match &self.stage {
-            Stage::Check { plan, .. } if plan.ready.is_empty() => None,
-            Stage::Check {
-                on_reason: true, ..
-            } => Some(&mut self.reason),
-            Stage::Check { .. } => Some(&mut self.typed),
-            Stage::Resume(resumption) if resumption.level == Level::Words => Some(&mut self.typed),
-            Stage::Resume(_) | Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+            Stage::Check(_, confirm) => confirm.as_deref(),
+            Stage::Resume(_, confirm) => Some(confirm),
+            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+        }
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        match &mut self.stage {
+            Stage::Check(_, confirm) => confirm.as_deref_mut(),
+            Stage::Resume(_, confirm) => Some(confirm),
+            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+        }
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        match &self.stage {
+            Stage::Check(..) => self.start(context),
+            Stage::Resume(..) => self.resume(context),
+            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => {}
         }
     }
 
@@ -337,7 +333,7 @@ impl View for BatchPane {
         let is_narrow = context.size.0 < NARROW_WIDTH;
         match action {
             Action::Back if is_run && (!goes_on || is_narrow) => Some("leave"),
-            Action::Confirm if self.has_nothing_left() => Some("CLOSE"),
+            Action::Confirm => self.confirm()?.verb(),
             Action::Pause if self.is_paused(context) => Some("resume"),
             Action::FailedOnly if self.failed_only => Some("all"),
             _ => None,
@@ -348,10 +344,13 @@ impl View for BatchPane {
         if action == Action::Refresh && !matches!(self.stage, Stage::Run(_)) {
             let reads = matches!(
                 self.stage,
-                Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_)
+                Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_)
             );
             let here = matches!(self.focus(), Focus::BulkCheck | Focus::ResumeCheck);
             return (!reads || !here).then(|| "nothing to read".into());
+        }
+        if action == Action::Confirm {
+            return Self::why_not_start(context).filter(|_| self.confirm().is_some());
         }
         if action == Action::IncludeRecent {
             return (!self.include_recent && self.recent() == 0).then(|| "none left out".into());
@@ -404,7 +403,7 @@ impl View for BatchPane {
                 let text = format!("The batch continues; {key} on the list shows it");
                 context.say(Severity::Info, text);
             }
-            Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_) | Stage::Run(_) => {}
+            Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_) | Stage::Run(_) => {}
         }
         context.give_up(&self.reading);
     }
@@ -420,7 +419,7 @@ impl View for BatchPane {
     fn waits_for(&self, ticket: Ticket) -> bool {
         let waiting = match self.stage {
             Stage::Planning(mine) | Stage::Run(mine) => Some(mine),
-            Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_) => None,
+            Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_) => None,
         };
         let mut pending = self.pending().into_iter();
         waiting == Some(ticket)

@@ -17,6 +17,7 @@ use crate::{
     operations::Guarded,
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::{Confirm, Places},
         state::{
             batch::BatchRun,
             context::{Context, Navigation},
@@ -28,6 +29,12 @@ use crate::{
 };
 use fields::{ACTION, Fields};
 pub(super) use view::sent_unread;
+
+const PLACES: Places = Places {
+    reason: Focus::BulkEditField,
+    typed: Focus::BulkEditTyped,
+    key: Focus::BulkEditConfirm,
+};
 
 /// Which rows are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,11 +62,8 @@ pub struct BulkEdit {
     /// The visible rows of the plan.
     rows: Vec<usize>,
     cursor: Cursor,
-    /// [`Level::Key`] or [`Level::Words`], and the reason of the guard that raised it.
-    level: Level,
-    guard: Option<String>,
-    /// `edit N in PROFILE`.
-    typed: TextField,
+    /// The key, or the words `edit N in PROFILE`.
+    confirm: Confirm,
 }
 
 /// The level of confirmation, and the reason of the guard that raised it.
@@ -89,9 +93,7 @@ impl BulkEdit {
             include_old: false,
             rows: Vec::new(),
             cursor: Cursor::default(),
-            level,
-            guard,
-            typed: TextField::new("", "").for_data(),
+            confirm: Confirm::new(PLACES, level, guard),
         };
         pane.check(context);
         pane
@@ -118,6 +120,7 @@ impl BulkEdit {
             EditSource::Again(batch) => BulkEditRequest::Again(*batch),
         };
         self.wrong = None;
+        self.ask(context);
         let include_old = self.include_old;
         context.ask(&self.pending, Job::PlanEdit { asked, include_old });
     }
@@ -151,7 +154,6 @@ impl BulkEdit {
                 let old = self.plan.as_ref().map_or(0, EditPlan::old);
                 if self.include_old || old > 0 {
                     self.include_old = !self.include_old;
-                    self.typed.set_text("");
                     self.check(context);
                 }
                 Shown::All
@@ -160,11 +162,14 @@ impl BulkEdit {
         self.show();
     }
 
-    /// The words to type in production, or when a guard requires them; `None` where a key is enough.
-    fn words(&self, context: &Context) -> Option<String> {
-        let profile = context.profile().filter(|_| self.level == Level::Words)?;
-        let (count, ..) = self.plan.as_ref()?.counts();
-        Some(format!("edit {count} in {}", profile.name))
+    /// Says what the confirmation does; words that were typed for another change do not count.
+    fn ask(&mut self, context: &Context) {
+        let (count, profile) = (self.changes(), context.profile());
+        let profile = profile.map_or("", |profile| &profile.name);
+        let groups = if count == 1 { "group" } else { "groups" };
+        let what = format!("edits {count} {groups} in {profile}");
+        self.confirm.set("", "");
+        self.confirm.set(what, format!("edit {count} in {profile}"));
     }
 
     fn changes(&self) -> usize {
@@ -190,10 +195,6 @@ impl BulkEdit {
     }
 
     fn send(&mut self, context: &mut Context) {
-        if let Some(why) = self.why_not_ready(context) {
-            self.typed.error = Some(why);
-            return;
-        }
         let Some(plan) = self.plan.take() else { return };
         let run = context.start_edit(plan);
         context.navigate(Navigation::Replace(PaneRequest::WatchBulk(run)));
@@ -202,7 +203,7 @@ impl BulkEdit {
     /// The field that takes text now.
     fn field(&mut self) -> Option<&mut TextField> {
         if self.confirming {
-            Some(&mut self.typed)
+            self.confirm.field()
         } else {
             self.fields.focused()
         }
@@ -210,7 +211,6 @@ impl BulkEdit {
 
     fn typed_into(&mut self, context: &mut Context) {
         if !self.confirming {
-            self.typed.set_text("");
             self.check(context);
         }
     }
@@ -219,8 +219,7 @@ impl BulkEdit {
 impl View for BulkEdit {
     fn focus(&self) -> Focus {
         match (self.confirming, self.fields.at) {
-            (true, _) if self.level == Level::Words => Focus::BulkEditTyped,
-            (true, _) => Focus::BulkEditConfirm,
+            (true, _) => self.confirm.focus(),
             (false, ACTION) => Focus::BulkEditAction,
             (false, _) => Focus::BulkEditField,
         }
@@ -272,20 +271,24 @@ impl View for BulkEdit {
             Action::Review => self.confirming = true,
             Action::ShowNext => self.show_next(context),
             Action::Refresh => self.check(context),
-            Action::Confirm => self.send(context),
-            Action::Enter if self.confirming => {
-                if self.words(context).as_deref() == Some(self.typed.text()) {
-                    self.send(context);
-                } else {
-                    self.typed.error = Some("Text differs".into());
-                }
-            }
             Action::Back => {
                 context.mention("Nothing was sent");
                 self.pop(context);
             }
             _ => {}
         }
+    }
+
+    fn confirm(&self) -> Option<&Confirm> {
+        Some(&self.confirm).filter(|_| self.confirming)
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        Some(&mut self.confirm).filter(|_| self.confirming)
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        self.send(context);
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
@@ -325,6 +328,7 @@ impl View for BulkEdit {
             Outcome::EditPlanned(Some(plan)) => {
                 self.plan = Some((**plan).clone());
                 self.show();
+                self.ask(context);
             }
             Outcome::EditPlanned(None) => {
                 self.wrong = Some("this batch rotated, there is nothing to take back".into());

@@ -203,9 +203,6 @@ impl View for GroupForm {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        if action != Action::Discard {
-            self.discarding = None;
-        }
         match action {
             Action::NextField if self.commit(context) => self.section = self.section.next(),
             Action::PreviousField if self.commit(context) => self.section = self.section.previous(),
@@ -216,7 +213,7 @@ impl View for GroupForm {
             Action::Review => self.review(context),
             Action::EditOutside => self.open_field(context),
             Action::EditWhole => self.open_group(context),
-            Action::Discard => self.discard(context),
+            Action::Discard => self.ask_to_discard(context),
             Action::Refresh => self.read_again(context),
             Action::Back => self.pop(context),
             _ => {}
@@ -233,6 +230,10 @@ impl View for GroupForm {
             Action::Discard => self.why_not_discard(context),
             _ => None,
         }
+    }
+
+    fn confirmed(&mut self, context: &mut Context) {
+        self.discard(context);
     }
 
     fn sync(&mut self, context: &mut Context) {
@@ -288,7 +289,6 @@ impl View for GroupForm {
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        self.discarding = None;
         match self.section {
             Section::Name => self.name.key(key),
             Section::Mapping => self.mapping.key(key),
@@ -297,7 +297,6 @@ impl View for GroupForm {
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
-        self.discarding = None;
         match self.section {
             Section::Name => {
                 let pasted = self.name.paste(text);

@@ -120,14 +120,7 @@ impl Help {
                 format!("Keys: {}", view.title(context))
             },
             is_palette,
-            confirms: matches!(
-                focus,
-                Focus::Review
-                    | Focus::ReviewKey
-                    | Focus::ConfirmTyped
-                    | Focus::RotateCheck
-                    | Focus::RotateTyped
-            ),
+            confirms: view.confirm().is_some(),
             lines,
             more: Vec::new(),
             earlier: 0,

@@ -11,10 +11,12 @@ use ratatui::{
 
 use super::View;
 use crate::{
-    domain::group::UserGroupId,
+    config::guard::Level,
+    domain::{group::UserGroupId, text::visible},
     operations::{BindingAnswer, Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::{Confirm, Places},
         state::{
             context::{Context, Navigation},
             message::{Job, JobError, Outcome, Ticket},
@@ -24,19 +26,19 @@ use crate::{
     },
 };
 
-/// Maximum length of the reason, in characters.
-const MAX_REASON_LEN: usize = 200;
+const PLACES: Places = Places::boxed(Focus::PlaceReason, Focus::PlaceNew);
+const NO_REASON: &str = "Enter a reason: it is kept";
 
 #[derive(Debug)]
 enum Stage {
     /// The choices: not now, one of the places, or a new one.
     Choose(Box<Question>, Cursor),
-    /// A new environment, waiting for confirmation.
-    New(Box<Question>),
+    /// The choice with this number, waiting for confirmation.
+    Answer(Box<Question>, usize, Box<Confirm>),
     /// Asks for a group that proves the key; with the suggested one.
     Proof(TextField, Option<UserGroupId>),
     /// Asks what was found out about the alarms.
-    Reason(TextField),
+    Reason(Box<Confirm>),
     /// The proof failed; there is nothing left to choose.
     Failed,
 }
@@ -84,17 +86,17 @@ impl PlacePane {
         let Stage::Choose(question, cursor) = &self.stage else {
             return;
         };
-        match chosen(question, cursor.at) {
-            Choice::NotNow => self.close(context),
+        let profile = context.profile().map_or("", |profile| &profile.name);
+        let what = match chosen(question, cursor.at) {
+            Choice::NotNow => return self.close(context),
             Choice::Same(place) => {
-                let answer = BindingAnswer::Same {
-                    place: Some(place.id),
-                    unproven: false,
-                };
-                self.start(Job::AnswerPlace(answer), context);
+                let place = visible(&place.name);
+                format!("says that profile {profile} is the same environment as {place}")
             }
-            Choice::New => self.stage = Stage::New(question.clone()),
-        }
+            Choice::New => format!("says that profile {profile} is another environment"),
+        };
+        let confirm = Box::new(Confirm::with_key(Focus::PlaceNew).of(what, ""));
+        self.stage = Stage::Answer(question.clone(), cursor.at, confirm);
     }
 
     fn start(&mut self, job: Job, context: &mut Context) {
@@ -105,21 +107,12 @@ impl PlacePane {
     fn enter(&mut self, context: &mut Context) {
         match &mut self.stage {
             Stage::Choose(..) => self.choose(context),
-            Stage::New(_) => {}
+            Stage::Answer(..) | Stage::Reason(_) => {}
             Stage::Failed => context.navigate(Navigation::Pop),
             Stage::Proof(field, _) => match UserGroupId::typed(field.text()) {
                 Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
             },
-            Stage::Reason(field) => {
-                let reason = field.text().trim().to_owned();
-                if reason.is_empty() {
-                    field.error = Some("Enter a reason: it is kept".into());
-                } else if let PlaceProblem::Alarmed { place, .. } = &self.problem {
-                    let job = Job::Acknowledge(place.clone(), reason);
-                    self.start(job, context);
-                }
-            }
         }
     }
 
@@ -135,8 +128,8 @@ impl PlacePane {
     }
 
     fn back(&mut self, context: &mut Context) {
-        if let Stage::New(question) = &self.stage {
-            self.stage = Stage::Choose(question.clone(), Cursor::default());
+        if let Stage::Answer(question, at, _) = &self.stage {
+            self.stage = Stage::Choose(question.clone(), Cursor::new(*at));
         } else {
             self.close(context);
         }
@@ -166,8 +159,10 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
             None,
         )),
         PlaceProblem::Alarmed { .. } => {
-            let field = TextField::new("what was found", "").with_longest(MAX_REASON_LEN);
-            Some(Stage::Reason(field))
+            let what = "acknowledges the alarms: requests are sent again";
+            let confirm = Confirm::new(PLACES, Level::Key, None).of(what, "");
+            let confirm = confirm.with_needed_reason("what was found", NO_REASON);
+            Some(Stage::Reason(Box::new(confirm.with_verb("ACKNOWLEDGE"))))
         }
         PlaceProblem::TagConflict { .. }
         | PlaceProblem::NotProven { .. }
@@ -202,12 +197,11 @@ fn chosen(question: &Question, at: usize) -> Choice<'_> {
 
 impl View for PlacePane {
     fn focus(&self) -> Focus {
-        match self.stage {
+        match &self.stage {
             _ if self.working.is_some() => Focus::PlaceWait,
             Stage::Choose(..) => Focus::PlaceChoice,
-            Stage::New(_) => Focus::PlaceNew,
+            Stage::Answer(_, _, confirm) | Stage::Reason(confirm) => confirm.focus(),
             Stage::Proof(..) => Focus::PlaceProof,
-            Stage::Reason(_) => Focus::PlaceReason,
             Stage::Failed => Focus::PlaceWait,
         }
     }
@@ -230,9 +224,6 @@ impl View for PlacePane {
         }
         match action {
             Action::Enter => self.enter(context),
-            Action::Confirm if matches!(self.stage, Stage::New(_)) => {
-                self.start(Job::AnswerPlace(BindingAnswer::New), context);
-            }
             Action::NextField => {
                 if let Stage::Proof(field, Some(id)) = &mut self.stage {
                     field.set_text(id.as_str());
@@ -246,13 +237,49 @@ impl View for PlacePane {
 
     fn field(&mut self) -> Option<&mut TextField> {
         match &mut self.stage {
-            Stage::Proof(field, _) | Stage::Reason(field) => Some(field),
+            Stage::Proof(field, _) => Some(field),
+            Stage::Reason(confirm) => confirm.field(),
             _ => None,
         }
     }
 
+    fn confirm(&self) -> Option<&Confirm> {
+        match &self.stage {
+            _ if self.working.is_some() => None,
+            Stage::Answer(_, _, confirm) | Stage::Reason(confirm) => Some(confirm),
+            _ => None,
+        }
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        match &mut self.stage {
+            _ if self.working.is_some() => None,
+            Stage::Answer(_, _, confirm) | Stage::Reason(confirm) => Some(confirm),
+            _ => None,
+        }
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        let job = match (&self.stage, &self.problem) {
+            (Stage::Answer(question, at, _), _) => Job::AnswerPlace(match chosen(question, *at) {
+                Choice::Same(place) => BindingAnswer::Same {
+                    place: Some(place.id),
+                    unproven: false,
+                },
+                Choice::New => BindingAnswer::New,
+                Choice::NotNow => return,
+            }),
+            (Stage::Reason(confirm), PlaceProblem::Alarmed { place, .. }) => {
+                let reason = confirm.reason().unwrap_or_default();
+                Job::Acknowledge(place.clone(), reason)
+            }
+            _ => return,
+        };
+        self.start(job, context);
+    }
+
     fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        let (Stage::Proof(field, _) | Stage::Reason(field)) = &mut self.stage else {
+        let Some(field) = self.field() else {
             return false;
         };
         field.paste(text.trim());
@@ -264,7 +291,7 @@ impl View for PlacePane {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
             (Action::Refresh, _) => Some("nothing to read".into()),
-            _ => None,
+            _ => self.confirm()?.disabled(action),
         }
     }
 

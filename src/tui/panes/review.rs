@@ -1,5 +1,5 @@
 //! What would be sent, before it is sent: field by field, the exact request, and the service's own copy read just now
-//! (hazard 4). The focus starts on *Back*.
+//! (hazard 4).
 
 mod choices;
 mod draw_choices;
@@ -26,6 +26,7 @@ use crate::{
     search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::Confirm,
         state::{
             confirmation::{ConfirmationLevel, Level},
             context::Context,
@@ -100,7 +101,8 @@ pub struct Review {
     /// The level of confirmation if everything is known well enough.
     base_confirmation: ConfirmationLevel,
     confirmation: ConfirmationLevel,
-    on_apply: bool,
+    /// The key that sends it; or that asks for the words, at the levels that need them.
+    confirm: Confirm,
     unchanged_too: bool,
     page: Page,
     scroll: Cursor,
@@ -142,7 +144,7 @@ impl Review {
         } else {
             RemoteCopy::Reading(context.start(Job::LookUp(id.clone())))
         };
-        Self {
+        let mut review = Self {
             creating,
             similar: if creating {
                 similar(id.as_str(), context.groups.ids(), MAX_SIMILAR)
@@ -168,15 +170,13 @@ impl Review {
             stage: Stage::Deciding,
             confirmation: base_confirmation.clone(),
             base_confirmation,
-            on_apply: false,
+            confirm: Confirm::with_key(Focus::Review),
             unchanged_too: false,
             page: Page::Difference,
             scroll: Cursor::default(),
-        }
-    }
-
-    fn apply_word(&self) -> &'static str {
-        if self.creating { "Create" } else { "Apply" }
+        };
+        review.ask(context);
+        review
     }
 
     /// Why nothing can be sent now.
@@ -198,10 +198,7 @@ impl Review {
 
 impl View for Review {
     fn focus(&self) -> Focus {
-        match self.confirmation.level {
-            Level::Button => Focus::Review,
-            Level::Key | Level::Typed | Level::Words => Focus::ReviewKey,
-        }
+        self.confirm.focus()
     }
 
     fn title(&self, _context: &Context) -> String {
@@ -230,14 +227,7 @@ impl View for Review {
             return;
         }
         match action {
-            Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
-            Action::Enter if self.on_apply && self.confirmation.level != Level::Button => {
-                let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
-                let enter = context.keys.key(Focus::ReviewKey, Action::Enter);
-                let text = format!("{enter} does nothing here: press {key} to send it");
-                context.say(Severity::Info, text);
-            }
             Action::OtherView => {
                 self.page = self.page.next();
                 self.scroll.at = 0;
@@ -245,13 +235,11 @@ impl View for Review {
             Action::Choose if !matches!(self.stage, Stage::Sending(_)) => {
                 if let Some(choices) = self.choices() {
                     choices.toggle();
-                    self.recompute();
+                    self.recompute(context);
                     view::show_choice(self, context);
                 }
             }
-            Action::Enter if self.on_apply => self.apply(context),
-            Action::Back | Action::Enter => self.pop(context),
-            Action::Confirm if self.confirmation.level != Level::Button => self.confirm(context),
+            Action::Back => self.pop(context),
             Action::CopyMenu => {
                 if let Some(curl) = self.curl(context) {
                     context.copy("curl command", &curl);
@@ -276,7 +264,6 @@ impl View for Review {
                 let key = context.keys.key(self.focus(), Action::Back);
                 Some(format!("stopped: read the alarm; {key} leaves"))
             }
-            Action::Enter if self.on_apply => self.why_blocked(context),
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
                 RemoteCopy::Read(choices)
@@ -295,6 +282,21 @@ impl View for Review {
                 | RemoteCopy::Unreadable(_) => Some("nothing to choose".into()),
             },
             _ => None,
+        }
+    }
+
+    fn confirm(&self) -> Option<&Confirm> {
+        Some(&self.confirm)
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        Some(&mut self.confirm)
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        match self.words(context) {
+            None => self.apply(context),
+            Some(words) => self.ask_for(words, context),
         }
     }
 
@@ -355,7 +357,6 @@ impl View for Review {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        view::draw(self, buffer, area, context);
-        None
+        view::draw(self, buffer, area, context)
     }
 }

@@ -11,6 +11,7 @@ use ratatui::{
 
 use super::View;
 use crate::{
+    config::guard::Level,
     domain::{
         history::Operation,
         rotation::{Event, State},
@@ -19,7 +20,10 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, col},
+        kit::{
+            confirm::{Confirm, Places},
+            list_page::{Can, Col, Command, ListPage, Rows, col},
+        },
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Pending},
@@ -27,17 +31,9 @@ use crate::{
             notices::Severity,
         },
         theme::Theme,
-        widgets::{
-            boxes::{below, popup},
-            columns::Cell,
-            text_field::TextField,
-            text_page::TextPage,
-        },
+        widgets::{boxes::popup, columns::Cell, text_page::TextPage},
     },
 };
-
-/// Maximum length of the reason, in characters.
-const MAX_REASON_LEN: usize = 200;
 
 #[derive(Debug, Default)]
 pub struct Rotations {
@@ -247,32 +243,38 @@ fn style(row: &RotationRow, theme: Theme) -> Style {
     }
 }
 
+const PLACES: Places = Places::boxed(Focus::AbandonReason, Focus::ConfirmKey);
+const NO_REASON: &str = "Enter a reason: it is kept in the history";
+
 /// The box that asks for the reason before a rotation is closed without a result.
 #[derive(Debug)]
 pub struct Abandoning {
     row: RotationRow,
-    reason: TextField,
+    confirm: Confirm,
     pending: Pending,
 }
 
 impl Abandoning {
     pub fn of(row: RotationRow) -> Self {
+        let what = "closes this rotation without a result";
+        let confirm = Confirm::new(PLACES, Level::Key, None).of(what, "");
+        let confirm = confirm.with_needed_reason("reason", NO_REASON);
         Self {
             row,
-            reason: TextField::new("reason", "").with_longest(MAX_REASON_LEN),
+            confirm: confirm.with_verb("ABANDON"),
             pending: Pending::default(),
         }
     }
 
     fn failed(&mut self, text: &str, context: &mut Context) {
-        self.reason.error = Some(text.to_owned());
+        self.confirm.refuse(text);
         context.say(Severity::Error, text);
     }
 }
 
 impl View for Abandoning {
     fn focus(&self) -> Focus {
-        Focus::AbandonReason
+        self.confirm.focus()
     }
 
     fn title(&self, _context: &Context) -> String {
@@ -280,25 +282,25 @@ impl View for Abandoning {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        match action {
-            Action::Enter if self.reason.text().trim().is_empty() => {
-                let why = "Enter a reason: it is kept in the history";
-                self.reason.error = Some(why.into());
-            }
-            Action::Enter if !self.pending.is_waiting() => {
-                let reason = self.reason.text().trim().to_owned();
-                context.ask(&self.pending, Job::Abandon(self.row.id, reason));
-            }
-            Action::Back => {
-                context.mention("Nothing was closed");
-                self.pop(context);
-            }
-            _ => {}
+        if action == Action::Back {
+            context.mention("Nothing was closed");
+            self.pop(context);
         }
     }
 
-    fn field(&mut self) -> Option<&mut TextField> {
-        Some(&mut self.reason)
+    fn confirm(&self) -> Option<&Confirm> {
+        Some(&self.confirm)
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        Some(&mut self.confirm)
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        let reason = self.confirm.reason();
+        if let Some(reason) = reason.filter(|_| !self.pending.is_waiting()) {
+            context.ask(&self.pending, Job::Abandon(self.row.id, reason));
+        }
     }
 
     fn pending(&self) -> Vec<&Pending> {
@@ -324,19 +326,18 @@ impl View for Abandoning {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let inner = popup(buffer, area, (70, 9), "Abandon a rotation", context.theme);
-        let cursor = self.reason.draw(buffer, inner, context.theme, true);
-        let below = below(inner, 2);
-        let mut page = TextPage::new(below.width, context.theme);
+        let (keys, theme) = (&context.keys, context.theme);
+        let inner = popup(buffer, area, (70, 11), "Abandon a rotation", theme);
+        let mut page = TextPage::new(inner.width, theme);
         let text = format!(
             "The rotation of {} is {}. If you abandon it, its result stays unknown, and its token can be rotated again.",
             self.row.user_group_id,
             self.row.rotation.state.as_str()
         );
-        page.text(&text, context.theme.warning());
+        page.text(&text, theme.warning());
         let text = "Nothing is sent. The reason is recorded in the history.";
-        page.text(text, context.theme.dim());
-        page.draw_still(buffer, below);
-        cursor
+        page.text(text, theme.dim());
+        self.confirm
+            .draw_below(&page, None, (buffer, inner), (keys, theme), None)
     }
 }

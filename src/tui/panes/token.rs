@@ -16,7 +16,7 @@ use handoff::HandOffProgress;
 use progress::Steps;
 pub(crate) use steps::describe;
 
-use super::{View, confirm_typed, new_file::NewFile};
+use super::{View, new_file::NewFile};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -28,8 +28,8 @@ use crate::{
     operations::{Changes, Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::{Confirm, Places},
         state::{
-            confirmation::{ConfirmationLevel, Level},
             context::Context,
             live::{ChangedField, last_learnt, news_between},
             message::{Job, JobError, Outcome, Ticket},
@@ -42,10 +42,11 @@ use crate::{
 /// How long a revealed token stays visible.
 const REVEAL_TIME: SignedDuration = SignedDuration::from_secs(20);
 
-const REASON: &str = "reason (optional)";
-
-/// Maximum length of the reason, in characters.
-const MAX_REASON_LEN: usize = 200;
+const PLACES: Places = Places {
+    reason: Focus::RotateReason,
+    typed: Focus::RotateTyped,
+    key: Focus::RotateCheck,
+};
 
 #[derive(Debug)]
 enum Stage {
@@ -54,8 +55,7 @@ enum Stage {
     Current(Done),
     /// The check: what will happen, the reason, the confirmation.
     Check {
-        on_reason: bool,
-        level: Level,
+        confirm: Box<Confirm>,
         /// The token that was shown; if it is another one by then, it is not rotated.
         seen: Option<Fingerprint>,
     },
@@ -75,9 +75,6 @@ pub struct TokenPane {
     stage: Stage,
     /// Steps of the rotation started by this page, until the token is read again.
     steps: Option<Steps>,
-    reason: TextField,
-    /// Input for the group id, or for the words that a guard requires.
-    typed: TextField,
     revealed_until: Option<Timestamp>,
     /// A sentence about when and by whom the token on the page was replaced.
     replaced: Option<String>,
@@ -98,11 +95,6 @@ impl TokenPane {
         Self {
             stage: Stage::Reading(ticket),
             steps: None,
-            reason: TextField::new(REASON, "").with_longest(MAX_REASON_LEN),
-            typed: TextField::new("type the id", "")
-                .for_data()
-                .with_label_width(REASON.len() as u16)
-                .with_hint(confirm_typed::hint(context, Focus::RotateTyped)),
             id: group.id.clone(),
             revealed_until: None,
             replaced: None,
@@ -122,11 +114,6 @@ impl TokenPane {
     fn token(&self) -> Option<&Token> {
         self.done()?.token.as_ref()
     }
-}
-
-/// The level of confirmation for a rotation.
-fn required_confirmation(context: &Context) -> ConfirmationLevel {
-    ConfirmationLevel::of(context.profile(), Guarded::Rotate)
 }
 
 /// Who holds the group, so that no rotation may start: since when, and what helps.
@@ -169,14 +156,7 @@ impl View for TokenPane {
         }
         match &self.stage {
             Stage::Reading(_) | Stage::Current(_) | Stage::Failed(_) => Focus::Token,
-            Stage::Check {
-                on_reason: true, ..
-            } => Focus::RotateReason,
-            Stage::Check {
-                level: Level::Typed | Level::Words,
-                ..
-            } => Focus::RotateTyped,
-            Stage::Check { .. } => Focus::RotateCheck,
+            Stage::Check { confirm, .. } => confirm.focus(),
             Stage::Rotating(_) => Focus::RotateRunning,
             Stage::Rotated { .. } => Focus::RotateResult,
         }
@@ -216,37 +196,15 @@ impl View for TokenPane {
             Action::Enter if self.file.is_asked() => self.write(context),
             Action::Rotate => {
                 self.revealed_until = None;
-                let level = required_confirmation(context).level;
-                if level == Level::Words {
-                    self.typed.label = "type the words".into();
-                }
                 let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
                 self.stage = Stage::Check {
-                    on_reason: false,
-                    level,
                     seen: fingerprint.map(|known| known.value),
+                    confirm: Box::new(self.confirmation(context)),
                 };
             }
-            Action::NextField | Action::PreviousField => {
-                if let Stage::Check { on_reason, .. } = &mut self.stage {
-                    *on_reason = !*on_reason;
-                }
-            }
-            Action::Confirm => {
-                if let Stage::Check {
-                    level: Level::Button | Level::Key,
-                    seen,
-                    ..
-                } = self.stage
-                {
-                    self.rotate(seen, context);
-                }
-            }
-            Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
                     context.mention("Nothing was sent");
-                    self.typed.set_text("");
                     self.read(context);
                 } else {
                     self.pop(context);
@@ -274,16 +232,25 @@ impl View for TokenPane {
         if self.file.is_asked() {
             return self.file.field();
         }
-        match self.stage {
-            Stage::Check {
-                on_reason: true, ..
-            } => Some(&mut self.reason),
-            Stage::Check {
-                level: Level::Typed | Level::Words,
-                ..
-            } => Some(&mut self.typed),
+        self.confirm_mut()?.field()
+    }
+
+    fn confirm(&self) -> Option<&Confirm> {
+        match &self.stage {
+            Stage::Check { confirm, .. } => Some(confirm),
             _ => None,
         }
+    }
+
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        match &mut self.stage {
+            Stage::Check { confirm, .. } => Some(confirm),
+            _ => None,
+        }
+    }
+
+    fn carry_out(&mut self, context: &mut Context) {
+        self.rotate(context);
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {

@@ -11,10 +11,12 @@ use crate::{
     search::{ListColumn, SavedView},
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::Confirm,
         state::{
             command::{ColumnsChange, Command},
             context::{Context, Navigation},
             message::Job,
+            navigation::{Asked, PaneRequest, Then},
         },
         widgets::{
             boxes::{choice, popup},
@@ -58,6 +60,8 @@ pub struct ViewsPane {
     /// The row under the cursor, by name, because views come and go, even through other consoles.
     on: Option<RowKey>,
     prompt: Option<(Prompt, TextField)>,
+    /// The view that a question above this pane is about.
+    removing: Option<String>,
 }
 
 impl ViewsPane {
@@ -78,6 +82,7 @@ impl ViewsPane {
             cursor: Cursor::default(),
             on: None,
             prompt: None,
+            removing: None,
         }
     }
 
@@ -235,16 +240,31 @@ impl View for ViewsPane {
             }
             Action::WriteFile => self.prompt = Some((Prompt::Name, TextField::new("Save as", ""))),
             Action::RemoveView => {
-                if let Some(ViewsRow::View(view)) =
-                    self.row(self.cursor.at, &context.annotations.saved_views)
-                {
+                let saved = &context.annotations.saved_views;
+                if let Some(ViewsRow::View(view)) = self.row(self.cursor.at, saved) {
                     let name = view.name.clone();
-                    context.start(Job::RemoveView(name));
+                    let confirm = Confirm::with_key(Focus::ConfirmKey);
+                    let what = format!("removes view @{}", visible(&name));
+                    let asked = Asked {
+                        title: "Remove a saved view",
+                        text: "It is removed for everybody who uses this directory.".into(),
+                        confirm: confirm.of(what, "").with_verb("REMOVE"),
+                        then: Then::Below,
+                    };
+                    let asked = PaneRequest::Question(Box::new(asked));
+                    context.navigate(Navigation::Push(asked));
+                    self.removing = Some(name);
                 }
             }
             Action::Back if self.prompt.is_some() => self.prompt = None,
             Action::Back | Action::Views => context.navigate(Navigation::Pop),
             _ => {}
+        }
+    }
+
+    fn confirmed(&mut self, context: &mut Context) {
+        if let Some(name) = self.removing.take() {
+            context.start(Job::RemoveView(name));
         }
     }
 

@@ -31,7 +31,7 @@ use crate::{
     tui::{
         ExitReason,
         keymap::Action,
-        kit::list_page::ListPage,
+        kit::{confirm::Step, list_page::ListPage},
         panes::{
             Pane, View, attention::Concerns, batches::Batches, help::Help, history::History,
             inspector::Requests, list::List, messages::Messages, open::Open, profiles::Profiles,
@@ -45,8 +45,8 @@ pub struct App {
     pub context: Context,
     /// The pane at the top has the focus; the one at the bottom is the list or the welcome screen.
     pub stack: Vec<Pane>,
-    /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same key counts as the second one.
-    warned: Option<(Action, Timestamp)>,
+    /// The last Ctrl-C that was answered with "again to quit".
+    warned: Option<Timestamp>,
     /// Position and time of the last click on a row.
     last_click: Option<(Position, Timestamp)>,
     /// The console ends for this reason once the writes are done.
@@ -258,6 +258,7 @@ impl App {
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
                 self.stack.push(Pane::Whose(TokenLookupPane::default()));
             }
+            action if self.confirm(action) => {}
             action => {
                 if action == Action::Refresh && self.stack.len() == 1 {
                     self.ask_again();
@@ -265,6 +266,25 @@ impl App {
                 self.act(action);
             }
         }
+    }
+
+    /// The confirmation of the top pane handles the action, if it is about that; returns whether it did. This is the
+    /// only way from a key to something that is asked about first.
+    fn confirm(&mut self, action: Action) -> bool {
+        let why_not = self.top().disabled(Action::Confirm, &self.context);
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        let pane = pane.view_mut();
+        let Some(confirm) = pane.confirm_mut() else {
+            return false;
+        };
+        match (confirm.act(action, &self.context.keys), why_not) {
+            (Step::Ignored, _) => return false,
+            (Step::Handled, _) => {}
+            (Step::Says(text), _) => self.context.messages.refuse(self.context.now, text),
+            (Step::Confirmed, None) => pane.carry_out(&mut self.context),
+            (Step::Confirmed, Some(why)) => confirm.refuse(&format!("{why}; nothing was sent")),
+        }
+        true
     }
 
     fn act(&mut self, action: Action) {

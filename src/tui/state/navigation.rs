@@ -5,7 +5,7 @@ use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     operations::{BatchId, Done, RotationRow},
     search::ListColumn,
-    tui::forms::group::GroupForm,
+    tui::{forms::group::GroupForm, kit::confirm::Confirm},
 };
 
 /// A pane, and its initial data.
@@ -16,7 +16,7 @@ pub enum PaneRequest {
     History(UserGroupId),
     Edit(Box<GroupForm>),
     Review(Box<Proposal>),
-    Typed(ConfirmationWords),
+    Question(Box<Asked>),
     Result(Box<Done>, DesiredFields),
     Token(Box<KnownGroup>),
     CopyMenu(Box<KnownGroup>),
@@ -72,13 +72,20 @@ pub struct Proposal {
     pub restores: bool,
 }
 
-/// Words that must be typed before the requesting pane sends something.
+/// A question in a box above the pane that asks it.
 #[derive(Debug)]
-pub struct ConfirmationWords {
-    /// The exact words.
-    pub words: String,
-    /// What they confirm, in one line.
-    pub what: String,
-    /// Why a guard asks for them.
-    pub reason: Option<String>,
+pub struct Asked {
+    pub title: &'static str,
+    /// What will be lost or sent.
+    pub text: String,
+    pub confirm: Confirm,
+    pub then: Then,
+}
+
+/// What a confirmed question leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// The pane below goes on.
+    Below,
+    Quit,
 }

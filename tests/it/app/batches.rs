@@ -125,7 +125,7 @@ fn a_batch_with_nothing_left_is_closed_by_resuming_it() {
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
         .shows("Nothing is left to send")
-        .shows("Press y to close it.")
+        .shows("y closes the batch.")
         .shows("y CLOSE");
     assert!(!scene.screen().contains("resume in testing"));
 }
@@ -180,7 +180,7 @@ fn nothing_is_resumed_without_the_words_that_are_asked_for() {
     for wrong in ["", "y", "resume 1", "rotate 1 in production"] {
         scene.keys(&format!("<ctrl-u>{wrong}<enter>"));
         assert!(scene.writes().is_empty(), "{wrong:?}");
-        scene.says("text differs; nothing was sent");
+        scene.shows("Text differs; nothing was sent");
     }
     scene.keys("<ctrl-u>resume 1 in production<enter>");
     assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1, Vec::new())]);

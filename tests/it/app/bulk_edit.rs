@@ -73,7 +73,7 @@ fn a_guard_that_raises_updates_asks_for_the_words_and_says_why() {
     scene.walk("*B40<tab>214<ctrl-s>");
     assert_eq!(scene.focus(), "BulkEditTyped");
     scene
-        .shows("! Guard: two people look")
+        .shows("! guard: two people look")
         .shows("Type edit 2 in testing");
     scene.keys("y<enter>");
     assert_eq!(sent(&scene), None);

@@ -145,7 +145,7 @@ fn only_changes_in_a_journal_read_the_attention_count_again() {
         let is_count = |effect: &&Effect| matches!(effect, Effect::Start(.., job) if matches!(**job, Job::Attention { .. }));
         effects.iter().filter(is_count).count()
     };
-    for (before, key, reads) in [("", "f", 0), ("e<end> 2<ctrl-s><tab>", "<enter>", 1)] {
+    for (before, key, reads) in [("", "f", 0), ("e<end> 2<ctrl-s>", "y", 1)] {
         let mut scene = three();
         scene.walk(before).keys(key);
         let is_write = |(.., job): &(_, _, Job)| job.is_write();
@@ -193,7 +193,7 @@ fn a_view_is_saved_applied_and_removed() {
     scene
         .walk("<esc>:view day<enter>")
         .says("No view @day: @night");
-    scene.walk("vD").says("View @night removed");
+    scene.walk("vDy").says("View @night removed");
     scene
         .walk("<esc>/@night<enter>")
         .shows("@night: no saved view of this name");

@@ -53,8 +53,8 @@ fn a_draft_survives_another_profile_and_stays_in_its_own() {
 #[test]
 fn a_draft_survives_a_failed_sending() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y");
     scene.answer_with(failed("the service refused (409)", Some(Ending::Refused)));
     scene
         .shows("the service refused")
@@ -65,17 +65,17 @@ fn a_draft_survives_a_failed_sending() {
 #[test]
 fn a_change_that_was_sent_is_no_longer_a_draft() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab><enter>");
+    scene.walk("e<end> 2<ctrl-s>y");
     assert_eq!(drafts(&scene), 0);
     // The same when the pane was left while the request was in flight.
-    scene.walk("<esc>e<end>3<ctrl-s><tab>");
-    scene.keys("<enter><esc><esc>");
+    scene.walk("<esc>e<end>3<ctrl-s>");
+    scene.keys("y<esc><esc>");
     assert_eq!(drafts(&scene), 1);
     scene.answer();
     assert_eq!(drafts(&scene), 0);
     // And when the form was opened again meanwhile.
-    scene.walk("e<end>4<ctrl-s><tab>");
-    scene.keys("<enter><esc>");
+    scene.walk("e<end>4<ctrl-s>");
+    scene.keys("y<esc>");
     scene.answer();
     assert_eq!(scene.focus(), "EditName");
     scene.shows("nothing changed");
@@ -86,8 +86,8 @@ fn a_change_that_was_sent_is_no_longer_a_draft() {
 #[test]
 fn an_unknown_outcome_keeps_the_draft() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter><esc><esc>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y<esc><esc>");
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::JobPanicked(ticket));
     assert_eq!(drafts(&scene), 1);
@@ -97,7 +97,7 @@ fn an_unknown_outcome_keeps_the_draft() {
 fn a_form_below_the_one_that_was_sent_is_kept() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<tab>oglobex<enter>");
-    scene.walk("e<end> 3<ctrl-s><tab><enter>").shows("UPDATED");
+    scene.walk("e<end> 3<ctrl-s>y").shows("UPDATED");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "List");
     scene.walk("e").shows("Name of acme-eu 2");
@@ -106,14 +106,14 @@ fn a_form_below_the_one_that_was_sent_is_kept() {
 #[test]
 fn a_creation_that_met_an_existing_group_becomes_an_update() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("oinitech<enter>Typed<tab>a7<tab>99<enter><ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("oinitech<enter>Typed<tab>a7<tab>99<enter><ctrl-s>");
+    scene.keys("y");
     scene.answer_with(done(Ending::Existed, group("initech", 3)));
     scene.shows("EXISTED").shows("What you typed is kept");
     scene.walk("e");
     scene.shows("Edit initech").shows("Typed").shows("99");
-    scene.walk("<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("<ctrl-s>");
+    scene.keys("y");
     assert!(
         matches!(scene.writes().as_slice(), [Job::Update { id: group, .. }] if *group == id("initech")),
         "{:?}",

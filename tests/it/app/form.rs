@@ -7,8 +7,8 @@ use super::scene::{Scene, TESTING, base, wanted};
 
 /// What the form on the screen would send, taken from the review's job.
 fn sent(scene: &mut Scene) -> groupdesk::domain::change::DesiredFields {
-    scene.walk("<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("<ctrl-s>");
+    scene.keys("y");
     match scene.writes().as_slice() {
         [Job::Update { wanted, .. }] => wanted.clone(),
         other => panic!("{other:?}"),

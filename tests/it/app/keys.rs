@@ -57,8 +57,8 @@ fn texts_name_the_configured_keys() {
     scene.walk("t").shows("& rotates it");
     scene
         .walk("<esc>e<end>x<f9>")
-        .says("F9 again discards them");
-    scene.walk("<tab>").msg(Msg::Paste("77\t88".into()));
+        .shows("y discards the draft of acme-eu");
+    scene.walk("<esc><tab>").msg(Msg::Paste("77\t88".into()));
     scene.says("F11 undoes");
     scene.walk("<f10>").says("F10 again quits");
 }
@@ -162,7 +162,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
     scene
         .walk("e<end> 2<ctrl-s>")
         .shows("Y SEND")
-        .shows("press Y");
+        .shows("Y updates acme-eu in production.");
     scene.keys("y");
     assert!(scene.writes().is_empty());
     scene.keys("Y");

@@ -54,8 +54,8 @@ fn esc_cancels_the_read_of_a_review() {
 #[test]
 fn a_write_whose_pane_was_left_ends_as_a_message() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter><esc><esc>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y<esc><esc>");
     assert_eq!(scene.focus(), "List");
     assert_eq!(scene.writes().len(), 1, "leaving does not stop it");
     scene.answer();
@@ -67,8 +67,8 @@ fn a_write_whose_pane_was_left_ends_as_a_message() {
 #[test]
 fn the_result_appears_below_a_pane_opened_over_the_review() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter>m");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("ym");
     scene.answer();
     assert_eq!(scene.focus(), "Messages");
     scene.walk("<esc>");
@@ -97,8 +97,8 @@ fn a_rotation_whose_pane_was_left_is_confirmed_and_announced() {
 #[test]
 fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y");
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::JobPanicked(ticket));
     scene.shows("UNKNOWN whether it took effect");
@@ -144,8 +144,8 @@ fn a_new_token_stays_available_when_another_job_is_lost() {
 #[test]
 fn another_profile_detaches_writes_and_drops_reads() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y");
     scene.keys("P<down><enter>");
     assert_eq!(scene.writes().len(), 1);
     scene.shows("PRODUCTION");

@@ -9,14 +9,16 @@ use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
 use crate::support::{assertions::assert_lacks, console::PLACES};
 
 /// Places that need a history of their own, and so have tests of their own.
-const ELSEWHERE: [Focus; 17] = [
+const ELSEWHERE: [Focus; 18] = [
     // Without a profile.
     Focus::Welcome,
     Focus::ConnectField,
     Focus::ConnectChoice,
     Focus::ConnectCheck,
-    // While a request is in flight.
+    // With a question in a box.
+    Focus::ConfirmKey,
     Focus::ConfirmTyped,
+    // While a request is in flight.
     Focus::RotateRunning,
     // With an open rotation or a pasted token.
     Focus::AbandonReason,

@@ -187,7 +187,7 @@ fn abandoning_asks_for_a_reason() {
     scene.keys("<esc>");
     scene.says("Nothing was closed");
     scene.walk("A");
-    let effects = scene.keys("the customer left<enter><enter>");
+    let effects = scene.keys("the customer left<enter>yy");
     let job = Job::Abandon(RotationId(1), "the customer left".into());
     let started = matches!(&effects[..], [Effect::Start(_, _, started)] if **started == job);
     assert!(started, "{effects:?}");
@@ -328,8 +328,8 @@ fn change(state: mutation::State) -> Mutation {
 /// An update of "acme-eu" whose answer was lost.
 fn unknown_update() -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e<end> 2<ctrl-s><tab>");
-    scene.keys("<enter>");
+    scene.walk("e<end> 2<ctrl-s>");
+    scene.keys("y");
     let lost = failed("UNKNOWN: no response", Some(Ending::Unknown));
     answer(&mut scene, |job| matches!(job, Job::Update { .. }), lost);
     scene.walk("<esc><esc><esc>").later(40);

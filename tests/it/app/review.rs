@@ -43,7 +43,7 @@ fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
         .shows("(*) mine    Name of acme-eu 2  ! OVERWRITES theirs")
         .shows("(*) theirs  1")
         .shows("( ) mine    (not there)");
-    scene.keys("<tab><enter>");
+    scene.keys("y");
     let (base, wanted) = sent(&scene);
     assert_eq!(base, theirs(), "the history has the replaced value");
     let mut expected = theirs();
@@ -57,7 +57,7 @@ fn every_choice_can_be_changed_and_the_request_follows() {
     scene.walk("<space>");
     scene.shows("(*) theirs  Theirs").shows("no field changes");
     scene.walk("<down><space><down><space>").shows("- 8");
-    scene.keys("<tab><enter>");
+    scene.keys("y");
     let (_, wanted) = sent(&scene);
     let mut expected = super::scene::base("acme-eu");
     expected.name = Some("Theirs".into());
@@ -98,7 +98,7 @@ fn changing_a_choice_sends_nothing_and_production_still_asks_for_y() {
 #[test]
 fn a_request_that_followed_a_choice_settles_the_draft_it_came_from() {
     let mut scene = disputed(TESTING);
-    scene.keys("<space><tab><enter>");
+    scene.keys("<space>y");
     assert_eq!(sent(&scene).1.name.as_deref(), Some("Theirs"));
     scene.keys("<esc><esc>");
     assert_eq!(scene.app.context.drafts.len(), 1);
@@ -138,7 +138,7 @@ fn an_unknown_field_is_left_out_until_it_is_chosen() {
     scene
         .shows("EMPTIES the field")
         .shows("it is REPLACED as a whole");
-    scene.keys("<tab><enter>");
+    scene.keys("y");
     let (_, wanted) = sent(&scene);
     assert_eq!(
         wanted.mapping,

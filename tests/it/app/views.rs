@@ -9,7 +9,7 @@ use crate::support::assertions::assert_lacks;
 fn removing() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.walk("vwnight<enter>").shows("@night");
-    scene.keys("gD");
+    scene.keys("gDy");
     scene
 }
 

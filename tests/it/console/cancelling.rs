@@ -87,9 +87,9 @@ async fn esc_during_the_read_before_an_update_cancels_it_and_nothing_is_sent() {
     let mut scene = scene().await;
     scene
         .console
-        .keys("/acme-eu<enter>e<end> plc<ctrl-s><tab>")
+        .keys("/acme-eu<enter>e<end> plc<ctrl-s>")
         .await;
-    let gate = scene.up_to_the_read("<enter>").await;
+    let gate = scene.up_to_the_read("y").await;
     scene.console.shows("Esc cancels, nothing is sent yet");
     scene.console.burst("<esc>");
     scene
@@ -162,8 +162,6 @@ async fn without_a_connection_each_failure_names_its_group_and_what_did_not_happ
     let mut console = super::open_with(vec![nowhere.operations()]).await;
     console.keys("/acme-eu<enter>t").await;
     console.shows("\"acme-eu\" NOT read: 127.0.0.1");
-    console
-        .keys("<esc>onew-one<enter>Name<ctrl-s><tab><enter>")
-        .await;
+    console.keys("<esc>onew-one<enter>Name<ctrl-s>y").await;
     console.shows("\"new-one\" NOT created: 127.0.0.1");
 }

@@ -118,10 +118,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
     // The profile works, and a second one is added beside it.
-    console
-        .keys("oacme<enter><ctrl-s><tab><enter>")
-        .await
-        .shows("created");
+    console.keys("oacme<enter><ctrl-s>y").await.shows("created");
     console.keys("<esc><esc>Pa").await.shows("Connect");
     fresh.world.end().await;
 }

@@ -75,7 +75,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
     console.keys("onew-group<enter>").await;
     console.shows("Create new-group").shows("Typed").shows("99");
     assert!(world.find_stored(Side::Testing, "new-group").is_none());
-    console.keys("<ctrl-s><tab><enter>").await.shows("CREATED");
+    console.keys("<ctrl-s>y").await.shows("CREATED");
     assert_eq!(rows(&world), [""; 0]);
 }
 
@@ -140,7 +140,7 @@ async fn the_text_of_the_editor_goes_through_the_form_and_its_review() {
     assert_eq!(rows(&world).len(), 1, "it is a draft");
     console.keys("<ctrl-s>").await;
     console.shows("213 → 999").shows("nothing is sent yet");
-    console.keys("<tab><enter>").await.shows("UPDATED");
+    console.keys("y").await.shows("UPDATED");
     assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "999");
     assert_eq!(rows(&world), [""; 0]);
 }

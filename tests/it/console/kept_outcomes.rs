@@ -94,8 +94,8 @@ async fn an_update_that_is_answered_while_the_database_is_away_is_recorded_by_th
     };
     let team = server.set_up("desk");
     let mut scene = scene(&team).await;
-    scene.console.keys("e<end> typed<ctrl-s><tab>").await;
-    answered_without_server((&server, &mut scene), "PUT", Then::Pass, "<enter>").await;
+    scene.console.keys("e<end> typed<ctrl-s>").await;
+    answered_without_server((&server, &mut scene), "PUT", Then::Pass, "y").await;
     scene.console.until("UPDATED").await;
     scene.console.settle().await;
     assert_eq!(scene.proxy.count("PUT"), 1);

@@ -152,30 +152,20 @@ impl Session {
                 .split_once(' ')
                 .filter(|(_, unit)| unit.starts_with("group"));
             let (may, counter, count) = match (word, many) {
-                ("create", _) => (
-                    self.may_apply(place, enter, y),
-                    &mut self.reviewed.creates,
-                    1,
-                ),
-                ("update", _) => (
-                    self.may_apply(place, enter, y),
-                    &mut self.reviewed.updates,
-                    1,
-                ),
+                ("create", _) => (Self::may_apply(place, y), &mut self.reviewed.creates, 1),
+                ("update", _) => (Self::may_apply(place, y), &mut self.reviewed.updates, 1),
                 ("rotate", Some((count, _))) => (
-                    matches!(place, Focus::BulkTyped | Focus::Help) && enter,
+                    place == Focus::BulkTyped && enter,
                     &mut self.reviewed.rotations,
                     count.parse().expect("a number"),
                 ),
                 ("edit", Some((count, _))) => (
-                    matches!(place, Focus::BulkEditTyped | Focus::Help) && enter
-                        || place == Focus::BulkEditConfirm && y,
+                    place == Focus::BulkEditTyped && enter || place == Focus::BulkEditConfirm && y,
                     &mut self.reviewed.updates,
                     count.parse().expect("a number"),
                 ),
                 ("rotate", None) => (
-                    matches!(place, Focus::RotateTyped | Focus::Help) && enter
-                        || place == Focus::RotateCheck && y,
+                    place == Focus::RotateTyped && enter || place == Focus::RotateCheck && y,
                     &mut self.reviewed.rotations,
                     1,
                 ),
@@ -188,13 +178,8 @@ impl Session {
         }
     }
 
-    fn may_apply(&self, place: Focus, enter: bool, y: bool) -> bool {
-        let is_production = self.console.runner.app.context.current.0 == 1;
-        if is_production {
-            place == Focus::ReviewKey && y
-        } else {
-            matches!(place, Focus::Review | Focus::Help) && enter
-        }
+    fn may_apply(place: Focus, y: bool) -> bool {
+        place == Focus::Review && y
     }
 }
 
@@ -236,9 +221,7 @@ pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
         keys: 0,
     };
     // First without faults, so that something is counted in every session.
-    let is_production = session.console.runner.app.context.current.0 == 1;
-    let apply = if is_production { "y" } else { "<tab><enter>" };
-    for key in parse(&format!("e<end>x<ctrl-s>{apply}<enter>")) {
+    for key in parse("e<end>x<ctrl-s>y<enter>") {
         session.press(key);
         session.console.settle().await;
     }

@@ -97,7 +97,7 @@ impl Scene {
     /// Now the typed change is sent.
     async fn assert_sends(&mut self) {
         let sent = self.proxy.count("PUT");
-        self.console.keys("e<ctrl-s><tab><enter>").await;
+        self.console.keys("e<ctrl-s>y").await;
         self.console.until("updated").await;
         assert_eq!(self.proxy.count("PUT"), sent + 1);
         self.console.keys("<esc><esc>").await;
@@ -287,9 +287,9 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     console
         .keys("q")
         .await
-        .shows("1 unsent draft will be lost: q again quits");
-    // Any other key cancels the question.
-    console.keys("<up>").await;
+        .shows("1 unsent draft will be lost.")
+        .shows("y quits");
+    console.keys("<esc>").await;
     assert_eq!(proxy.count("PUT"), sent);
 
     server.start();

@@ -16,7 +16,7 @@ use crate::support::{
 /// Digits of a part of a token that count as a find.
 const PART: usize = 16;
 /// Data of a group may have long hex digits of its own: a part of a token is seen there while it is typed, and not kept.
-const DATA: [Focus; 12] = [
+const DATA: [Focus; 11] = [
     Focus::EditName,
     Focus::EditMapping,
     Focus::EditCell,
@@ -28,7 +28,6 @@ const DATA: [Focus; 12] = [
     Focus::BulkTyped,
     Focus::RotateTyped,
     Focus::BulkEditTyped,
-    Focus::ReviewKey,
 ];
 
 fn parts(token: &str) -> Vec<String> {

@@ -55,6 +55,10 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("Which environment is this?");
     console.keys("<down><enter>").await;
     console
+        .shows("Profile testing becomes testing")
+        .shows("y says that profile testing is the same environment as testing.");
+    console.keys("<enter><esc><enter>y").await;
+    console
         .shows("An API key on trial")
         .shows("! KEY ON TRIAL")
         .shows("proposed: ");
@@ -91,8 +95,8 @@ async fn a_new_environment_is_never_confirmed_by_enter_alone() {
         .shows("A new environment");
     let held = operations.place_problem().await;
     assert!(held.is_some(), "nothing was said yet");
-    console.keys("<esc>").await.shows("> not now");
-    console.keys("<down><down><enter>y").await;
+    console.keys("<esc>").await.shows("> a new environment");
+    console.keys("<enter>y").await;
     console
         .shows("This profile is place testing-2 from here on")
         .shows("0 groups")
@@ -134,7 +138,7 @@ async fn a_key_of_another_environment_is_unbound() {
     let foreign = world.new_key("elsewhere", Some("Customer"));
     let operations = with_key(&world, &proxy, &foreign);
     let mut console = open_with(vec![operations.clone()]).await;
-    console.keys("<down><enter><tab><enter>").await;
+    console.keys("<down><enter>y<tab><enter>").await;
     console
         .shows("Not the same environment")
         .shows("was CREATED by reading it")
@@ -177,7 +181,7 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         .shows("Alarm: nothing is sent");
     console.keys("<enter>").await.shows("Enter a reason");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
-    console.keys("proxy fixed<enter>").await;
+    console.keys("proxy fixed<enter><enter>y").await;
     console.shows("Acknowledged").hides("! ALARM");
     let place = world.place(Side::Testing);
     let events = operations.place_events(place).await.expect("readable");

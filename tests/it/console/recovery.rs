@@ -56,7 +56,7 @@ async fn an_open_rotation_is_shown_settled_and_abandoned_in_its_pane() {
     console
         .shows("Abandon a rotation")
         .shows("If you abandon it");
-    console.keys("the customer left<enter>").await;
+    console.keys("the customer left<enter>y").await;
     console.shows("0 open").shows("abandoned");
     console.keys("<esc>2").await;
     console.shows("abandoned").shows("the customer left");

@@ -67,7 +67,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
         refusal.to_string(),
     );
     proxy.next("PUT", ProxyFault::swallowed(Then::Instead(refused)));
-    console.keys("e<end> plc<ctrl-s><tab><enter>").await;
+    console.keys("e<end> plc<ctrl-s>y").await;
     console
         .shows("the service refused (403)")
         .shows("nothing was changed");
@@ -120,7 +120,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     let world = a_world().await;
     let (proxy, through) = through_a_proxy(&world).await;
     let mut console = open_with(vec![through]).await;
-    console.keys("e<end> plc<ctrl-s><tab>").await;
+    console.keys("e<end> plc<ctrl-s>").await;
     let page = http(
         "502 Bad Gateway",
         &["Content-Type: text/html"],
@@ -128,7 +128,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     );
     proxy.next("PUT", ProxyFault::applied(Then::Instead(page)));
     console
-        .keys("<enter>")
+        .keys("y")
         .await
         .shows("UNKNOWN whether the update of");
     let screen = console.screen().to_lowercase().replace("│ │", " ");

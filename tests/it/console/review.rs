@@ -51,7 +51,7 @@ fn json_on(screen: &str) -> Value {
     // Changed rows have a sign before them.
     let lines = lines.map(|line| line.trim_start_matches(['~', '+', ' ']));
     let lines = lines.skip_while(|line| *line != "{");
-    let text: Vec<&str> = lines.take_while(|line| !line.starts_with('>')).collect();
+    let text: Vec<&str> = lines.take_while(|line| !line.starts_with("y ")).collect();
     serde_json::from_str(&text.join("\n")).expect("JSON")
 }
 
@@ -81,7 +81,7 @@ async fn both_edits_survive_and_the_request_is_what_was_shown() {
     let shown = json_on(&console.screen());
     let copied = console.runner.screen.copied.pop().expect("copied");
     assert!(copied.contains("$GROUPDESK_API_KEY"));
-    console.keys("<tab><enter>").await.shows("UPDATED");
+    console.keys("y").await.shows("UPDATED");
 
     let [received] = &proxy.bodies("PUT")[..] else {
         panic!("one update is sent");
@@ -111,7 +111,7 @@ async fn a_changed_choice_is_sent_and_listed_in_the_history() {
         .await
         .shows("(*) mine    Acme Europe plc  ! OVERWRITES theirs");
     console.keys("<space>").await.shows("(*) theirs  Acme EMEA");
-    console.keys("<space><tab><enter>").await.shows("UPDATED");
+    console.keys("<space>y").await.shows("UPDATED");
     assert_eq!(
         world.stored(Side::Testing, "acme-eu").name,
         "Acme Europe plc"
@@ -138,7 +138,7 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
         .shows("> mapping: the present value is unknown here")
         .shows("(*) leave out")
         .shows("properties: the present value is unknown here");
-    console.keys("<tab><enter>").await.shows("UPDATED");
+    console.keys("y").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!(
         (&stored.mapping, &stored.properties),
@@ -151,7 +151,7 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
     console
         .shows("EMPTIES the field")
         .shows("it is REPLACED as a whole");
-    console.keys("<tab><enter>").await;
+    console.keys("y").await;
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));
     // The former value is unknown, so the change cannot be undone.
@@ -171,7 +171,7 @@ async fn an_update_is_undone_from_the_history() {
     console
         .keys("e<end> plc<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>")
         .await;
-    console.keys("<ctrl-s><tab><enter>").await.shows("UPDATED");
+    console.keys("<ctrl-s>y").await.shows("UPDATED");
     console.keys("<esc>2d").await;
     console
         .shows("before and after it")
@@ -200,7 +200,7 @@ async fn an_update_is_undone_from_the_history() {
         .await
         .shows("Draft of acme-eu saved");
     assert_eq!(kept().await, 1);
-    console.keys("<esc>e<ctrl-x><ctrl-x>").await;
+    console.keys("<esc>e<ctrl-x>y").await;
     assert_eq!(kept().await, 0);
     // Four keys from the list of groups.
     console.keys("<esc><enter>2z").await;
@@ -227,9 +227,7 @@ async fn an_update_is_undone_from_the_history() {
 async fn a_create_is_copied_from_the_history_as_it_was_sent() {
     let world = a_world().await;
     let (mut console, proxy) = watched(&world).await;
-    console
-        .keys("onew<tab>acme-us<enter>New<ctrl-s><tab><enter>")
-        .await;
+    console.keys("onew<tab>acme-us<enter>New<ctrl-s>y").await;
     console.shows("CREATED");
     console.keys("<enter>2c").await;
     let copied = console.runner.screen.copied.pop().expect("copied");

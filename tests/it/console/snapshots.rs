@@ -91,7 +91,7 @@ looks! {
     review_json Testing "e<end> plc<ctrl-s>v" USUAL;
     review_curl Testing "e<end> plc<ctrl-s>vv" USUAL;
     review_production Production "e<end> plc<ctrl-s>" USUAL;
-    result Testing "e<end> plc<ctrl-s><tab><enter>" USUAL WIDE;
+    result Testing "e<end> plc<ctrl-s>y" USUAL WIDE;
     token Production "t" USUAL;
     rotate_check Testing "tT" USUAL;
     rotate_typed Production "tT<shift-tab>leaked<tab>acme" USUAL WIDE LOW;

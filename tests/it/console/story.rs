@@ -30,7 +30,7 @@ async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
         .shows("~ tier  \"gold\" → \"gold plus\"")
         .shows("nothing is sent yet");
     assert_eq!(world.stored(Side::Testing, "acme-eu").mapping["40"], "213");
-    console.keys("<tab><enter>").await;
+    console.keys("y").await;
     console
         .shows("UPDATED")
         .shows("tier: \"gold plus\"")
@@ -123,7 +123,7 @@ async fn an_unknown_id_is_created_through_its_review() {
         .shows("nothing can delete it")
         .shows("v shows it");
     assert!(world.find_stored(Side::Testing, "acme-ue").is_none());
-    console.keys("<tab><enter>").await;
+    console.keys("y").await;
     console.shows("CREATED").shows("Acme Ue");
     let stored = world.stored(Side::Testing, "acme-ue");
     assert_eq!(stored.mapping, json!({"40": "5"}));
@@ -171,7 +171,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
     );
     let mut console = open(&world, Side::Testing, USUAL).await;
     console
-        .keys("ohooli<enter>My Hooli<tab>a1<tab>3<enter><ctrl-s><tab><enter>")
+        .keys("ohooli<enter>My Hooli<tab>a1<tab>3<enter><ctrl-s>y")
         .await;
     console
         .shows("EXISTED")
@@ -183,7 +183,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
     );
     console.keys("e<ctrl-s>").await;
     console.shows("Review: an update").shows("My Hooli");
-    console.keys("<tab><enter>").await.shows("UPDATED");
+    console.keys("y").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "hooli");
     assert_eq!(
         (stored.name.as_str(), &stored.mapping),

@@ -50,9 +50,9 @@ fn colour_of(console: &Console, text: &str) -> Option<Color> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     let (world, proxy, mut console) = open_behind_proxy().await;
-    console.keys("e<end> plc<ctrl-s><tab>").await;
+    console.keys("e<end> plc<ctrl-s>").await;
     proxy.next("PUT", ProxyFault::applied(Then::Drop));
-    console.keys("<enter>").await;
+    console.keys("y").await;
     console
         .shows("UNKNOWN whether the update of")
         .shows("Read the group")
@@ -77,7 +77,7 @@ async fn a_wait_for_another_writer_names_the_writer() {
     let (proxy, operations) = through_proxy(&world).await;
     let other = operations[0].clone();
     let mut console = open_with(operations).await;
-    console.keys("e<end> plc<ctrl-s><tab>").await;
+    console.keys("e<end> plc<ctrl-s>").await;
     // Another process changes the group meanwhile, and takes its time.
     let gate = Gate::new();
     proxy.next("PUT", ProxyFault::passed().behind(&gate));
@@ -93,7 +93,7 @@ async fn a_wait_for_another_writer_names_the_writer() {
             .await
     });
     gate.reached().await;
-    console.burst("<enter>");
+    console.burst("y");
     console
         .until("Waiting: \"acme-eu\" is locked by the update of")
         .await;
@@ -209,7 +209,7 @@ async fn a_vanished_group_stops_the_review() {
     world.vanish(Side::Testing, "acme-eu");
     console.keys("<ctrl-s>").await;
     console.shows("ALARM").shows("CREATED");
-    console.keys("<tab><enter>r<enter>").await.shows("ALARM");
+    console.keys("yr<enter>y").await.shows("ALARM");
     assert_eq!(proxy.count("PUT"), 0);
     assert_eq!(proxy.count("GET"), 1);
 }

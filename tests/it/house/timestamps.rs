@@ -64,7 +64,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/service/rules/shared.rs", 1, "one clock, that of the service: when its own keys end"),
     ("src/tui/panes/batch/run.rs", 4, OWN),
     ("src/tui/panes/batch/view.rs", 1, OWN),
-    ("src/tui/panes/edit/draft.rs", 2, OWN),
+    ("src/tui/panes/edit/draft.rs", 1, OWN),
     ("src/tui/panes/inspector.rs", 2, OWN),
     ("src/tui/panes/token/page.rs", 1, OWN),
     ("src/tui/panes/token/progress.rs", 1, OWN),

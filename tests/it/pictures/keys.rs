@@ -9,7 +9,7 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
 #[rustfmt::skip] // A table: one case per line.
-const ROWS: [Row; 32] = [
+const ROWS: [Row; 31] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),
     ("one group", &[Focus::Group], None),
@@ -19,8 +19,7 @@ const ROWS: [Row; 32] = [
     ("edit: properties as rows, and the keys of the mapping", &[Focus::EditRows], Some(Focus::EditMapping)),
     ("edit: a cell, a type", &[Focus::EditCell, Focus::EditType], Some(Focus::EditName)),
     ("review", &[Focus::Review], None),
-    ("review, production", &[Focus::ReviewKey], Some(Focus::Review)),
-    ("words to type", &[Focus::ConfirmTyped], None),
+    ("a question in a box", &[Focus::ConfirmKey, Focus::ConfirmTyped], None),
     ("result", &[Focus::Result], None),
     ("token", &[Focus::Token], None),
     ("rotate", &[Focus::RotateCheck, Focus::RotateTyped, Focus::RotateReason, Focus::RotateRunning], None),

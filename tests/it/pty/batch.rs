@@ -270,7 +270,7 @@ async fn a_killed_batch_is_resumed_in_the_console_and_nothing_is_sent_twice() {
     let mut session = scene.groupdesk(&[]).start();
     session.wait_for("!1", PATIENCE);
     session.type_until("5", "1 unfinished of 1", PATIENCE);
-    session.type_until("R", "Press y to resume", PATIENCE);
+    session.type_until("R", "y resumes the batch", PATIENCE);
     session.type_until("y", "40 of 40", PATIENCE);
     session.wait_for("36 confirmed", PATIENCE);
     // The four may have arrived: reads settle them, once their process can no longer be at work.

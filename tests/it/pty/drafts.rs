@@ -54,8 +54,8 @@ pub(super) fn assert_offered(place: &TempHome, held: &BackgroundDemo) -> Session
 /// The draft is offered, and can be discarded.
 fn assert_discardable(place: &TempHome, held: &BackgroundDemo) {
     let mut session = assert_offered(place, held);
-    session.type_until("\x18", "Ctrl-X again discards them", PATIENCE);
-    session.type_until("\x18", "discarded; nothing was sent", PATIENCE);
+    session.type_until("\x18", "y discards the draft", PATIENCE);
+    session.type_until("y", "discarded; nothing was sent", PATIENCE);
     wait_until("it is forgotten", || kept(held).is_none());
     session.type_until("e", "nothing changed", PATIENCE);
 }

@@ -57,7 +57,7 @@ fn edit(session: &mut Session) {
     session.wait_for("2 changes", PATIENCE);
     let review = session.type_until("\x13", ": unchanged since you started", PATIENCE);
     assert!(review.contains("213 → 999"), "{review}");
-    let result = session.type_until("\t\r", "UPDATED", PATIENCE);
+    let result = session.type_until("y", "UPDATED", PATIENCE);
     for returned in ["40 → 999", "seats: 121", "Testing", "••••••••"] {
         assert!(result.contains(returned), "{returned} is not in\n{result}");
     }
@@ -74,8 +74,8 @@ fn rotate(session: &mut Session) -> (String, String) {
     filter(session, "acme-eu");
     session.type_until("t", "T rotates it", PATIENCE);
     let check = session.type_until("T", "nothing is sent yet", PATIENCE);
-    assert!(check.contains("type the id"), "{check}");
-    session.type_until("acme-e\r", "that is not the id", PATIENCE);
+    assert!(check.contains("Type acme-eu then Enter"), "{check}");
+    session.type_until("acme-e\r", "Text differs; nothing was sent", PATIENCE);
     let masked = session.type_until("u\r", "confirmation   confirmed", PATIENCE);
     assert!(masked.contains("••••••••"), "{masked}");
     assert!(masked.contains("Customer"), "{masked}");

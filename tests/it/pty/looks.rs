@@ -23,7 +23,7 @@ fn walk(session: &mut Session) {
     session.wait_for("10 groups", PATIENCE);
     session.type_until("e\tl\r\x15999\r", "was 213", PATIENCE);
     session.type_until("\x13", "saved values   read at", PATIENCE);
-    session.type_until("\t\r", "UPDATED", PATIENCE);
+    session.type_until("y", "UPDATED", PATIENCE);
     session.type_until("\r", "10 groups", PATIENCE);
     session.type_until("2", " History ", PATIENCE);
     session.type_until("qt", "T rotates it", PATIENCE);

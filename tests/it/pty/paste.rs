@@ -32,7 +32,7 @@ fn without_a_field_a_paste_does_nothing() {
     let before = newest.expect("a past").to_owned();
     session.type_until("q", "10 groups", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);
-    session.type_until("T", "Press y to rotate now", PATIENCE);
+    session.type_until("T", "y rotates the token", PATIENCE);
     session.paste("y\ny\r");
     session.type_until("\x1b", "Nothing was sent", PATIENCE);
     session.send("2");

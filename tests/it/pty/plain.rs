@@ -66,8 +66,7 @@ fn a_name_is_edited_with_the_output_of_the_plain_mode() {
             .any(|line| line == "~ name  Acme US (test) -> Acme US (test)x"),
         "{lines:?}"
     );
-    say(&mut session, "\t", "[ Back ]  > [ Apply ]");
-    let lines = say(&mut session, "\r", "done: acme-us updated");
+    let lines = say(&mut session, "y", "done: acme-us updated");
     assert!(
         lines.iter().any(|line| line.starts_with("result  UPDATED")),
         "{lines:?}"

@@ -108,7 +108,7 @@ async fn one_row_of_a_production_mapping_is_changed() {
     assert_eq!(scene.world.stored(Side::Production, "acme-eu"), before);
 
     session.send("y");
-    assert_production(&session.wait_for("Type this to send it", PATIENCE));
+    assert_production(&session.wait_for("then Enter: ", PATIENCE));
     let result = session.type_until("acme-eu\r", "UPDATED", PATIENCE);
     assert_production(&result);
     assert!(result.contains("40 → 999"), "{result}");
@@ -137,7 +137,7 @@ async fn a_leaked_token_is_found_and_rotated() {
     assert_production(&session.wait_for("nothing is sent yet", PATIENCE));
     session.type_until(
         "\x1b[Zleaked in a ticket\tinitec\r",
-        "that is not the id",
+        "Text differs; nothing was sent",
         PATIENCE,
     );
     let now = || scene.world.stored(Side::Production, "initech").token;

@@ -25,7 +25,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A key script for every focus, starting from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 43] = [
+pub(crate) const PLACES: [(&str, Focus); 42] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -37,7 +37,7 @@ pub(crate) const PLACES: [(&str, Focus); 43] = [
     ("e<tab><tab><f3>", Focus::EditRows),
     ("e<tab><tab><f3><left><enter>", Focus::EditType),
     ("e<end> 2<ctrl-s>", Focus::Review),
-    ("e<end> 2<ctrl-s><tab><enter>", Focus::Result),
+    ("e<end> 2<ctrl-s>y", Focus::Result),
     ("t", Focus::Token),
     ("tT<shift-tab>", Focus::RotateReason),
     ("tT", Focus::RotateCheck),
@@ -74,7 +74,6 @@ pub(crate) const PLACES: [(&str, Focus); 43] = [
         Focus::BulkEditTyped,
     ),
     ("P<down><enter>tT", Focus::RotateTyped),
-    ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
 ];
 
 /// A screen that only records.

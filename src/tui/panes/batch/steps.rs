@@ -1,11 +1,15 @@
 //! The actions of the bulk pane: starting once the words are typed, handling outcomes, writing the report.
 
-use super::{BatchPane, Stage};
+use super::{BatchPane, RESUME, START, Stage};
 use crate::{
     config::guard::Level,
-    domain::batch::BatchKind,
-    operations::{Batch, BatchId, BatchItem, Guarded, batch::RunCommand},
+    domain::batch::{BatchKind, Plan},
+    operations::{
+        Batch, BatchId, BatchItem, Guarded,
+        batch::{Resumption, RunCommand},
+    },
     tui::{
+        kit::{confirm::Confirm, view::View},
         state::{
             batch::{BatchRow, BatchRun, report},
             context::{Context, Navigation},
@@ -18,33 +22,34 @@ use crate::{
 };
 
 impl BatchPane {
-    /// The words to type; the same as on the command line.
-    pub(super) fn words(&self, context: &Context) -> Option<String> {
-        let Stage::Check { plan, .. } = &self.stage else {
-            return None;
-        };
-        let profile = &context.profile()?.name;
-        Some(format!("rotate {} in {profile}", plan.ready.len()))
+    /// Asks for the words to start the run, the same as on the command line; for nothing where no group is ready.
+    fn ask_to_start(&self, plan: &Plan, context: &Context) -> Option<Box<Confirm>> {
+        let ready = plan.ready.len();
+        let profile = context.profile().filter(|_| ready > 0)?;
+        let words = format!("rotate {ready} in {}", profile.name);
+        let confirm = Confirm::new(START, Level::Words, None);
+        Some(Box::new(confirm.of("", words).with_reason(&self.reason)))
     }
 
-    pub(super) fn confirm(&mut self, context: &mut Context) {
-        let words = self.words(context);
-        let Stage::Check { plan, .. } = &self.stage else {
+    pub(super) fn start(&mut self, context: &mut Context) {
+        let Stage::Check(plan, Some(confirm)) = &self.stage else {
             return;
         };
-        if words.as_deref() != Some(self.typed.text()) {
-            self.typed.error = Some("Text differs; nothing was sent".into());
-            return;
-        }
-        if let Some(why) = Self::why_not_start(context) {
-            self.typed.error = Some(format!("{why}; nothing was sent"));
-            return;
-        }
-        let reason = self.reason.text().trim();
-        let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        let ticket = context.start_batch(plan.clone(), reason);
+        let ticket = context.start_batch(plan.clone(), confirm.reason());
         self.stage = Stage::Run(ticket);
         self.cursor = Cursor::default();
+    }
+
+    /// Asks for the key or the words to resume the batch.
+    fn ask_to_resume(resumption: &Resumption, context: &Context) -> Confirm {
+        let profile = context.profile().map_or("", |profile| &profile.name);
+        let words = resumption.words(profile);
+        let guard = resumption.guard.clone();
+        let confirm = Confirm::new(RESUME, resumption.level, guard);
+        match resumption.batch.counts.not_started {
+            0 => confirm.of("closes the batch", words).with_verb("CLOSE"),
+            _ => confirm.of(format!("resumes the batch in {profile}"), words),
+        }
     }
 
     /// Why no run can be started: another one is running, or it is not allowed.
@@ -54,25 +59,10 @@ impl BatchPane {
         runs.or_else(|| context.why_forbidden(Guarded::Bulk))
     }
 
-    /// Resumes the batch, if the required words were typed or the key was pressed.
     pub(super) fn resume(&mut self, context: &mut Context) {
-        let Stage::Resume(resumption) = &self.stage else {
+        let Stage::Resume(resumption, _) = &self.stage else {
             return;
         };
-        let profile = context.profile().map(|profile| profile.name.clone());
-        let words = resumption.words(&profile.unwrap_or_default());
-        let is_typed = resumption.level != Level::Words || self.typed.text() == words;
-        let why = if is_typed {
-            Self::why_not_start(context)
-        } else {
-            Some("text differs".into())
-        };
-        if let Some(why) = why {
-            let text = format!("{why}; nothing was sent");
-            context.say(Severity::Warning, text.clone());
-            self.typed.error = Some(text);
-            return;
-        }
         self.stage = Stage::Run(context.resume_batch(resumption));
         self.stored = None;
         self.cursor = Cursor::default();
@@ -119,6 +109,8 @@ impl BatchPane {
             *self = Self::open_with(id, self.aim, self.include_recent, context);
             return;
         }
+        let reason = self.confirm().and_then(Confirm::reason);
+        self.reason = reason.unwrap_or_default();
         let ticket = context.start(Job::PlanBulk {
             ids: self.ids.clone(),
             include_recent: self.include_recent,
@@ -135,7 +127,7 @@ impl BatchPane {
                 let (ids, batch) = (run.to_retry(), run.batch);
                 let reason = run.reason.clone().unwrap_or_default();
                 *self = Self::checking(ids, batch, context);
-                self.reason.set_text(&reason);
+                self.reason = reason;
             }
             (BatchKind::Edit(_), Some(batch)) => {
                 let again = PaneRequest::BulkEdit(EditSource::Again(batch));
@@ -148,15 +140,14 @@ impl BatchPane {
     pub(super) fn take(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::Planned(plan) => {
-                self.stage = Stage::Check {
-                    plan: plan.clone(),
-                    on_reason: false,
-                };
+                let confirm = self.ask_to_start(plan, context);
+                self.stage = Stage::Check(plan.clone(), confirm);
                 self.cursor = Cursor::default();
             }
             Outcome::Batch(stands) => self.batch_read(&stands.0, &stands.1, context),
             Outcome::Resumable(resumption) => {
-                self.stage = Stage::Resume(resumption.clone());
+                let confirm = Self::ask_to_resume(resumption, context);
+                self.stage = Stage::Resume(resumption.clone(), Box::new(confirm));
                 self.cursor = Cursor::default();
             }
             Outcome::BulkEnded(_) => {

@@ -1,4 +1,4 @@
-//! Draws the bulk pane before the run: the check with its two fields.
+//! Draws the bulk pane before the run: what is ready, and what confirms it.
 
 use std::fmt::Display;
 
@@ -10,7 +10,6 @@ use ratatui::{
 
 use super::{BatchPane, Stage};
 use crate::{
-    config::guard::Level,
     domain::{
         batch::{BatchKind, Plan},
         group::UserGroupId,
@@ -22,14 +21,10 @@ use crate::{
         state::context::Context,
         widgets::{
             boxes::{page, page_room},
-            paint,
             text_page::TextPage,
         },
     },
 };
-
-/// Rows of the two fields, with the error below the second one.
-const FIELD_ROWS: u16 = 3;
 
 pub(super) fn draw(
     pane: &BatchPane,
@@ -53,26 +48,24 @@ pub(super) fn draw(
         return pane.file.draw(buffer, inner, lowest, context.theme);
     }
     let page = text_page(pane, inner.width, context);
-    let has_fields = pane.words(context).is_some_and(|_| !nothing_ready(pane));
-    if pane.focus() == Focus::ResumeTyped {
-        return draw_resume(pane, &page, buffer, inner, context);
-    }
-    if !has_fields {
+    let Some(confirm) = pane.confirm() else {
         page.draw(buffer, inner, pane.cursor.at);
         return None;
-    }
-    draw_check(pane, &page, buffer, inner, context)
-}
-
-fn nothing_ready(pane: &BatchPane) -> bool {
-    matches!(&pane.stage, Stage::Check { plan, .. } if plan.ready.is_empty())
+    };
+    let keys = (&context.keys, context.theme);
+    let why_not = BatchPane::why_not_start(context);
+    let scroll = Some(pane.cursor.at);
+    confirm.draw_below(&page, scroll, (buffer, inner), keys, why_not.as_deref())
 }
 
 /// Number of scroll positions before the run.
 pub(super) fn check_lines(pane: &BatchPane, context: &Context) -> usize {
     let (width, rows) = page_room(context.size);
-    // The fields take their rows, and a blank row above them.
-    let rows = rows.saturating_sub(FIELD_ROWS + 1);
+    let (area, theme) = (Rect::new(0, 0, width, rows), context.theme);
+    let rows = pane.confirm().map_or(rows, |confirm| {
+        let why_not = BatchPane::why_not_start(context);
+        confirm.room(area, &context.keys, theme, why_not.as_deref())
+    });
     text_page(pane, width, context).last_scroll(rows) + 1
 }
 
@@ -87,12 +80,12 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
             let text = format!("Nothing was sent. {key} checks again.");
             page.text(&text, Style::new());
         }
-        Stage::Check { plan, .. } => {
-            check(&mut page, plan, pane.words(context), context);
+        Stage::Check(plan, _) => {
+            check(&mut page, plan, context);
             recent(&mut page, pane, context);
             groups(&mut page, &plan.ready, &plan.skipped, context);
         }
-        Stage::Resume(resumption) => {
+        Stage::Resume(resumption, _) => {
             resume(&mut page, pane, resumption, context);
         }
         Stage::Run(_) => page.text("This batch is in History.", theme.dim()),
@@ -104,8 +97,6 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
 fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
     let theme = context.theme;
     let batch = &resumption.batch;
-    let profile = context.profile();
-    let name = profile.map_or("", |profile| profile.name.as_str());
     let (left, all) = (batch.counts.not_started, batch.counts.planned());
     page.heading(&format!(
         "Batch {}: {left} of {all} groups left",
@@ -125,9 +116,6 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
         let what = if batch.is_run() { "now" } else { "last run" };
         page.field(what, &why, Style::new(), "");
-    }
-    if let Some(guard) = &resumption.guard {
-        page.text(&format!("! guard: {guard}"), theme.warning());
     }
     let text = match batch.kind {
         _ if left == 0 => "Nothing is left to send: what is open is read, and the batch is closed.",
@@ -155,43 +143,10 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
         let text = format!("First {} with an open outcome are read.", resumption.open);
         page.text(&text, Style::new());
     }
-    if resumption.level == Level::Words {
-        let words = resumption.words(name);
-        let enter = context.keys.key(Focus::ResumeTyped, Action::Enter);
-        page.field("type", &words, theme.title(), &format!("then {enter}"));
-    } else {
-        let key = context.keys.key(Focus::ResumeCheck, Action::Confirm);
-        let text = match left {
-            0 => format!("Press {key} to close it. No other key does."),
-            _ => format!("Press {key} to resume in {name}. No other key does."),
-        };
-        page.text(&text, theme.title());
-    }
     groups(page, &resumption.ready, &resumption.refused, context);
 }
 
-fn draw_resume(
-    pane: &BatchPane,
-    page: &TextPage,
-    buffer: &mut Buffer,
-    area: Rect,
-    context: &Context,
-) -> Option<Position> {
-    let room = area.height.saturating_sub(2);
-    let top = u16::try_from(page.height() + 1).map_or(room, |height| height.min(room));
-    let above = Rect {
-        height: top.saturating_sub(1),
-        ..area
-    };
-    page.draw(buffer, above, pane.cursor.at);
-    let typed = Rect {
-        height: 2.min(area.height.saturating_sub(top)),
-        ..paint::row(area, top)
-    };
-    pane.typed.draw(buffer, typed, context.theme, true)
-}
-
-fn check(page: &mut TextPage, plan: &Plan, words: Option<String>, context: &Context) {
+fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
     let theme = context.theme;
     let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
     page.heading(&counts);
@@ -215,7 +170,6 @@ fn check(page: &mut TextPage, plan: &Plan, words: Option<String>, context: &Cont
             format!("New tokens are not sent anywhere; {key} on a group reads its token.")
         };
         page.text(&to, Style::new());
-        page.field("type", &words.unwrap_or_default(), theme.title(), "");
     }
 }
 
@@ -274,31 +228,4 @@ fn groups(
             page.text(&format!("{id}: {skip}"), theme.warning());
         }
     }
-}
-
-fn draw_check(
-    pane: &BatchPane,
-    page: &TextPage,
-    buffer: &mut Buffer,
-    area: Rect,
-    context: &Context,
-) -> Option<Position> {
-    let Stage::Check { on_reason, .. } = pane.stage else {
-        return None;
-    };
-    let room = area.height.saturating_sub(FIELD_ROWS);
-    let top = u16::try_from(page.height() + 1).map_or(room, |height| height.min(room));
-    let above = Rect {
-        height: top.saturating_sub(1),
-        ..area
-    };
-    page.draw(buffer, above, pane.cursor.at);
-    let reason = paint::row(area, top);
-    let typed = Rect {
-        height: 2.min(area.height.saturating_sub(top + 1)),
-        ..paint::row(area, top + 1)
-    };
-    let reason = pane.reason.draw(buffer, reason, context.theme, on_reason);
-    let typed = pane.typed.draw(buffer, typed, context.theme, !on_reason);
-    if on_reason { reason } else { typed }
 }

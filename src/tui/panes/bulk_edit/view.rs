@@ -16,7 +16,7 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
-            boxes::titled_rows,
+            boxes::{split_below, titled_rows},
             columns::{Cell, Column, widest},
             paint, table,
         },
@@ -25,8 +25,8 @@ use crate::{
 
 /// From this width on, the fields are side by side.
 const SIDE_BY_SIDE_WIDTH: u16 = 70;
-/// Rows for what is sent and its confirmation.
-const FOOT_ROWS: u16 = 3;
+/// Rows for what is sent, and how to undo it.
+const FOOT_ROWS: u16 = 2;
 /// Width of a field beside others, in cells.
 const FIELD: u16 = 10;
 /// If the table would have fewer rows than this, a sentence is left out.
@@ -43,11 +43,13 @@ pub(super) fn draw(
     left = titled_rows(buffer, left, "Change", !pane.confirming, theme);
     let rows = field_rows(pane, area);
     let cursor = draw_fields(pane, buffer, take(&mut left, rows), theme);
-    let guard = u16::from(pane.guard.is_some());
-    let foot = if left.height > FOOT_ROWS + guard + MIN_TABLE_ROWS {
-        FOOT_ROWS + guard
+    let (keys, why_not) = (&context.keys, why_not(pane, context));
+    let inner = left.width.saturating_sub(2);
+    let confirm = pane.confirm.rows(inner, keys, theme, why_not.as_deref());
+    let foot = if left.height > FOOT_ROWS + confirm + MIN_TABLE_ROWS {
+        FOOT_ROWS + confirm
     } else {
-        left.height.min(1 + guard)
+        left.height.min(confirm)
     };
     let review = Rect {
         height: left.height - foot,
@@ -279,19 +281,12 @@ fn draw_foot(
         width: area.width.saturating_sub(2),
         ..area
     };
-    let last = inner.height.saturating_sub(1);
-    let cursor = draw_confirmation(pane, buffer, paint::row(inner, last), context);
-    if let Some(guard) = pane.guard.as_ref().filter(|_| last > 0) {
-        let text = format!("! Guard: {guard}");
-        paint::line(
-            buffer,
-            paint::row(inner, last - 1),
-            &text,
-            theme.warning(),
-            theme,
-        );
-    }
-    if inner.height < FOOT_ROWS {
+    let (keys, why_not) = (&context.keys, why_not(pane, context));
+    let why_not = why_not.as_deref();
+    let rows = pane.confirm.rows(inner.width, keys, theme, why_not);
+    let (above, last) = split_below(inner, rows);
+    let cursor = pane.confirm.draw(buffer, last, keys, theme, why_not);
+    if above.height < FOOT_ROWS {
         return cursor;
     }
     let (text, style) = match pane.plan.as_ref().and_then(EditPlan::unverified) {
@@ -349,51 +344,12 @@ pub(in crate::tui::panes) fn sent_unread(
     format!("{whole} sent as last sent from here, the oldest {when} ago by {by}")
 }
 
-fn draw_confirmation(
-    pane: &BulkEdit,
-    buffer: &mut Buffer,
-    line: Rect,
-    context: &Context,
-) -> Option<Position> {
-    let theme = context.theme;
-    if let Some(wrong) = pane.why_not_ready(context) {
-        paint::line(buffer, line, &wrong, theme.warning(), theme);
-        return None;
-    }
-    let count = pane.changes();
-    let groups = if count == 1 { "group" } else { "groups" };
-    let place = context.profile().map_or("", |profile| &profile.name);
-    if !pane.confirming {
+/// Why nothing can be confirmed now; while the fields have the focus, the key that leads to the confirmation.
+fn why_not(pane: &BulkEdit, context: &Context) -> Option<String> {
+    let leads_there = || {
         let key = context.keys.key(pane.focus(), Action::Review);
-        let text = format!("{key} goes on to the confirmation");
-        paint::line(buffer, line, &text, theme.dim(), theme);
-        return None;
-    }
-    let Some(words) = pane.words(context) else {
-        let key = context.keys.key(pane.focus(), Action::Confirm);
-        let text = format!("{key} edits {count} {groups} in {place}");
-        paint::line(buffer, line, &text, theme.title(), theme);
-        return None;
+        format!("{key} goes on to the confirmation")
     };
-    let x = paint::line(buffer, line, "Type ", Style::new(), theme);
-    let rest = |x: u16| Rect {
-        x,
-        width: line.right().saturating_sub(x),
-        ..line
-    };
-    let x = paint::line(buffer, rest(x), &words, theme.title(), theme);
-    let enter = context.keys.key(Focus::BulkEditTyped, Action::Enter);
-    let then = format!(" then {enter}: ");
-    let x = paint::line(buffer, rest(x), &then, Style::new(), theme);
-    let field = rest(x);
-    let error = pane.typed.error.as_deref().unwrap_or_default();
-    let room = (paint::columns(&words) as u16 + 2).min(field.width);
-    let typed = Rect {
-        width: room,
-        ..field
-    };
-    let cursor = pane.typed.draw(buffer, typed, theme, true);
-    let behind = rest((typed.right() + 1).min(line.right()));
-    paint::line(buffer, behind, error, theme.error(), theme);
-    cursor
+    let why_not = pane.why_not_ready(context);
+    why_not.or_else(|| (!pane.confirming).then(leads_there))
 }

@@ -11,10 +11,12 @@ use crate::{
     operations::Done,
     tui::{
         keymap::{Action, Focus},
+        kit::confirm::Confirm,
         state::{
             context::{Context, Navigation},
             drafts::{DraftOrigin, UnsentDraft},
             message::{Job, Outcome},
+            navigation::{Asked, PaneRequest, Then},
             notices::Severity,
         },
         widgets::properties::PropertiesField,
@@ -23,8 +25,6 @@ use crate::{
 
 /// A copy older than this is mentioned.
 const OLD_COPY: SignedDuration = SignedDuration::from_mins(10);
-/// A second press within this time discards the draft.
-const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl GroupForm {
     /// Stores the content of the form as a draft, or removes the draft if nothing is changed.
@@ -101,18 +101,20 @@ impl GroupForm {
         Self::say_opened(&unsent, context);
     }
 
-    /// The first press asks, the second one discards; any other key cancels the question.
+    /// Asks whether to discard what was typed.
+    pub(super) fn ask_to_discard(&self, context: &mut Context) {
+        let confirm = Confirm::with_key(Focus::ConfirmKey);
+        let what = format!("discards the draft of {}", self.id);
+        let asked = Asked {
+            title: "Discard the draft",
+            text: "Your changes will be lost.".into(),
+            confirm: confirm.of(what, "").with_verb("DISCARD"),
+            then: Then::Below,
+        };
+        context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+    }
+
     pub(super) fn discard(&mut self, context: &mut Context) {
-        let is_again = self
-            .discarding
-            .is_some_and(|at| context.now.duration_since(at) <= CONFIRM_WITHIN);
-        if !is_again {
-            self.discarding = Some(context.now);
-            let key = context.keys.key(self.field_focus(), Action::Discard);
-            let text = format!("Your changes will be lost: {key} again discards them");
-            context.messages.ask(context.now, text);
-            return;
-        }
         context.drafts.remove(&(context.current, self.id.clone()));
         context.give_up(&self.reading);
         let text = format!("Draft of {} discarded; nothing was sent", self.id);

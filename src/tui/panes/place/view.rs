@@ -12,6 +12,7 @@ use crate::{
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
+        panes::View,
         state::context::Context,
         widgets::{
             boxes::{popup, write_waiting},
@@ -42,10 +43,16 @@ pub(super) fn draw(
             at = Some(choose(&mut page, pane, question, cursor.at, context));
             ("Which environment is this?", None)
         }
-        Stage::New(question) => {
-            new(&mut page, pane, question, context);
-            ("A new environment", None)
-        }
+        Stage::Answer(question, at, _) => match chosen(question, *at) {
+            Choice::Same(place) => {
+                same(&mut page, pane, question, place, context);
+                ("The same environment", None)
+            }
+            Choice::New | Choice::NotNow => {
+                new(&mut page, pane, question);
+                ("A new environment", None)
+            }
+        },
         Stage::Proof(field, proposed) => {
             trial(&mut page, pane);
             page.blank();
@@ -58,9 +65,9 @@ pub(super) fn draw(
             page.text(&text, context.theme.title());
             ("An API key on trial", Some(field))
         }
-        Stage::Reason(field) => {
+        Stage::Reason(_) => {
             alarms(&mut page, pane, context);
-            ("Alarm: nothing is sent", Some(field))
+            ("Alarm: nothing is sent", None)
         }
         Stage::Failed => ("Not the same environment", None),
     };
@@ -70,6 +77,13 @@ pub(super) fn draw(
             Some(line) => write_waiting(&mut page, &line, context.theme),
             None => page.text("running", context.theme.dim()),
         }
+    }
+    if let Some(confirm) = pane.confirm() {
+        let (keys, theme) = (&context.keys, context.theme);
+        let width = WIDTH.min(area.width).saturating_sub(4);
+        let rows = page.height() as u16 + 1 + confirm.rows(width, keys, theme, None);
+        let inner = popup(buffer, area, (WIDTH, rows + 2), title, theme);
+        return confirm.draw_below(&page, None, (buffer, inner), (keys, theme), None);
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };
@@ -181,7 +195,25 @@ fn details(page: &mut TextPage, place: &Place, context: &Context) {
     }
 }
 
-fn new(page: &mut TextPage, pane: &PlacePane, question: &Question, context: &Context) {
+fn same(
+    page: &mut TextPage,
+    pane: &PlacePane,
+    question: &Question,
+    place: &Place,
+    context: &Context,
+) {
+    let text = format!(
+        "Profile {} becomes {}: what is known of its groups, its open rotations and its drafts are shared from then on.",
+        profile(pane),
+        visible(&place.name)
+    );
+    page.text(&text, Style::new());
+    page.blank();
+    page.field("its key", &question.key.to_string(), Style::new(), "");
+    details(page, place, context);
+}
+
+fn new(page: &mut TextPage, pane: &PlacePane, question: &Question) {
     let names = question
         .places
         .iter()
@@ -195,10 +227,6 @@ fn new(page: &mut TextPage, pane: &PlacePane, question: &Question, context: &Con
     page.text(&text, Style::new());
     page.blank();
     page.field("its key", &question.key.to_string(), Style::new(), "");
-    page.blank();
-    let key = context.keys.key(Focus::PlaceNew, Action::Confirm);
-    let text = format!("{key} says that it is another environment; Enter does nothing here.");
-    page.text(&text, context.theme.warning());
 }
 
 fn trial(page: &mut TextPage, pane: &PlacePane) {

@@ -28,7 +28,7 @@ impl Review {
             choices.keep(&before);
         }
         self.copy = RemoteCopy::Read(Box::new(choices));
-        self.recompute();
+        self.recompute(context);
     }
 
     /// The current choices; `None` unless the difference is shown.
@@ -46,7 +46,7 @@ impl Review {
     }
 
     /// Recomputes the request and the confirmation level from the choices.
-    pub(super) fn recompute(&mut self) {
+    pub(super) fn recompute(&mut self, context: &Context) {
         if let RemoteCopy::Read(choices) = &self.copy {
             self.wanted = choices.result();
         }
@@ -59,6 +59,7 @@ impl Review {
         } else {
             self.base_confirmation.clone().raised()
         };
+        self.ask(context);
     }
 
     /// The decided edit, relative to the copy that was read. An unknown field can only be replaced as a whole.

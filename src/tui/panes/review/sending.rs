@@ -5,38 +5,62 @@ use crate::{
     config::guard,
     domain::history::Ending,
     operations::{Done, Method, as_curl, request, request_json},
-    tui::state::{
-        confirmation::Level,
-        context::{Context, Navigation},
-        message::{Job, Ticket},
-        navigation::{ConfirmationWords, PaneRequest},
-        notices::Severity,
+    tui::{
+        keymap::Focus,
+        kit::confirm::{Confirm, Places},
+        state::{
+            confirmation::Level,
+            context::{Context, Navigation},
+            message::{Job, Ticket},
+            navigation::{Asked, PaneRequest, Then},
+            notices::Severity,
+        },
     },
 };
 
 impl Review {
-    /// `y` sends it, unless a guard requires words to be typed first.
-    pub(super) fn confirm(&mut self, context: &mut Context) {
-        let words = match self.confirmation.level {
-            Level::Button | Level::Key => return self.apply(context),
-            Level::Typed => self.id.to_string(),
+    /// What must be typed after the key; `None`: the key sends it.
+    pub(super) fn words(&self, context: &Context) -> Option<String> {
+        match self.confirmation.level {
+            Level::Button | Level::Key => None,
+            Level::Typed => Some(self.id.to_string()),
             Level::Words => {
-                let profile = context
-                    .profile()
-                    .map_or("", |profile| profile.name.as_str());
-                guard::words(operation(self.creating), &self.id, profile)
+                let profile = context.profile().map_or("", |profile| &profile.name);
+                let operation = operation(self.creating);
+                Some(guard::words(operation, &self.id, profile))
             }
+        }
+    }
+
+    fn what(&self, context: &Context) -> String {
+        let verb = if self.creating { "creates" } else { "updates" };
+        let profile = context.profile().map_or("", |profile| &profile.name);
+        format!("{verb} {} in {profile}", self.id)
+    }
+
+    /// Says at the end of the page what the key does.
+    pub(super) fn ask(&mut self, context: &Context) {
+        let what = match self.words(context) {
+            None => self.what(context),
+            Some(_) => format!("{}, after words that you type", self.what(context)),
         };
-        let what = format!(
-            "{} in this profile? Type this to send it:",
-            self.apply_word()
-        );
-        let reason = self.confirmation.guard.clone();
-        context.navigate(Navigation::Push(PaneRequest::Typed(ConfirmationWords {
-            words,
-            what,
-            reason,
-        })));
+        self.confirm
+            .raise(Level::Key, self.confirmation.guard.clone());
+        self.confirm.set(what, "");
+    }
+
+    /// Asks for the words in a box above the page.
+    pub(super) fn ask_for(&self, words: String, context: &mut Context) {
+        let places = Places::key(Focus::Review);
+        let level = self.confirmation.level;
+        let confirm = Confirm::new(places, level, self.confirmation.guard.clone());
+        let asked = Asked {
+            title: "Confirm",
+            text: format!("Typing the words {}.", self.what(context)),
+            confirm: confirm.of("", words),
+            then: Then::Below,
+        };
+        context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
     }
 
     pub(super) fn apply(&mut self, context: &mut Context) {

@@ -1,20 +1,21 @@
-//! Draws the review: the page, and below it the buttons, which say why they are disabled.
+//! Draws the review: the page, and below it what confirms it, or why nothing can be sent now.
 
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
 
 use super::{Page, RemoteCopy, Review, Stage, draw_choices};
 use crate::{
     domain::{facts::Field, history::Ending, text::oddities, update::UnsafeUpdate},
     tui::{
-        keymap::{Action, Focus},
+        keymap::Action,
         panes::View,
-        state::{confirmation::Level, context::Context},
+        state::context::Context,
         widgets::{
-            boxes::{
-                flight_style, page as page_box, page_room, side_by_side, titled, words_that_fit,
-            },
+            boxes::{flight_style, page as page_box, page_room, side_by_side, titled},
             changes::{self, ChangeTarget},
-            paint,
             text_page::TextPage,
         },
     },
@@ -23,7 +24,12 @@ use crate::{
 /// From this width on, the request is beside the changes.
 const SIDE_BY_SIDE_WIDTH: u16 = 100;
 
-pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
+pub(super) fn draw(
+    review: &Review,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
     let title = match (review.creating, review.page) {
         (true, Page::Difference) => "Review: new group",
         (true, Page::Json) => "Review: new group, as JSON",
@@ -41,16 +47,23 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         None => area,
     };
     let inner = page_box(buffer, area, title, context.theme);
-    let body = Rect {
-        height: inner.height.saturating_sub(2),
-        ..inner
+    let (page, _) = page(review, inner.width, context);
+    review.confirm.draw_below(
+        &page,
+        Some(review.scroll.at),
+        (buffer, inner),
+        (&context.keys, context.theme),
+        why_not(review, context).as_deref(),
+    )
+}
+
+/// Why nothing can be confirmed now; while it is being sent, how long that takes.
+fn why_not(review: &Review, context: &Context) -> Option<String> {
+    let Stage::Sending(ticket) = review.stage else {
+        return review.disabled(Action::Confirm, context);
     };
-    let (page, _) = page(review, body.width, context);
-    // Right below the text rather than at the bottom of a high window.
-    let below = (page.height() as u16 + 1).min(inner.height.saturating_sub(1));
-    let buttons = paint::row(inner, below);
-    page.draw(buffer, body, review.scroll.at);
-    draw_buttons(review, buffer, buttons, context);
+    let line = context.waiting(Some(ticket)).map(|line| line.whole());
+    Some(line.unwrap_or_else(|| "sending; leaving does not stop it".into()))
 }
 
 /// Width of the request when it is beside the changes, in cells.
@@ -72,7 +85,11 @@ fn room(review: &Review, context: &Context) -> (u16, u16) {
     let (columns, rows) = page_room(context.size);
     // Includes the line between them.
     let right = request_width(review, context.size.0).map_or(0, |right| right + 1);
-    (columns - right, rows.saturating_sub(2))
+    let area = Rect::new(0, 0, columns - right, rows);
+    let (keys, theme) = (&context.keys, context.theme);
+    let why_not = why_not(review, context);
+    let rows = review.confirm.room(area, keys, theme, why_not.as_deref());
+    (area.width, rows)
 }
 
 /// Number of lines to scroll through.
@@ -116,7 +133,9 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
             theme.error()
         };
         page.text(&error.text, style);
-        page.text("Your text is kept: Back leads to the form.", theme.dim());
+        let key = context.keys.key(review.focus(), Action::Back);
+        let text = format!("Your text is kept: {key} leads to the form.");
+        page.text(&text, theme.dim());
         page.blank();
     }
     match review.page {
@@ -164,9 +183,6 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
             .map(|id| format!("\"{id}\""))
             .collect();
         page.field("similar", &similar.join(", "), theme.warning(), "");
-    }
-    if let Some(reason) = &review.confirmation.guard {
-        page.field("! guard", reason, theme.warning(), "");
     }
     copy(review, page, rows, context);
     uncertain(review, page, context);
@@ -290,52 +306,4 @@ fn copy(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &C
         }
         RemoteCopy::Read(choices) => draw_choices::write(page, choices, rows, context),
     }
-}
-
-fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Context) {
-    let theme = context.theme;
-    let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
-    let gutter = |on: bool| if on { "> " } else { "  " };
-    let sending = matches!(review.stage, Stage::Sending(_));
-    let waiting = match review.stage {
-        Stage::Sending(ticket) => context.waiting(Some(ticket)).map(|line| line.whole()),
-        Stage::Deciding | Stage::Failed(_) => None,
-    };
-    let mut x = line.x;
-    let mut put = |text: &str, style: Style| {
-        x = paint::text(
-            buffer,
-            x,
-            line.y,
-            line.right().saturating_sub(x),
-            text,
-            style,
-        );
-        x
-    };
-    put(gutter(!review.on_apply), Style::new());
-    put("[ Back ]", style(!review.on_apply));
-    let word = review.apply_word();
-    let why_blocked = review.disabled(Action::Confirm, context);
-    let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
-    let apply = match review.confirmation.level {
-        Level::Button => format!("[ {word} ]"),
-        Level::Key => format!("[ {word}: press {key} ]"),
-        Level::Typed | Level::Words => format!("[ {word}: press {key}, then type ]"),
-    };
-    let apply_style = match (&why_blocked, review.on_apply) {
-        (Some(_), false) => theme.dim(),
-        (_, on) => style(on),
-    };
-    put("  ", Style::new());
-    put(gutter(review.on_apply), Style::new());
-    let x = put(&apply, apply_style);
-    let note = match why_blocked {
-        Some(_) if sending => waiting.unwrap_or_else(|| "sending; leaving does not stop it".into()),
-        Some(why) => why,
-        None => String::new(),
-    };
-    let room = line.right().saturating_sub(x + 2);
-    let note = words_that_fit(&note, usize::from(room), theme);
-    paint::text(buffer, x + 2, line.y, room, &note, theme.dim());
 }

@@ -16,11 +16,10 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         panes::{View, history::ending_style, new_file::NewFile},
-        state::{confirmation::Level, context::Context, message::Ticket},
+        state::{context::Context, message::Ticket},
         widgets::{
             boxes::{page as page_box, page_room, write_waiting},
             group_details::{age, by, masked},
-            paint,
             text_page::TextPage,
         },
     },
@@ -38,14 +37,16 @@ pub(super) fn draw(
     context: &Context,
 ) -> Option<Position> {
     let inner = page_box(buffer, area, &pane.title(context), context.theme);
-    if let Stage::Check { on_reason, .. } = pane.stage {
-        let mut page = TextPage::new(inner.width, context.theme);
+    if let Stage::Check { confirm, .. } = &pane.stage {
+        let (keys, theme) = (&context.keys, context.theme);
+        let mut page = TextPage::new(inner.width, theme);
         if inner.height < WHOLE_CHECK {
-            brief_check(&mut page, pane, context);
+            brief_check(&mut page, pane);
         } else {
             check(&mut page, pane, context);
         }
-        return draw_fields(pane, buffer, inner, &page, on_reason, context);
+        // If not all of it fits, the end matters most.
+        return confirm.draw_below(&page, None, (buffer, inner), (keys, theme), None);
     }
     let page = text_page(pane, inner.width, context);
     page.draw(buffer, inner, pane.scroll.at);
@@ -290,7 +291,6 @@ fn check(page: &mut TextPage, pane: &TokenPane, context: &Context) {
     note(page, pane, context);
     page.blank();
     draw_plan(page, context);
-    guarded(page, pane, context);
 }
 
 /// Writes the note of the group: it may say whom to ask first.
@@ -305,69 +305,11 @@ fn note(page: &mut TextPage, pane: &TokenPane, context: &Context) {
     }
 }
 
-/// Writes why a guard raised the confirmation, and the words it requires.
-fn guarded(page: &mut TextPage, pane: &TokenPane, context: &Context) {
-    let asks = super::required_confirmation(context);
-    if let Some(reason) = asks.guard {
-        page.text(&format!("! guard: {reason}"), context.theme.warning());
-    }
-    if asks.level == Level::Words {
-        let words = pane.expected(asks.level, context);
-        page.text(&format!("Type: {words}"), context.theme.title());
-    }
-}
-
 /// Writes the most important parts, for a low window.
-fn brief_check(page: &mut TextPage, pane: &TokenPane, context: &Context) {
+fn brief_check(page: &mut TextPage, pane: &TokenPane) {
     page.text(
         "One rotate request. Dashboards with the old token stop working.",
         Style::new(),
     );
-    page.text(pane.id.as_str(), context.theme.title());
-    guarded(page, pane, context);
-}
-
-fn draw_fields(
-    pane: &TokenPane,
-    buffer: &mut Buffer,
-    area: Rect,
-    page: &TextPage,
-    on_reason: bool,
-    context: &Context,
-) -> Option<Position> {
-    let typed = super::required_confirmation(context).level >= Level::Typed;
-    let rows = if typed { 3 } else { 2 };
-    let top = (page.height() as u16 + 1).min(area.height.saturating_sub(rows));
-    let page_area = Rect {
-        height: top,
-        ..area
-    };
-    // If not all of it fits, the end matters most.
-    page.draw(buffer, page_area, page.last_scroll(top));
-    let line = |index| Rect {
-        height: 2.min(area.height.saturating_sub(top + index)),
-        ..paint::row(area, top + index)
-    };
-    let reason_at = pane
-        .reason
-        .draw(buffer, paint::row(area, top), context.theme, on_reason);
-    if typed {
-        let typed_at = pane.typed.draw(buffer, line(1), context.theme, !on_reason);
-        if on_reason { reason_at } else { typed_at }
-    } else {
-        let style = if on_reason {
-            context.theme.dim()
-        } else {
-            context.theme.warning()
-        };
-        let key = context.keys.key(Focus::RotateCheck, Action::Confirm);
-        let text = if on_reason {
-            let next = context.keys.key(Focus::RotateReason, Action::NextField);
-            format!("{next}, then {key} rotates")
-        } else {
-            format!("Press {key} to rotate now. Enter does nothing.")
-        };
-        paint::line(buffer, line(1), &text, style, context.theme);
-        reason_at.filter(|_| on_reason)
-    }
+    page.heading(pane.id.as_str());
 }

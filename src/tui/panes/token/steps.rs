@@ -1,54 +1,48 @@
 //! The actions of the token pane, and handling its outcomes.
 
-use super::{REVEAL_TIME, Stage, TokenPane, progress::Steps};
+use super::{PLACES, REVEAL_TIME, Stage, TokenPane, progress::Steps};
 use crate::{
     config::guard,
-    domain::{history::Ending, token::Fingerprint},
+    domain::history::Ending,
     operations::{Done, Guarded},
-    tui::state::{
-        confirmation::Level,
-        context::Context,
-        message::{Job, JobError},
-        notices::Severity,
+    tui::{
+        kit::confirm::Confirm,
+        state::{
+            confirmation::{ConfirmationLevel, Level},
+            context::Context,
+            message::{Job, JobError},
+            notices::Severity,
+        },
     },
 };
 
 impl TokenPane {
-    pub(super) fn rotate(&mut self, seen: Option<Fingerprint>, context: &mut Context) {
-        let reason = self.reason.text().trim();
-        let reason = (!reason.is_empty()).then(|| reason.to_owned());
+    /// What rotating asks for: the key, the id, or the words that a guard requires.
+    pub(super) fn confirmation(&self, context: &Context) -> Confirm {
+        let ConfirmationLevel { level, guard } =
+            ConfirmationLevel::of(context.profile(), Guarded::Rotate);
+        let profile = context.profile().map_or("", |profile| &profile.name);
+        let words = match level {
+            Level::Words => guard::words(Guarded::Rotate, &self.id, profile),
+            Level::Button | Level::Key | Level::Typed => self.id.to_string(),
+        };
+        let what = format!("rotates the token of {} in {profile}", self.id);
+        Confirm::new(PLACES, level, guard)
+            .of(what, words)
+            .with_reason("")
+    }
+
+    pub(super) fn rotate(&mut self, context: &mut Context) {
+        let Stage::Check { confirm, seen } = &self.stage else {
+            return;
+        };
         let ticket = context.start(Job::Rotate {
             id: self.id.clone(),
-            seen,
-            reason,
+            seen: *seen,
+            reason: confirm.reason(),
         });
         self.steps = Some(Steps::of(ticket));
         self.stage = Stage::Rotating(ticket);
-    }
-
-    /// What must be typed to rotate: the id, or the words that a guard requires.
-    pub(super) fn expected(&self, level: Level, context: &Context) -> String {
-        match (level, context.profile()) {
-            (Level::Words, Some(profile)) => guard::words(Guarded::Rotate, &self.id, &profile.name),
-            _ => self.id.to_string(),
-        }
-    }
-
-    /// Rotates if the input is exactly what was asked for.
-    pub(super) fn typed(&mut self, context: &mut Context) {
-        let Stage::Check { level, seen, .. } = self.stage else {
-            return;
-        };
-        if level >= Level::Typed && self.typed.text() == self.expected(level, context) {
-            self.rotate(seen, context);
-        } else {
-            let what = if level == Level::Words {
-                "Text differs"
-            } else {
-                "that is not the id"
-            };
-            self.typed.error = Some(format!("{what}; nothing was sent"));
-        }
     }
 
     pub(super) fn read(&mut self, context: &mut Context) {

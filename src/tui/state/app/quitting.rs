@@ -6,10 +6,18 @@ use super::{Action, App, Effect, Severity};
 use crate::{
     domain::batch::StopCause,
     operations::batch::RunCommand,
-    tui::{ExitReason, keymap::Focus},
+    tui::{
+        ExitReason,
+        keymap::Focus,
+        kit::confirm::Confirm,
+        state::{
+            context::Navigation,
+            navigation::{Asked, PaneRequest, Then},
+        },
+    },
 };
 
-/// A second Ctrl-C or `q` within this time confirms the first.
+/// A second Ctrl-C within this time quits.
 const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl App {
@@ -17,10 +25,10 @@ impl App {
     pub(super) fn cancel(&mut self) {
         if self.leaving.is_some() {
             self.context.effects.push(Effect::Quit(ExitReason::Signal));
-        } else if self.is_again(Action::Cancel) {
+        } else if self.is_again() {
             self.leave(ExitReason::Asked, StopCause::Quit);
         } else {
-            self.warned = Some((Action::Cancel, self.context.now));
+            self.warned = Some(self.context.now);
             if self.stack.len() > 1 && !self.cancel_awaited() {
                 self.act(Action::Back);
             }
@@ -35,15 +43,18 @@ impl App {
     }
 
     pub(super) fn quit(&mut self) {
-        let losses = self.losses();
-        if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
-            self.warned = Some((Action::Quit, self.context.now));
-            let key = self.shown(Action::Quit);
-            let text = format!("{losses}: {key} again quits");
-            self.context.messages.ask(self.context.now, text);
-        } else {
-            self.leave(ExitReason::Asked, StopCause::Quit);
-        }
+        let Some(losses) = self.losses() else {
+            return self.leave(ExitReason::Asked, StopCause::Quit);
+        };
+        let confirm = Confirm::with_key(Focus::ConfirmKey);
+        let asked = Asked {
+            title: "Quit",
+            text: format!("{losses}."),
+            confirm: confirm.of("quits", "").with_verb("QUIT"),
+            then: Then::Quit,
+        };
+        self.context
+            .navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
     }
 
     /// The key of an action in the focused place.
@@ -78,10 +89,9 @@ impl App {
         ))
     }
 
-    pub(super) fn is_again(&self, action: Action) -> bool {
-        self.warned.is_some_and(|(warned, at)| {
-            warned == action && self.context.now.duration_since(at) <= CONFIRM_WITHIN
-        })
+    fn is_again(&self) -> bool {
+        let warned = self.warned;
+        warned.is_some_and(|at| self.context.now.duration_since(at) <= CONFIRM_WITHIN)
     }
 
     /// Whether the console is ending but still waits for what a bulk rotation has in flight.

@@ -1,0 +1,290 @@
+//! The contract of every confirmation, in every place where one can stand: Enter confirms nothing, the key or the words
+//! do, Esc goes back, and the footer names what confirms.
+
+use std::collections::HashSet;
+
+use groupdesk::{
+    config::guard::{Guard, Level, Operation, Rule},
+    domain::batch::{Plan, Skip},
+    operations::batch::Resumption,
+    tui::{
+        keymap::{self, Action, Focus},
+        state::message::{Effect, Job, Outcome},
+    },
+};
+
+use super::{
+    batch::{BATCH, half_way, unfinished},
+    batches::listed,
+    later_views::dialogs,
+    scene::{BEGIN, PRODUCTION, Scene, TESTING},
+};
+use crate::support::{console::PLACES, world::id};
+
+fn walked(profile: usize, script: &str) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.walk(script);
+    scene
+}
+
+fn resuming(level: Level) -> Scene {
+    let mut scene = listed("li@bastion2", PRODUCTION);
+    scene.keys("R");
+    let asked = Resumption {
+        level,
+        ..unfinished(BATCH)
+    };
+    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    scene
+}
+
+fn dialog(name: &str) -> Scene {
+    let mut found = dialogs().into_iter();
+    found.find(|(other, _)| *other == name).expect("a dialog").1
+}
+
+fn guarded_review() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.profiles[TESTING].guards = vec![Guard {
+        operation: Operation::Update,
+        rule: Rule::AtLeast(Level::Words),
+        reason: "two people look".into(),
+    }];
+    scene.walk("e<end> 2<ctrl-s>");
+    scene
+}
+
+fn words_of_the_review() -> Scene {
+    let mut scene = guarded_review();
+    scene.walk("y");
+    scene
+}
+
+fn removing_a_view() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.walk(":save night<enter>v<home>D");
+    scene
+}
+
+fn quitting() -> Scene {
+    let mut scene = half_way().0;
+    scene.keys("<esc>q");
+    scene
+}
+
+/// A confirmation, and the words where words are asked for.
+type Case = (&'static str, fn() -> Scene, Focus, &'static str);
+
+/// Those that no script in [`PLACES`] reaches, or not in each of their forms.
+#[rustfmt::skip] // A table: one case per line.
+const OTHERS: [Case; 13] = [
+    ("resume", || resuming(Level::Key), Focus::ResumeCheck, ""),
+    ("resume somebody else's", || resuming(Level::Words), Focus::ResumeTyped, "resume 1 in production"),
+    ("update, with a guard", guarded_review, Focus::Review, ""),
+    ("update, the words", words_of_the_review, Focus::ConfirmTyped, "update acme-eu in testing"),
+    ("update in production", || walked(PRODUCTION, "e<end> 2<ctrl-s>"), Focus::Review, ""),
+    ("create", || walked(TESTING, "onew-id<enter>New<ctrl-s>"), Focus::Review, ""),
+    ("abandon", || walked(TESTING, "3Agone<enter>"), Focus::ConfirmKey, ""),
+    ("discard a draft", || walked(TESTING, "e<end> 2<ctrl-x>"), Focus::ConfirmKey, ""),
+    ("remove a view", removing_a_view, Focus::ConfirmKey, ""),
+    ("quit", quitting, Focus::ConfirmKey, ""),
+    ("a new environment", || dialog("a new place"), Focus::PlaceNew, ""),
+    ("the same environment", || { let mut scene = dialog("a choice of places"); scene.keys("<down><enter>"); scene }, Focus::PlaceNew, ""),
+    ("an alarm", || { let mut scene = dialog("an alarm"); scene.keys("a proxy<enter>"); scene }, Focus::PlaceNew, ""),
+];
+
+/// The words of the places that [`PLACES`] reaches.
+const WORDS: [(Focus, &str); 3] = [
+    (Focus::BulkTyped, "rotate 2 in testing"),
+    (Focus::BulkEditTyped, "edit 2 in production"),
+    (Focus::RotateTyped, "acme-eu"),
+];
+
+/// Where the reason of a confirmation is typed: Enter leads to the confirmation.
+const REASONS: [Focus; 4] = [
+    Focus::RotateReason,
+    Focus::BulkReason,
+    Focus::AbandonReason,
+    Focus::PlaceReason,
+];
+
+/// Every confirmation: its name, how it is reached, its place, and its words.
+fn cases() -> Vec<(String, Box<dyn Fn() -> Scene>, Focus, &'static str)> {
+    let mut cases: Vec<(String, Box<dyn Fn() -> Scene>, Focus, &'static str)> = Vec::new();
+    for (script, focus) in PLACES {
+        let open = move || walked(TESTING, script);
+        if open().app.top().confirm().is_some() && !REASONS.contains(&focus) {
+            let words = WORDS.iter().find(|(place, _)| *place == focus);
+            let words = words.map_or("", |(_, words)| words);
+            cases.push((script.to_owned(), Box::new(open), focus, words));
+        }
+    }
+    for (name, open, focus, words) in OTHERS {
+        cases.push((name.to_owned(), Box::new(open), focus, words));
+    }
+    cases
+}
+
+/// The key of the confirmation in its place, and its word in the footer: a word in capitals does something strong.
+fn confirms(focus: Focus) -> bool {
+    keymap::bindings(focus).any(|row| match row.action {
+        Action::Confirm => true,
+        Action::Enter => {
+            focus.takes_text() && !row.hint.is_empty() && row.hint == row.hint.to_uppercase()
+        }
+        _ => false,
+    })
+}
+
+/// How many writes were started: the batch that quitting asks about is one.
+fn writes(scene: &Scene) -> usize {
+    scene.writes().len()
+}
+
+fn keys_line(scene: &Scene) -> String {
+    let screen = scene.screen();
+    screen.lines().last().unwrap_or_default().trim().to_owned()
+}
+
+#[test]
+fn each_place_where_something_is_confirmed_has_a_case() {
+    let seen: HashSet<Focus> = cases().into_iter().map(|(_, _, focus, _)| focus).collect();
+    let all = Focus::ALL.into_iter().filter(|focus| confirms(*focus));
+    let missing: Vec<Focus> = all.filter(|focus| !seen.contains(focus)).collect();
+    assert_eq!(missing, []);
+    for focus in seen {
+        assert!(confirms(focus), "{focus:?} has neither key nor words");
+    }
+}
+
+#[test]
+fn enter_confirms_nothing_and_the_key_or_the_words_do() {
+    for (name, open, focus, words) in cases() {
+        let mut scene = open();
+        assert_eq!(scene.app.top().focus(), focus, "{name}");
+        let (key, wrong) = if words.is_empty() {
+            ("y".to_owned(), "<enter><enter>".to_owned())
+        } else {
+            let almost = &words[..words.len() - 1];
+            let wrong = format!("<enter>y<enter><ctrl-u>{almost}<enter>");
+            (format!("<ctrl-u>{words}<enter>"), wrong)
+        };
+        assert_eq!(scene.keys(&wrong), [], "{name}");
+        assert_eq!(scene.app.top().focus(), focus, "{name}: still asked");
+        let said = if words.is_empty() {
+            "Enter confirms nothing: y does"
+        } else {
+            "Text differs; nothing was sent"
+        };
+        scene.shows(said);
+        let before = scene.focus();
+        let depth = scene.app.stack.len();
+        let effects = scene.keys(&key);
+        let went_on = scene.focus() != before || scene.app.stack.len() != depth;
+        assert!(!effects.is_empty() || went_on, "{name}: {key} did nothing");
+        // Once: what was confirmed is not sent again.
+        let again = scene.keys("yy");
+        let writes = |effect: &Effect| matches!(effect, Effect::Start(_, _, job) if job.is_write());
+        assert!(!again.iter().any(writes), "{name}: {again:?}");
+    }
+}
+
+#[test]
+fn the_footer_and_the_page_name_what_confirms() {
+    for (name, open, _, words) in cases() {
+        let scene = open();
+        let (line, key) = (
+            keys_line(&scene),
+            if words.is_empty() { "y " } else { "Enter " },
+        );
+        let after = line
+            .strip_prefix(key)
+            .unwrap_or_else(|| panic!("{name}: {line}"));
+        let word = after.split_whitespace().next().unwrap_or_default();
+        assert_eq!(word, word.to_uppercase(), "{name}: {line}");
+        if words.is_empty() {
+            scene.shows("No other key does.");
+        } else {
+            scene.shows(words).shows("then Enter");
+        }
+    }
+}
+
+#[test]
+fn esc_leaves_without_confirming() {
+    for (name, open, ..) in cases() {
+        let mut scene = open();
+        let depth = scene.app.stack.len();
+        scene.keys("<esc>");
+        let asks = scene.app.top().confirm().is_some() && scene.app.stack.len() == depth;
+        assert!(!asks, "{name}");
+        assert_eq!(writes(&scene), writes(&open()), "{name}");
+    }
+}
+
+#[test]
+fn the_help_and_a_click_confirm_nothing() {
+    for (name, open, focus, words) in cases() {
+        let mut scene = open();
+        scene.keys(words);
+        scene.keys("<f1>");
+        let asked = if words.is_empty() {
+            "confirm"
+        } else {
+            "after typing"
+        };
+        assert_eq!(scene.keys(asked), [], "{name}");
+        assert_eq!(scene.keys("<enter>"), [], "{name}");
+        assert_eq!(scene.app.top().focus(), focus, "{name}");
+        assert_eq!(writes(&scene), writes(&open()), "{name}");
+    }
+}
+
+/// Checking again, with the groups that were rotated a while ago, keeps the reason.
+#[test]
+fn a_reason_stays_when_the_check_is_made_again() {
+    let mut scene = Scene::on(TESTING);
+    let planned = || {
+        Outcome::Planned(Plan {
+            at: BEGIN,
+            noted: 0,
+            ready: vec![id("acme-eu")],
+            skipped: vec![(id("globex"), Skip::RotatedRecently(BEGIN))],
+        })
+    };
+    scene.keys("*T");
+    scene.answer_with(planned());
+    scene.keys("<shift-tab>leaked<f7>");
+    scene.answer_with(planned());
+    scene.shows("leaked");
+    scene.keys("rotate 1 in testing<enter>");
+    let reasons = scene.writes().into_iter().map(|job| match job {
+        Job::Bulk { reason, .. } => reason.clone(),
+        _ => None,
+    });
+    assert_eq!(reasons.collect::<Vec<_>>(), [Some("leaked".into())]);
+}
+
+#[test]
+fn a_reason_that_is_needed_is_asked_for_and_enter_leads_on() {
+    for (open, typed) in [
+        ((|| walked(TESTING, "3A")) as fn() -> Scene, "gone"),
+        (|| dialog("an alarm"), "a proxy"),
+    ] {
+        let mut scene = open();
+        assert_eq!(scene.keys("<enter><tab><enter>"), []);
+        scene.shows("Enter a reason");
+        let before = scene.focus();
+        assert_eq!(scene.keys(typed), []);
+        assert_eq!(scene.keys("<enter><enter>"), []);
+        assert_ne!(scene.focus(), before);
+        scene.keys("<shift-tab>");
+        assert_eq!(scene.focus(), before, "back to the reason");
+        assert_eq!(scene.keys("y"), [], "a letter of the reason");
+        let effects = scene.keys("<tab>y");
+        assert!(
+            matches!(effects.as_slice(), [Effect::Start(..)]),
+            "{effects:?}"
+        );
+    }
+}
