@@ -163,7 +163,7 @@ async fn a_plain_answer_names_the_proxy_beside_the_service() {
         ("502 Bad Gateway", false, "failed with HTTP 502"),
         ("407 Proxy Authentication Required", false, "refused (407)"),
         ("403 Forbidden", true, "refused (403)"),
-        ("200 OK", true, "a web page came instead of JSON"),
+        ("200 OK", true, "a web page instead of JSON"),
     ] {
         let headers = ["Content-Type: text/html"];
         let headers = if page { &headers[..] } else { &[] };
