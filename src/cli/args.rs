@@ -181,8 +181,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token\n  \
                             groupdesk rotate acme-eu --yes --json --reveal\n  \
                             groupdesk rotate --older-than 90d --limit 50 --yes -o jsonl\n  \
-                            groupdesk rotate --from leaked.txt --yes --token-out new-tokens.jsonl\n  \
-                            groupdesk rotate --resume"
+                            groupdesk rotate --from leaked.txt --yes --token-out new-tokens.jsonl"
     )]
     Rotate(Rotate),
     History(History),
@@ -291,16 +290,15 @@ pub(super) struct Create {
 
 #[derive(Debug, Args)]
 #[command(
-    group = which_groups().args(["older_than", "resume", "retry_failed", "token_stdin"]),
+    group = which_groups().args(["older_than", "token_stdin"]),
     override_usage = "groupdesk rotate [OPTIONS] <ID>...\n       \
-                      groupdesk rotate [OPTIONS] <--filter <TEXT>|--older-than <AGE>|--from <FILE>>\n       \
-                      groupdesk rotate [OPTIONS] <--resume [<BATCH>]|--retry-failed <BATCH>|--token-stdin>"
+                      groupdesk rotate [OPTIONS] <--filter <TEXT>|--older-than <AGE>|--from <FILE>|--token-stdin>"
 )]
 pub(super) struct Rotate {
     #[command(flatten)]
     pub(super) groups: Selection,
     /// Rotate the group that has the token on standard input; if the directory does not know the token, add the group's ID
-    #[arg(long, conflicts_with_all = ["filter", "older_than", "from", "resume", "retry_failed"])]
+    #[arg(long, conflicts_with_all = ["filter", "older_than", "from"])]
     pub(super) token_stdin: bool,
     /// Reason to record in the history
     #[arg(long)]
@@ -418,7 +416,6 @@ mod tests {
         assert!(rotate("groupdesk rotate acme --yes --reveal"));
         assert!(!rotate("groupdesk rotate acme globex"));
         assert!(!rotate("groupdesk rotate acme --stop-after 1"));
-        assert!(!rotate("groupdesk rotate --resume"));
         assert!(Cli::try_parse_from(["groupdesk", "rotate"]).is_err());
         assert!(Cli::try_parse_from(["groupdesk", "rotate", "a", "--filter", "b"]).is_err());
     }

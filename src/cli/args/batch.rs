@@ -48,29 +48,15 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
     /// Include groups rotated within the last 24 h; of one group, also within the last minute
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long)]
     pub(crate) include_recent: bool,
     #[command(flatten)]
     pub(crate) pace: Pace,
-    /// Resume an interrupted batch; without a number, the newest one
-    #[arg(long, value_name = "BATCH", num_args = 0..=1,
-          conflicts_with_all = ["ids", "filter", "older_than", "from", "reason", "dry_run"])]
-    #[expect(
-        clippy::option_option,
-        reason = "not said, said without a number, said with one"
-    )]
-    pub(crate) resume: Option<Option<i64>>,
-    /// Retry the failed groups of this batch as a new batch; never those with an unknown result
-    #[arg(long, value_name = "BATCH", conflicts_with_all = ["ids", "filter", "older_than", "from", "resume"])]
-    pub(crate) retry_failed: Option<i64>,
 }
 
 impl BatchArgs {
     pub(crate) fn is_given(&self) -> bool {
-        self.older_than.is_some()
-            || self.pace.is_given()
-            || self.resume.is_some()
-            || self.retry_failed.is_some()
+        self.older_than.is_some() || self.pace.is_given()
     }
 }
 

@@ -83,12 +83,14 @@ pub(crate) struct AgainBatch {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeBatch {
-    /// Number of the batch
+    /// Number of the batch [default: the newest unfinished one]
     #[arg(value_name = "BATCH")]
-    pub(crate) number: i64,
+    pub(crate) number: Option<i64>,
     /// Do not ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
     /// Join a batch that another process is running; no group is processed twice
     #[arg(long)]
     pub(crate) join: bool,

@@ -70,10 +70,11 @@ pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, C
 
 /// `groupdesk batches resume`, for rotations and edits.
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
-    run_prepared(global, RunLimits::default(), async |session| {
+    let pace = arguments.pace.limits();
+    run_prepared(global, pace, async |session| {
         confirm::ensure_can_ask(session, arguments.yes)?;
         session.say_where();
-        let ready = prepare::resume(session, &arguments, false).await?;
+        let ready = prepare::resume(session, &arguments).await?;
         Ok(Ok(ready))
     })
     .await
@@ -197,7 +198,7 @@ async fn drive(
         let _ = progress.end(Exit::Interrupted).await;
         output::alarm(&format!(
             "progress is saved. To resume: {} {batch}",
-            report::resuming(ready.is_edit)
+            report::RESUME
         ));
         return Err(CliError::Interrupted { in_flight: true });
     };

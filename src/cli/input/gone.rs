@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, Error};
 
 /// The option, or the last word of the command, and what to use instead.
-const GONE: [(&str, &str); 4] = [
+const GONE: [(&str, &str); 6] = [
     (
         "--jq",
         "print JSON and filter it: groupdesk list --json | jq ...",
@@ -11,6 +11,11 @@ const GONE: [(&str, &str); 4] = [
     (
         "--probe",
         "groupdesk profile facts NAME states what the service does",
+    ),
+    ("--resume", "groupdesk batches resume continues a batch"),
+    (
+        "--retry-failed",
+        "groupdesk batches retry BATCH repeats what was certainly not done",
     ),
     (
         "edit",
@@ -45,6 +50,8 @@ mod tests {
             ("list --jq .[]", "| jq"),
             ("list --jq=.[]", "| jq"),
             ("doctor --probe acme-eu", "profile facts"),
+            ("rotate --resume", "batches resume"),
+            ("rotate --retry-failed 2", "batches retry"),
             ("profile edit live", "config edit"),
             ("view list", "--filter @NAME"),
         ] {

@@ -1,4 +1,4 @@
-//! Batches with the shipped binary: its output, its exit codes, and what a kill or a signal leaves to `--resume`.
+//! Batches with the shipped binary: its output, its exit codes, and what a kill or a signal leaves to `batches resume`.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -45,6 +45,12 @@ impl Scene {
             .env("GROUPDESK_CONFIG", config)
             .env("GROUPDESK_DIRECTORY", self.world.directory_file());
         command
+    }
+
+    /// `groupdesk batches` with these arguments.
+    pub(super) async fn batches(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
+        let program = self.program(&[&["batches"], arguments].concat()).spawn();
+        read(wait(program.expect("it starts")).await)
     }
 
     pub(super) async fn rotate(&self, arguments: &[&str]) -> (i32, Vec<Value>, String) {
@@ -132,14 +138,19 @@ async fn nothing_is_sent_without_the_exact_words() {
         (&["g000", "g001", "--yes", "--read-only"], 3),
         (&["g000", "g001", "--yes", "--reveal"], 2),
         (&["nobody", "no-one", "--yes"], 2),
-        (&["--resume", "--yes"], 3),
-        (&["--resume", "77", "--yes"], 2),
         (&["--from", "missing.txt", "--yes"], 2),
         (&["g000", "g001", "--yes", "--token-out", "config.toml"], 2),
     ] {
         let (got, _, err) = scene.rotate(arguments).await;
         assert_eq!(got, code, "{arguments:?}: {err}");
         assert!(!err.contains("panicked"), "{err}");
+    }
+    for (arguments, code) in [
+        (&["resume", "--yes"][..], 3),
+        (&["resume", "77", "--yes"], 2),
+    ] {
+        let (got, _, err) = scene.batches(arguments).await;
+        assert_eq!(got, code, "{arguments:?}: {err}");
     }
     assert_eq!(scene.proxy.methods(), [""; 0]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -197,8 +208,6 @@ async fn a_batch_run_by_another_process_is_joined_only_on_request() {
     assert_eq!(code, 3, "{err}");
     assert_has(&err, "is running: ");
     assert_has(&err, "--join");
-    let (code, _, err) = scene.rotate(&["--resume", &number, "--yes"]).await;
-    assert_eq!(code, 3, "{err}");
     assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
 
     // Both work on it, and the run that was held up finishes its own item.
@@ -346,7 +355,7 @@ async fn a_signal_finishes_requests_in_flight_and_resume_does_the_rest() {
         assert_eq!(summary["not_started"], 4, "{summary}");
         assert_adds_up(summary);
 
-        let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
+        let (code, lines, err) = scene.batches(&["resume", "--yes", "--json"]).await;
         assert_eq!(code, 0, "{err}");
         assert_eq!(lines.last().expect("a summary")["confirmed"], 5);
         assert_eq!(scene.proxy.count("POST"), 5);
@@ -370,7 +379,7 @@ async fn a_run_killed_before_an_answer_arrives_is_resumed() {
     assert!(lines.len() <= 2, "no summary: {lines:?}");
     gate.open();
 
-    let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
+    let (code, lines, err) = scene.batches(&["resume", "--yes", "--json"]).await;
     let summary = lines.last().expect("a summary");
     assert_adds_up(summary);
     // A get settles the one that was sent only after the settle window; it is not sent again.
@@ -400,7 +409,7 @@ async fn requests_in_flight_are_waited_for_only_so_long() {
         err.contains("finishing running requests, at most 0.05 s"),
         "{err}"
     );
-    assert_has(&err, "To resume: groupdesk rotate --resume 1");
+    assert_has(&err, "To resume: groupdesk batches resume 1");
     gate.open();
     let counts = scene.ana.batches().await.expect("readable")[0].counts;
     let parts = (counts.confirmed, counts.unknown, counts.not_started);

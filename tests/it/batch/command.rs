@@ -212,7 +212,7 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
         .await;
     assert_eq!(code, 6, "{err}");
     assert_eq!(lines.last().expect("a summary")["not_applied"], 1);
-    let (code, lines, err) = scene.rotate(&args("--retry-failed 1 --yes --json")).await;
+    let (code, lines, err) = scene.batches(&args("retry 1 --yes --json")).await;
     assert_eq!(code, 0, "{err}");
     let [item, summary] = lines.as_slice() else {
         panic!("{lines:?}");
@@ -224,7 +224,7 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
     assert_eq!(summary["confirmed"], 1);
     assert_adds_up(summary);
     assert_eq!(scene.proxy.count("POST"), 4);
-    let (code, _, err) = scene.rotate(&["--retry-failed", "2", "--yes"]).await;
+    let (code, _, err) = scene.batches(&["retry", "2", "--yes"]).await;
     assert_eq!(code, 3, "nothing failed in it: {err}");
 }
 

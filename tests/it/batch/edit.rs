@@ -426,13 +426,6 @@ async fn the_command_line_lists_shows_and_resumes_a_batch_of_edits() {
     let listed = &listed[0][0];
     assert_eq!((code, &listed["operation"]), (Some(0), &json!("edit")));
     assert_eq!(listed["not_started"], 3);
-    // Resuming as a rotation is refused.
-    let (code, _, err) = run(&["rotate", "--resume", &number, "--yes", "-P", "testing"]).await;
-    assert_eq!(code, Some(3), "{err}");
-    assert!(
-        err.contains(&format!("groupdesk batches resume {number}")),
-        "{err}"
-    );
     assert_eq!(scene.row("g000"), "213");
     let resume = [
         "batches", "resume", &number, "--yes", "--json", "-P", "testing",

@@ -65,7 +65,7 @@ fn size() -> usize {
 /// With a timeout that soon ends a hanging request.
 fn command(scene: &Scene, arguments: &[&str]) -> Command {
     let pace = ["--yes", "--json", "--concurrency", "8", "--stop-after", "0"];
-    let command = scene.command(&[arguments, &pace].concat());
+    let command = scene.program(&[arguments, &pace].concat());
     let config = scene.world.folder().join("meddled.toml");
     let file = OpenOptions::new().append(true).open(config);
     let settings = "timeout = \"1s\"\nconnect_timeout = \"1s\"\n";
@@ -103,7 +103,7 @@ async fn a_batch_with_faults_is_killed_five_times_and_resumed() {
         scene.proxy.next("GET", fault_of(number));
     }
 
-    let mut arguments = ["--filter", "g"];
+    let mut arguments = ["rotate", "--filter", "g"];
     for gate in &gates {
         let child = command(&scene, &arguments).spawn().expect("it starts");
         let pid = pid(&child);
@@ -124,7 +124,7 @@ async fn a_batch_with_faults_is_killed_five_times_and_resumed() {
             "on its own machine it counts as gone: {runner:?}"
         );
         gate.open();
-        arguments = ["--resume", "1"];
+        arguments = ["batches", "resume", "1"];
     }
     let child = command(&scene, &arguments).spawn().expect("it starts");
     let (code, lines, err) = read(wait(child).await);

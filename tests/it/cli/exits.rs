@@ -90,7 +90,7 @@ async fn success_bad_usage_and_guards() {
             &["update", "acme-eu", "--name", "x"],
             &["rotate", "acme-eu"],
             &["rotate", "acme-eu", "acme-us"],
-            &["rotate", "--resume", "--yes"],
+            &["batches", "resume", "--yes"],
             &["import", &rows, "--create"],
             &["apply", &rows],
             &["profile", "remove", "testing"],

@@ -225,7 +225,7 @@ async fn assert_resumable_after(end: impl FnOnce(&mut Session)) {
     assert_eq!(batch.counts, left);
     assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
 
-    let mut session = scene.groupdesk(&["rotate", "--resume"]).start();
+    let mut session = scene.groupdesk(&["batches", "resume"]).start();
     session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
     session.send("y\r");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));

@@ -26,7 +26,7 @@ use crate::{
     directory::BatchId,
     domain::batch::{BatchKind, Plan, Skip},
     operations::{
-        Batch, Guarded, UnknownIdPolicy,
+        Guarded, UnknownIdPolicy,
         batch::{RunLimits, ScheduledRun},
     },
     search::{SortBy, suggest::similar},
@@ -64,52 +64,27 @@ pub(super) async fn rotate(
     if !arguments.mutation.dry_run {
         confirm::ensure_can_ask(session, arguments.mutation.yes)?;
     }
-    if let Some(batch) = arguments.bulk.resume {
-        session.say_where();
-        let number = match batch {
-            Some(number) => number,
-            None => newest_unfinished(session).await?,
-        };
-        let resumed = ResumeBatch {
-            number,
-            yes: arguments.mutation.yes,
-            join: false,
-            token_out: arguments.token.token_out,
-        };
-        return Ok(Ok(resume(session, &resumed, true).await?));
-    }
     let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
-    let mut retries = None;
-    let selected = if let Some(batch) = arguments.bulk.retry_failed {
-        let batch = operations.batch(BatchId(batch)).await?;
-        rotates(&batch)?;
-        retries = Some(batch.id);
-        Selected {
-            ids: operations.not_applied_groups(batch.id).await?,
-            all_named: true,
-        }
-    } else {
-        let older_than = arguments.bulk.older_than;
-        let mut groups = arguments.groups;
-        if older_than.is_some() {
-            let order = &mut groups.order;
-            order.sort.get_or_insert(SortBy::Rotated);
-            // Apply the limit only to groups that can be rotated now; those that cannot must not block the others night
-            // after night.
-            scheduled = Some(
-                order
-                    .limit
-                    .take()
-                    .map_or(usize::MAX, |limit| limit as usize),
-            );
-        }
-        Selected::of(session, &groups, older_than, "nothing was sent").await?
-    };
+    let older_than = arguments.bulk.older_than;
+    let mut groups = arguments.groups;
+    if older_than.is_some() {
+        let order = &mut groups.order;
+        order.sort.get_or_insert(SortBy::Rotated);
+        // Apply the limit only to groups that can be rotated now; those that cannot must not block the others night
+        // after night.
+        scheduled = Some(
+            order
+                .limit
+                .take()
+                .map_or(usize::MAX, |limit| limit as usize),
+        );
+    }
+    let selected = Selected::of(session, &groups, older_than, "nothing was sent").await?;
     let request = RotateRequest {
         selected,
         include_recent: arguments.bulk.include_recent,
-        retries,
+        retries: None,
         mutation: arguments.mutation,
         reason: arguments.reason,
         token_out: arguments.token.token_out,
@@ -252,7 +227,7 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let batches = session.operations.batches().await?;
     let mut unfinished: Vec<_> = batches
         .iter()
-        .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate)
+        .filter(|batch| batch.ended_at.is_none())
         .collect();
     // Batches that no process is running come first.
     unfinished.sort_by_key(|batch| batch.is_run());
@@ -262,33 +237,16 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     })
 }
 
-/// Refuses a batch of edits, which `rotate` cannot resume.
-fn rotates(batch: &Batch) -> Result<(), CliError> {
-    match batch.kind {
-        BatchKind::Rotate => Ok(()),
-        BatchKind::Edit(_) => Err(CliError::Guarded(format!(
-            "batch {0} is a bulk edit, not a bulk rotation; nothing was sent. To resume it, run `groupdesk batches resume {0}` \
-             or use the console",
-            batch.id.0
-        ))),
-    }
-}
-
 /// Checks what is left of a batch and asks for confirmation.
-pub(super) async fn resume(
-    session: &Session,
-    arguments: &ResumeBatch,
-    only_rotations: bool,
-) -> Result<Ready, CliError> {
+pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result<Ready, CliError> {
     let operations = &session.operations;
-    let resumption = operations
-        .plan_resumption(BatchId(arguments.number), true)
-        .await?;
+    let number = match arguments.number {
+        Some(number) => number,
+        None => newest_unfinished(session).await?,
+    };
+    let resumption = operations.plan_resumption(BatchId(number), true).await?;
     let batch = &resumption.batch;
     let is_edit = matches!(batch.kind, BatchKind::Edit(_));
-    if only_rotations {
-        rotates(batch)?;
-    }
     if let Some(told) = super::super::batches::runner(batch).filter(|_| batch.is_run()) {
         if !arguments.join {
             return Err(CliError::Guarded(format!(

@@ -138,29 +138,18 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
         ));
     }
     if counts.not_applied > 0 {
-        let again = if is_edit {
-            "batches retry"
-        } else {
-            "rotate --retry-failed"
-        };
         lines.push(format!(
-            "to retry groups that were not changed: groupdesk {again} {number}"
+            "to retry groups that were not changed: groupdesk batches retry {number}"
         ));
     }
     if counts.not_started > 0 {
-        lines.push(format!("to resume: {} {number}", resuming(is_edit)));
+        lines.push(format!("to resume: {} {number}", RESUME));
     }
     lines.join("\n")
 }
 
 /// The command that resumes a batch, without the batch number.
-pub(super) fn resuming(is_edit: bool) -> &'static str {
-    if is_edit {
-        "groupdesk batches resume"
-    } else {
-        "groupdesk rotate --resume"
-    }
-}
+pub(super) const RESUME: &str = "groupdesk batches resume";
 
 /// What to do about new tokens that are not handed off.
 pub(super) fn not_handed_off(count: usize) -> String {

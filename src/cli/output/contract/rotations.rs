@@ -48,7 +48,7 @@ pub(super) const SHAPES: &[Shape] = &[
         &[field("due_in", "text", "", "the profile that began it, which hands it off; there only where that is another one")],
     ]),
     shape("bulk-item", "a group of a bulk rotation or a bulk edit, as it ends", &[&[
-        field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
+        field("batch", "number", "", "number of the batch, for batches resume and retry"),
         THE_GROUP,
         field("outcome", "text", "", "a value of `answer` or of `failure`"),
         field("rotation", "number", "none was started", "number of the rotation"),
@@ -70,7 +70,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
             field("conflict", "number", "", "the responses contradict each other"),
             field("abandoned", "number", "", "abandoned"),
-            field("not_started", "number", "", "left for --resume"),
+            field("not_started", "number", "", "left for batches resume"),
             field("not_handed_off", "number", "", "new tokens that have not arrived"),
             STOPPED,
         ],

@@ -265,7 +265,9 @@ fn what_was_old_when_a_batch_was_reviewed_is_included_again() {
         matches!(verdict, Verdict::Skipped(EditSkip::Old { .. }))
     };
     // Sent 60 days ago: old when it was reviewed yesterday, and so included then.
-    let group_60 = group("a", Some("213"), 340);
+    let mut group_60 = group("a", Some("213"), 340);
+    let fresh = group_60.properties.as_mut().expect("known");
+    fresh.at = at(340);
     assert!(is_old(&group_60, &usual));
     assert!(!is_old(&group_60, &of_batch(399)));
     // Not yet old when it was reviewed 40 days ago.

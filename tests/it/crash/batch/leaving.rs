@@ -76,7 +76,7 @@ async fn end_with_second_signal(stage: &Stage, fault: Fault) {
     let ended = ended.expect("it leaves").expect("it ran");
     let err = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{fault:?}: {err}");
-    assert!(err.contains("rotate --resume 1"), "{fault:?}: {err}");
+    assert!(err.contains("batches resume 1"), "{fault:?}: {err}");
     let left = [Some(State::Confirmed), Some(State::Sent), None];
     assert_eq!(states(&scene).await, left, "{fault:?}");
     held.open();
@@ -86,7 +86,7 @@ async fn end_with_second_signal(stage: &Stage, fault: Fault) {
     }
 
     // At once: the rest is done, and the rotation that was sent is left alone.
-    let resume = ["rotate", "--resume", "--yes"];
+    let resume = ["batches", "resume", "--yes"];
     let resumed = groupdesk(&scene, &resume, TIMEOUT, &sink).output().await;
     let resumed = resumed.expect("it runs");
     assert_eq!(resumed.status.code(), Some(7), "{fault:?}: {resumed:?}");
