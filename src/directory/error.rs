@@ -114,11 +114,11 @@ pub enum DirectoryError {
     NotBound(String),
     /// Before a schema upgrade; nothing was changed.
     #[error(
-        "a change is in progress, and the groupdesk that started it could not record its result after the schema of the \
-         directory has changed; nothing was changed: let it end, or read the group with that version (`groupdesk rotations \
-         settle`); if it was interrupted, this works again in {minutes} min"
+        "{what} is in progress, and the groupdesk that started it could not record its result after an upgrade of the directory; \
+         nothing was changed. Wait until it has ended; if it was interrupted, run `groupdesk rotations settle` with that \
+         version, or try again in {minutes} min"
     )]
-    UnderWay { minutes: u64 },
+    UnderWay { what: String, minutes: u64 },
     /// Before a copy; nothing was changed.
     #[error(
         "{} in {at} may be in progress; nothing was copied: wait until they finish, or, if groupdesk was \

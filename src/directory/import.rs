@@ -1,6 +1,5 @@
 //! Imports: rows of files that add ids, and the journal of a file that is sent to the service row by row. A refresh of
-//! all known groups is journalled as an import without rows: a group counts as done if it was seen since the refresh
-//! began.
+//! all known groups is journalled as an import whose rows are the groups that it has read.
 
 mod requests;
 
@@ -25,6 +24,6 @@ pub struct Import {
     pub id: ImportId,
     pub started_at: Timestamp,
     pub by: String,
-    /// Numbers of the rows that are done, in order.
+    /// Numbers of the rows that are done, in order; of a refresh, those of the groups.
     pub done: Vec<usize>,
 }

@@ -4,8 +4,6 @@
 
 mod requests;
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use crate::domain::{group::EnvironmentTag, token::Fingerprint, word_enum::word_enum};
@@ -185,9 +183,6 @@ pub enum Refusal {
     /// Somebody may be about to record the outcome of a change there.
     UnderWay { place: String, by: String },
 }
-
-/// A change counts as under way for this long after its last step.
-pub const STILL_UNDER_WAY: Duration = Duration::from_mins(10);
 
 /// What currently blocks requests.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -35,6 +35,7 @@ mod schema;
 mod select;
 pub(super) mod snapshot;
 mod stops;
+pub(super) mod under_way;
 pub(super) mod unpacked;
 
 use std::{

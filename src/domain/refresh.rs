@@ -34,7 +34,7 @@ pub struct Counts {
     pub created: usize,
     pub wrong_environment: usize,
     pub failed: usize,
-    /// Seen since the refresh began, by an earlier run of it or otherwise.
+    /// Read by an earlier run of the same refresh.
     pub done_before: usize,
     pub not_started: usize,
 }

@@ -1,6 +1,6 @@
 //! Refresh: reads all known groups again to find what changed elsewhere and what has vanished. Each read is a look-up
-//! of its own. A group counts as done once it was seen after the refresh began, so that an interrupted refresh can be
-//! continued.
+//! of its own. The journal of a refresh names the groups that it has read, so that an interrupted one can be continued: no
+//! clock decides which they are.
 
 mod queue;
 
@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
@@ -30,7 +29,7 @@ use crate::domain::{
 pub struct Refresh {
     /// The groups to read: those that were seen at the service come first, and both parts are ordered by id.
     pub ids: Vec<UserGroupId>,
-    /// Number of groups already seen since the refresh began.
+    /// Number of groups that an earlier run of the refresh has read.
     pub done_before: usize,
     /// Number of groups known only from files: reading one that does not exist would create it.
     pub never_seen: usize,
@@ -98,18 +97,29 @@ fn digest(filter: &str) -> [u8; 32] {
     all.chain_update(filter).finalize().into()
 }
 
+/// The number of a group in the journal of a refresh, where an import has the number of a row.
+fn number(id: &UserGroupId) -> usize {
+    let digest: [u8; 32] = Sha256::digest(id.as_str()).into();
+    let first = digest.iter().take(size_of::<usize>());
+    let number = first.fold(0, |number, byte| number << 8 | usize::from(*byte));
+    // The database has signed numbers and counts from 1.
+    (number >> 1).max(1)
+}
+
 impl Operations {
-    /// Returns which groups a refresh would read; nothing is sent or written. Groups seen at or after `since` are done;
-    /// `of` limits the refresh to these groups.
+    /// Returns which groups a refresh would read; nothing is sent or written. What `resumed` has read is
+    /// done; `of` limits the refresh to these groups.
     pub async fn plan_refresh(
         &self,
-        since: Option<Timestamp>,
+        resumed: Option<&Import>,
         with_never_seen: bool,
         of: Option<&BTreeSet<UserGroupId>>,
     ) -> Result<Refresh, DirectoryError> {
         let (news, mut pieces) = mpsc::unbounded_channel();
         let reading = self.each_group(move |groups| {
-            let ids = groups.into_iter().map(|group| (group.id, group.last_seen));
+            let ids = groups
+                .into_iter()
+                .map(|group| (group.id, group.last_seen.is_some()));
             news.send(ids.collect::<Vec<_>>()).is_ok()
         });
         reading.await?;
@@ -117,16 +127,22 @@ impl Operations {
             with_never_seen,
             ..Refresh::default()
         };
+        let done: HashSet<usize> = resumed
+            .into_iter()
+            .flat_map(|begun| begun.done.iter().copied())
+            .collect();
         let mut unseen = Vec::new();
         while let Some(piece) = pieces.recv().await {
-            for (id, last_seen) in piece {
+            for (id, is_seen) in piece {
                 if of.is_some_and(|of| !of.contains(&id)) {
                     continue;
                 }
-                match last_seen {
-                    Some(at) if since.is_some_and(|since| at >= since) => plan.done_before += 1,
-                    Some(_) => plan.ids.push(id),
-                    None => unseen.push(id),
+                if done.contains(&number(&id)) {
+                    plan.done_before += 1;
+                } else if is_seen {
+                    plan.ids.push(id);
+                } else {
+                    unseen.push(id);
                 }
             }
         }
@@ -196,7 +212,7 @@ impl Operations {
 
     /// Reads what is left. Groups are read one at a time until the first one is found, so that in a wrong environment
     /// no more than one is created; a vanished group stops the refresh unless `keep_going` is set. `begun` is the
-    /// journal entry to close with it.
+    /// journal entry that notes what was read and is closed when all is.
     pub fn run_refresh(
         &self,
         begun: Option<ImportId>,
@@ -207,8 +223,8 @@ impl Operations {
         self.refresh_permitted(&plan, keep_going)?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
-        let queue = queue::Queue::new(self.clone(), plan, keep_going, control.clone(), news);
-        tokio::spawn(queue.run(begun, pace));
+        let queue = queue::Queue::new(self.clone(), begun, plan, keep_going, control.clone(), news);
+        tokio::spawn(queue.run(pace));
         Ok(RefreshRun { control, progress })
     }
 }

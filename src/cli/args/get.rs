@@ -41,7 +41,7 @@ pub(crate) struct Reading {
     /// Read every known group again; skips groups known only from files, unless --exists is set
     #[arg(long, conflicts_with_all = ["ids", "from", "sort", "reverse", "limit", "reveal", "token_out"])]
     pub(crate) refresh_all: bool,
-    /// Resume an interrupted --refresh-all; skips groups already seen since it started
+    /// Resume an interrupted --refresh-all; skips groups it has already read
     #[arg(long, requires = "refresh_all", conflicts_with_all = ["ids", "from"])]
     pub(crate) resume: bool,
     /// Continue past groups that have vanished; each one is created again, empty and permanently

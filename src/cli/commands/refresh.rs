@@ -3,8 +3,6 @@
 
 mod report;
 
-use jiff::Timestamp;
-
 use crate::{
     cli::{
         args::{Get, Global, Order},
@@ -23,6 +21,7 @@ use crate::{
         },
         session::{InFlight, Session},
     },
+    directory::Import,
     domain::{batch::StopCause, refresh::Counts},
     operations::{Refresh, RefreshEvent, RefreshRun},
 };
@@ -111,7 +110,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
 async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliError> {
     let said = arguments.groups.filter.as_deref();
     let filter = said.unwrap_or_default();
-    let since = since(session, filter, arguments.reading.resume).await?;
+    let resumed = resumed(session, filter, arguments.reading.resume).await?;
     let listing = Listing::of(session, said, &Order::default(), None, UNDONE).await?;
     let of = if listing.is_filtered() {
         Some(session.ids_listed(&listing).await?.into_iter().collect())
@@ -121,17 +120,17 @@ async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliErro
     let exists = arguments.assurance.exists;
     let plan = session
         .operations
-        .plan_refresh(since, exists, of.as_ref())
+        .plan_refresh(resumed.as_ref(), exists, of.as_ref())
         .await?;
     Ok(plan)
 }
 
-/// With `--resume`, the start of the unfinished refresh: groups read since then are not read again.
-async fn since(
+/// With `--resume`, the unfinished refresh: what it has read is not read again.
+async fn resumed(
     session: &Session,
     filter: &str,
     resume: bool,
-) -> Result<Option<Timestamp>, CliError> {
+) -> Result<Option<Import>, CliError> {
     let open = session.operations.open_refresh(filter).await?;
     match open {
         Some(open) if resume => {
@@ -139,7 +138,7 @@ async fn since(
                 "resuming the refresh started {:.0} by {}",
                 open.started_at, open.by
             ));
-            Ok(Some(open.started_at))
+            Ok(Some(open))
         }
         None if resume => Err(CliError::Guarded(
             "no interrupted --refresh-all in this profile; nothing was sent. To start one, remove --resume"

@@ -340,7 +340,11 @@ pub(crate) fn fill(
 pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)?.groups {
         let group = match one(tx, into, &group.id)? {
-            Some(other) => other.combined_with(group),
+            Some(other) => {
+                let number = |place| order::of_group(tx, place, &group.id);
+                let token = number(into)?.noted.token.cmp(&number(from)?.noted.token);
+                other.combined_with(group, token)
+            }
             None => group,
         };
         let mut writes = Statements::default();

@@ -22,18 +22,14 @@ use super::{
     fault::{Fault, is_busy},
     moved,
     schema::{BUSY_TIMEOUT, FIRST_WITH_PACKED, MIGRATIONS, NEWEST, with_suffix},
+    under_way,
 };
 use crate::{
-    directory::DirectoryError,
-    domain::{rotation::LONGEST_SETTLE_WINDOW, token::Fingerprinter},
-    platform::private_files,
+    database::Tx, directory::DirectoryError, domain::token::Fingerprinter, platform::private_files,
 };
 
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
-
-/// From this version on creates and updates have a journal, too.
-const FIRST_WITH_MUTATIONS: i64 = 8;
 
 const KEY: &str = "fingerprint_key";
 
@@ -175,30 +171,6 @@ pub(super) fn check_version(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses the upgrade while an older groupdesk may be sending, because it could not record the outcome. Which profile it uses,
-/// and so how long that may take, is not in the directory.
-fn refuse_if_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
-    let journals: &[&str] = match from {
-        ..FIRST_WITH_MUTATIONS => &["rotations"],
-        _ => &["rotations", "mutations"],
-    };
-    let window = LONGEST_SETTLE_WINDOW.as_secs();
-    for journal in journals {
-        let text = format!(
-            "SELECT MAX(COALESCE(sent_at, started_at) / 1000000) + {window} - unixepoch() FROM {journal} \
-             WHERE state IN ('intended', 'sent') AND COALESCE(sent_at, started_at) / 1000000 <= unixepoch()"
-        );
-        let left: Option<i64> = tx.query_row(&text, [], |row| row.get(0))?;
-        if let Some(left) = left.and_then(|left| u64::try_from(left).ok()) {
-            return Err(DirectoryError::UnderWay {
-                minutes: left / 60 + 1,
-            }
-            .into());
-        }
-    }
-    Ok(())
-}
-
 const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
@@ -206,7 +178,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     // Check again under the lock: another process may have been faster.
     let from = version(&tx)?;
     if (1..NEWEST).contains(&from) {
-        refuse_if_under_way(&tx, from)?;
+        under_way::refuse_upgrade(&Tx::of(&tx), from)?;
         backup::check_free_space(path, backup::MIGRATION_FACTOR)?;
         backup::keep(path, from)?;
     }

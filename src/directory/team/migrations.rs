@@ -10,7 +10,7 @@ use crate::{
         DirectoryError, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sqlite::Fault,
+        sqlite::{Fault, under_way},
         tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
     },
     domain::token::Fingerprinter,
@@ -149,7 +149,7 @@ pub struct Migrated {
 }
 
 /// Upgrades the tables to the last of these versions in one transaction, during which nobody writes and no write is
-/// half done. Blocks. If `is_done` is false, it only returns what would be done.
+/// half done. Refused while a change is in progress. Blocks. If `is_done` is false, it only returns what would be done.
 pub fn migrate(
     team: &TeamLocation,
     known: &'static [Migration],
@@ -182,6 +182,7 @@ pub fn migrate(
         }
         let steps: Vec<_> = known.iter().filter(|step| step.version > from).collect();
         if is_done && !steps.is_empty() {
+            under_way::refuse_upgrade(tx, from)?;
             for step in &steps {
                 apply(tx, step)?;
             }
@@ -194,8 +195,9 @@ pub fn migrate(
             String::new()
         } else {
             format!(
-                "BEGIN;\n{owner};\n{};\n{LOCK};\n{}{}COMMIT;\n",
+                "BEGIN;\n{owner};\n{};\n{LOCK};\n{}{}{}COMMIT;\n",
                 search_path(schema),
+                under_way::refuse_upgrade_sql(),
                 texts.concat(),
                 with_schema(RIGHTS, schema)
             )

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{GroupRead, Refresh, RefreshEvent};
+use super::{GroupRead, Refresh, RefreshEvent, number};
 use crate::{
     directory::ImportId,
     domain::{
@@ -27,6 +27,8 @@ use crate::{
 #[derive(Clone)]
 struct ReadContext {
     operations: Operations,
+    /// Where the groups that were read are noted.
+    begun: Option<ImportId>,
     control: Control,
     news: mpsc::UnboundedSender<RefreshEvent>,
 }
@@ -46,6 +48,7 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(
         operations: Operations,
+        begun: Option<ImportId>,
         plan: Refresh,
         keep_going: bool,
         control: Control,
@@ -54,6 +57,7 @@ impl Queue {
         Self {
             context: ReadContext {
                 operations,
+                begun,
                 control,
                 news,
             },
@@ -70,7 +74,7 @@ impl Queue {
         }
     }
 
-    pub(super) async fn run(mut self, begun: Option<ImportId>, pace: RunLimits) {
+    pub(super) async fn run(mut self, pace: RunLimits) {
         self.streak = FailureStreak::new(pace.stop_after);
         let control = self.context.control.clone();
         let alone = RunLimits {
@@ -82,7 +86,7 @@ impl Queue {
             self.alone = false;
             halt = concurrency::run(&mut self, pace, &control).await;
         }
-        if let Some(begun) = begun
+        if let Some(begun) = self.context.begun
             && self.counts.is_complete()
         {
             let ended = self.context.operations.end_import(begun).await;
@@ -243,7 +247,19 @@ impl ReadContext {
             read.took = begun.elapsed();
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
+            self.note(&read).await;
             return Some((read, slot.is_released()));
+        }
+    }
+
+    /// Notes that the group was read. If that fails it is read once more when the refresh is resumed, and what was read is
+    /// recorded all the same.
+    async fn note(&self, read: &GroupRead) {
+        if let Some(begun) = self.begun
+            && read.found != ReadResult::Failed
+        {
+            let (row, found) = (number(&read.user_group_id), read.found.as_str());
+            drop(self.operations.directory().end_row(begun, row, found).await);
         }
     }
 

@@ -208,6 +208,30 @@ async fn copies_are_right_after_an_alarm_is_resolved_and_after_places_are_merged
     assert_eq!(wrong_copies(&installation), 0);
 }
 
+/// Of two tokens of one group the one that was recorded later is the current one, whatever the clocks said.
+#[tokio::test]
+async fn of_merged_places_the_token_recorded_later_is_the_current_one() {
+    for (first, then) in [("eu", "us"), ("us", "eu")] {
+        let installation = Opened::new();
+        let directory = installation.open();
+        // The clock of whoever recorded the old one was ahead.
+        for (name, token, at) in [(first, OLD, 5_000), (then, NEW, 5)] {
+            let place = place(&directory, name);
+            for token in [Fingerprint::from_bytes([9; 32]), token] {
+                let record = observation_record(observation("acme", token, at));
+                let written = directory.record(place, record).await;
+                written.expect("written");
+            }
+        }
+        let (us, eu) = (place(&directory, "us"), place(&directory, "eu"));
+        let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
+        merged.expect("written").expect("nothing is under way");
+        let groups = directory.groups(eu).await.expect("readable");
+        let token = groups[0].fingerprint.as_ref().map(|known| known.value);
+        assert_eq!(token, Some(NEW), "{first} first");
+    }
+}
+
 #[tokio::test]
 async fn the_first_groups_are_the_first_by_the_order() {
     let installation = Opened::new();

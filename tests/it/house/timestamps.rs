@@ -4,11 +4,12 @@
 use super::files;
 
 /// What such a comparison looks like.
-const LOOKS: [&str; 20] = [
+const LOOKS: [&str; 23] = [
     "duration_since(",
     "since_recorded(",
     "between(earlier",
     "between(wall",
+    "clock::between(",
     ".at > ",
     ".at < ",
     ".at >= ",
@@ -24,6 +25,8 @@ const LOOKS: [&str; 20] = [
     "until <= ",
     "until < ",
     ">= since",
+    ">= begun",
+    "age::since(",
     "unixepoch()",
 ];
 /// Monotonic clocks of one process, and positions.
@@ -42,23 +45,25 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/directory/sqlite/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
     ("src/directory/sqlite/fingerprints.rs", 1, "when a token was last seen, for people; the order of tokens is in `last_changes`"),
     ("src/directory/sqlite/hidden.rs", 1, "until when a person hid a concern, to the day"),
-    ("src/directory/sqlite/open.rs", 2, "one machine: the file and the changes in it are of this one"),
     ("src/directory/sqlite/places/merging.rs", 1, "which of two texts about a token is shown as the later; both stay in the history"),
+    ("src/directory/sqlite/under_way.rs", 1, "one machine: the file and the changes in it are of this one; a server has its own clock"),
     ("src/directory/values.rs", 2, FILTER),
     ("src/domain/age.rs", 2, "ages in days, for people; a time in the future counts as unknown"),
     ("src/domain/batch/edit.rs", 1, "whom to name of those who changed a group lately"),
     ("src/domain/batch/plan.rs", 1, "24 h, so that minutes do not matter; what is rotated meanwhile is found by its number"),
-    ("src/domain/merge_places.rs", 2, "two places become one, which a person asked for: values of both stay in the history"),
+    ("src/domain/merge_places.rs", 2, "two places become one, which a person asked for: values of both stay in the history; of two tokens the numbers decide"),
     ("src/operations/answer/observe.rs", 1, DIRECTORY),
+    ("src/operations/attention.rs", 1, "what is shown as news, for days"),
     ("src/operations/attention/hidden.rs", 1, "until when a person hid a concern, to the day"),
     ("src/operations/batch/concurrency/control.rs", 2, "one clock, that of the run: until when it pauses"),
+    ("src/operations/batch/resume.rs", 1, "how much is asked of the same person on the same machine; what is sent is the same"),
     ("src/operations/batch/runs.rs", 1, DIRECTORY),
     ("src/operations/doctor/directory.rs", 1, "ours and the database's, to report the difference"),
     ("src/operations/doctor/service.rs", 1, "ours and the service's, to report the difference"),
     ("src/operations/groups/unsettled.rs", 1, DIRECTORY),
-    ("src/operations/refresh.rs", 1, "which groups an unfinished refresh need not read again; a plain read later shows what it left out"),
     ("src/operations/rotation/settle_window.rs", 1, DIRECTORY),
     ("src/platform/clock.rs", 5, "the wall clock stands in only where a machine has no clock that nobody sets"),
+    ("src/search/conditions.rs", 1, FILTER),
     ("src/search/query/rows.rs", 1, FILTER),
     ("src/service/keys.rs", 2, "one clock, that of the service: when its own keys end"),
     ("src/service/rules/shared.rs", 1, "one clock, that of the service: when its own keys end"),

@@ -28,7 +28,7 @@ use groupdesk::{
 };
 
 /// The superuser of each server.
-const SUPERUSER: &str = "postgres";
+pub(crate) const SUPERUSER: &str = "postgres";
 /// Sets up directories, and is their admin.
 const DESK: &str = "desk";
 /// The operators of every directory.

@@ -72,8 +72,8 @@ pub(crate) struct ShownPlan {
     /// The rows for people, as many as are shown; and how many more there are.
     named: String,
     more: usize,
-    /// Set if the groups were read before planning. Groups seen since then count as read in this run.
-    pub(crate) refreshed: Option<Timestamp>,
+    /// The rows whose groups were read before planning.
+    read: HashSet<usize>,
 }
 
 impl ShownPlan {
@@ -143,25 +143,34 @@ impl ShownPlan {
     }
 
     /// When the group was read in this run; `None` if it was not.
-    fn read_at(&self, planned: &RowPlan) -> Option<Timestamp> {
-        let begun = self.refreshed?;
-        planned.seen.filter(|seen| *seen >= begun)
+    fn read_at(&self, one: &PlannedRow) -> Option<Timestamp> {
+        let seen = one.planned.seen;
+        seen.filter(|_| self.read.contains(&one.number))
     }
 }
 
 /// How many groups are read at the same time before planning.
 const AT_ONCE: usize = 8;
 
-/// Reads the groups of all rows that the service was seen to have.
-async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
+/// Reads the groups of all rows that the service was seen to have; returns these rows.
+async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>, CliError> {
+    let mut all = HashSet::new();
     let control = Control::default();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
-        let ids = chunk(next)?.into_iter().map(|(_, row)| row.id).collect();
+        let (numbers, ids): (Vec<_>, Vec<_>) = chunk(next)?
+            .into_iter()
+            .map(|(number, row)| (number, row.id))
+            .unzip();
         let known = session.operations.show_by_ids(ids).await?;
-        let seen = known.into_iter().flatten();
-        let seen = seen.filter(|group| group.last_seen.is_some());
-        let reads = seen.map(|group| {
+        let mut seen = Vec::new();
+        for (number, group) in numbers.into_iter().zip(known) {
+            if let Some(group) = group.filter(|group| group.last_seen.is_some()) {
+                all.insert(number);
+                seen.push(group);
+            }
+        }
+        let reads = seen.into_iter().map(|group| {
             let control = &control;
             async move {
                 let read = session
@@ -179,7 +188,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
             }
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 /// Starts a plan; with `refreshes` after reading the groups.
@@ -188,12 +197,13 @@ async fn begin(
     checked: &Checked,
     refreshes: bool,
 ) -> Result<ShownPlan, CliError> {
-    let begun = session.operations.now();
-    if refreshes {
-        refresh(session, checked).await?;
-    }
+    let read = if refreshes {
+        refresh(session, checked).await?
+    } else {
+        HashSet::new()
+    };
     Ok(ShownPlan {
-        refreshed: refreshes.then_some(begun),
+        read,
         ..ShownPlan::default()
     })
 }
@@ -220,7 +230,7 @@ pub(crate) async fn print_plan(
                     options.sending,
                     &one,
                     &oddities,
-                    shown.read_at(&one.planned),
+                    shown.read_at(&one),
                 ));
                 continue;
             }

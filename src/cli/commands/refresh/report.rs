@@ -36,7 +36,7 @@ pub(super) struct Report {
 pub(super) fn plan(plan: &Refresh) -> String {
     let mut lines = vec![format!("{} to read", plan.ids.len())];
     if plan.done_before > 0 {
-        lines.push(format!("{} seen since it began", plan.done_before));
+        lines.push(format!("{} already read", plan.done_before));
     }
     let mut text = lines.join(", ");
     if plan.never_seen > 0 {

@@ -6,9 +6,10 @@ use super::{add_event, name};
 use crate::{
     database::{Tx, values},
     directory::{
-        PlaceId, Refusal, STILL_UNDER_WAY,
+        PlaceId, Refusal,
         sqlite::{fault::Fault, groups},
     },
+    domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,
 };
 
@@ -110,7 +111,7 @@ pub(crate) fn merge(
     })?;
     let mut under_way = under_way.into_iter();
     // Of another boot of the machine nothing is under way any more.
-    let begun = under_way.find(|(_, ago)| ago.is_some_and(|ago| ago < STILL_UNDER_WAY));
+    let begun = under_way.find(|(_, ago)| ago.is_some_and(|ago| ago < LONGEST_SETTLE_WINDOW));
     if let Some((by, _)) = begun {
         return Ok(Err(Refusal::UnderWay { place: was, by }));
     }

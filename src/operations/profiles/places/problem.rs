@@ -2,8 +2,8 @@
 
 use crate::{
     config::scrub::shown,
-    directory::{Alarm, Question, QuestionReason, Refusal, STILL_UNDER_WAY},
-    domain::{group::UserGroupId, text::visible},
+    directory::{Alarm, Question, QuestionReason, Refusal},
+    domain::{group::UserGroupId, rotation::LONGEST_SETTLE_WINDOW, text::visible},
 };
 
 /// Why nothing may be sent for this profile before an operator has decided something.
@@ -171,7 +171,7 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NotBound => "it is not bound to any place".into(),
         Refusal::UnderWay { place, by } => format!(
             "{by} has a change in progress at place {place}, and its result could not be saved. Try again in {} minutes",
-            STILL_UNDER_WAY.as_secs() / 60
+            LONGEST_SETTLE_WINDOW.as_secs() / 60
         ),
         Refusal::OtherPlace { place } => format!(
             "its API key is known at place {place}; where both are one environment: groupdesk place merge"

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use groupdesk::operations::{RefreshEvent, UnknownIdPolicy};
+use groupdesk::operations::{Clock, RefreshEvent, UnknownIdPolicy, batch::RunLimits};
+use jiff::SignedDuration;
 use rustix::process::{Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -17,7 +18,7 @@ use crate::{
         faults::http,
         proxy::{Gate, ProxyFault, Then},
         stderr::says,
-        world::id,
+        world::{LI, Side, id},
     },
 };
 
@@ -148,7 +149,6 @@ async fn an_answer_from_before_a_rotation_is_read_again_and_no_news() {
         .await
         .expect("readable");
     let begun = scene.ana.begin_refresh("").await.expect("durable");
-    let since = begun.started_at;
     let mut run = scene.ana.run_refresh(Some(begun.id), plan, pace, false);
     let progress = &mut run.as_mut().expect("it begins").progress;
     gate.reached().await;
@@ -175,7 +175,48 @@ async fn an_answer_from_before_a_rotation_is_read_again_and_no_news() {
     assert_eq!((counts.unchanged, counts.failed), (2, 0));
     let open = scene.ana.open_refresh("").await.expect("readable");
     assert!(open.is_none(), "it is complete");
-    let left = scene.ana.plan_refresh(Some(since), false, None).await;
+    let read = scene.ana.begin_refresh("").await.expect("durable");
+    let left = scene.ana.plan_refresh(Some(&read), false, None).await;
     let left = left.expect("readable");
-    assert_eq!((left.ids.len(), left.done_before), (0, 2));
+    assert_eq!(
+        (left.ids.len(), left.done_before),
+        (2, 0),
+        "a new one has read nothing"
+    );
+}
+
+#[tokio::test]
+async fn a_resumed_refresh_reads_what_the_interrupted_one_did_not_whatever_the_clocks_say() {
+    let scene = Scene::new(4).await;
+    // A colleague whose clock is ahead reads one group, another whose clock is behind reads a second one.
+    let read_with_clock = async |group: &str, wrong: i64| {
+        let wrong = SignedDuration::from_hours(wrong);
+        let installation = scene.world.installation(Side::Testing).by(LI);
+        let li = installation.clock(Clock::Wrong(wrong)).operations();
+        let read = li.look_up(&id(group), UnknownIdPolicy::KnownOnly).await;
+        read.expect("read");
+    };
+    read_with_clock("g003", 2).await;
+    // The interrupted refresh reads two groups, and stops at a failure.
+    let begun = scene.ana.begin_refresh("").await.expect("durable");
+    (0..2).for_each(|_| scene.proxy.next("GET", ProxyFault::passed()));
+    scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    let pace = RunLimits {
+        stop_after: 1,
+        ..one_at_a_time()
+    };
+    let plan = scene.ana.plan_refresh(None, false, None).await;
+    let plan = plan.expect("readable");
+    let mut run = scene.ana.run_refresh(Some(begun.id), plan, pace, false);
+    let progress = &mut run.as_mut().expect("it begins").progress;
+    while progress.recv().await.is_some() {}
+    read_with_clock("g000", -2).await;
+    let open = scene.ana.open_refresh("").await.expect("readable");
+    let left = scene.ana.plan_refresh(open.as_ref(), false, None).await;
+    let left = left.expect("readable");
+    assert_eq!(
+        (left.ids, left.done_before),
+        (vec![id("g002"), id("g003")], 2),
+        "what it has read, not what was seen at some time"
+    );
 }

@@ -327,6 +327,81 @@ async fn a_damaged_text_does_not_prevent_opening_an_older_directory() {
     }
 }
 
+/// Begins a change as another process with this version did so many minutes ago, by its clock since boot if that is kept.
+fn begin_change(file: &Path, version: i64, minutes: u64, keeps_clock: bool) {
+    let raw = Connection::open(file).expect("a connection");
+    let ago = Duration::from_mins(minutes);
+    let at = (jiff::Timestamp::now() - ago).as_microsecond();
+    raw.execute_batch("DELETE FROM rotations; DROP TRIGGER IF EXISTS mutations_no_delete")
+        .expect("SQL");
+    if version >= 8 {
+        raw.execute_batch("DELETE FROM mutations").expect("SQL");
+        let begun = "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at, sent_at) \
+             SELECT number, 'acme-7', 'rotate', 'sent', 'li@desk', ?1, ?2, ?2 FROM places WHERE name = ?1";
+        raw.execute(begun, (PROFILE, at)).expect("begun");
+    } else if version > BY_PROFILE {
+        let begun = "INSERT INTO rotations (place, profile, user_group_id, state, previous, refused, read_unchanged, by, \
+             started_at, sent_at) SELECT number, ?1, 'acme-7', 'sent', ?3, 0, 0, 'li@desk', ?2, ?2 FROM places WHERE name = ?1";
+        raw.execute(begun, (PROFILE, at, [7_u8; 32]))
+            .expect("begun");
+    } else {
+        let begun = "INSERT INTO rotations (profile, user_group_id, state, previous, refused, read_unchanged, by, \
+             started_at, sent_at) VALUES (?1, 'acme-7', 'sent', ?3, 0, 0, 'li@desk', ?2, ?2)";
+        raw.execute(begun, (PROFILE, at, [7_u8; 32]))
+            .expect("begun");
+    }
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+    if keeps_clock && let Ok(boot) = boot {
+        let up = fs::read_to_string("/proc/uptime").expect("readable");
+        let up: f64 = up
+            .split_whitespace()
+            .next()
+            .expect("it is")
+            .parse()
+            .expect("seconds");
+        let (id, since) = (boot.trim(), ((up - ago.as_secs_f64()) * 1e6) as i64);
+        let table = if version >= 8 {
+            "mutations"
+        } else {
+            "rotations"
+        };
+        let wrong = at + 86_400_000_000;
+        let clock = format!("UPDATE {table} SET boot_clock = ?1, started_at = ?2, sent_at = ?2");
+        raw.execute(&clock, (format!("{id}:{since}"), wrong))
+            .expect("set");
+    }
+}
+
+#[tokio::test]
+async fn an_upgrade_waits_as_long_as_a_change_of_any_profile_may_be_in_progress() {
+    for version in 1..=OLD {
+        for keeps_clock in [false, version >= 3] {
+            let place = old(version);
+            let file = place.file();
+            for minutes in [0, 2, 19] {
+                begin_change(&file, version, minutes, keeps_clock);
+                match Directory::open(&file) {
+                    Err(DirectoryError::UnderWay {
+                        what,
+                        minutes: left,
+                    }) => {
+                        assert_eq!(what, "rotate of \"acme-7\" by li@desk");
+                        assert!(left.abs_diff(20 - minutes) <= 1, "{version}: {left}");
+                    }
+                    other => panic!("{version}, {minutes} min: {other:?}"),
+                }
+                let raw = Connection::open(&file).expect("a connection");
+                let now: i64 = raw
+                    .query_row("PRAGMA user_version", [], |row| row.get(0))
+                    .expect("SQL");
+                assert_eq!(now, version, "nothing was changed");
+            }
+            begin_change(&file, version, 21, keeps_clock);
+            Directory::open(&file).expect("nothing can be in progress any more");
+        }
+    }
+}
+
 fn assert_log_not_merged(file: &Path) {
     let log = super::with_suffix(file, "-wal");
     assert!(fs::metadata(log).is_ok_and(|log| log.len() > 0));

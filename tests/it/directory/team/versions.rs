@@ -11,7 +11,7 @@ const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 #[rustfmt::skip] // A table: one case per line.
 const LATER: [Migration; 4] = [
     MIGRATIONS[MIGRATIONS.len() - 1],
-    Migration { version: NEWEST + 1, text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT)", reads_from: NEWEST, writes_from: NEWEST },
+    Migration { version: NEWEST + 1, text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT);", reads_from: NEWEST, writes_from: NEWEST },
     Migration { version: NEWEST + 2, text: "ALTER TABLE facts ADD COLUMN still_more TEXT", reads_from: NEWEST, writes_from: NEWEST + 2 },
     Migration { version: NEWEST + 3, text: "ALTER TABLE facts RENAME COLUMN more TO most", reads_from: NEWEST + 3, writes_from: NEWEST + 3 },
 ];
@@ -136,4 +136,52 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
             .expect("read")
             .is_empty()
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_is_refused_while_a_change_is_in_progress() {
+    let installation = Opened::new();
+    let Some(team) = installation.team.clone() else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let migrate = || {
+        let admin = postgres::as_admin(&team);
+        tokio::task::block_in_place(|| migrate(&admin, UP_TO[1], true))
+    };
+    let begun = directory.begin_rotation(place, intent("acme", OLD)).await;
+    begun.expect("begun");
+    let server = postgres::server().expect("a server");
+    let begun_ago = |minutes: u32| {
+        let set = format!(
+            "SET session_replication_role = replica; \
+             UPDATE mutations SET boot_clock = now_in_micros() - {minutes} * 60000000::bigint || '@' || timeline()"
+        );
+        server.execute(team.schema(), &set);
+    };
+    // The timeout of a profile, and so the time in which its requests may still arrive, can be up to half of that.
+    for minutes in [0, 2, 19] {
+        begun_ago(minutes);
+        match migrate() {
+            Err(DirectoryError::UnderWay {
+                what,
+                minutes: left,
+            }) => {
+                assert!(what.starts_with("rotate of \"acme\" by "), "{what}");
+                assert!(left.abs_diff(20 - u64::from(minutes)) <= 1, "{left}");
+            }
+            other => panic!("{minutes} min: {other:?}"),
+        }
+    }
+    let sql = tokio::task::block_in_place(|| {
+        groupdesk::directory::migrate(&postgres::as_admin(&team), UP_TO[1], false)
+    });
+    let sql = sql.expect("foreseen").sql;
+    let refused = server.try_as(postgres::SUPERUSER, team.schema(), &[&sql]);
+    let refused = refused.expect_err("it checks");
+    // A message of ours, as the only error; psql shows its number only.
+    assert!(refused.contains("P0001"), "{refused}");
+    begun_ago(21);
+    assert_eq!(migrate().expect("migrated").from, NEWEST);
 }

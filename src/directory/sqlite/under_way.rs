@@ -1,0 +1,98 @@
+//! Changes that may still be in progress, on either engine: an upgrade of the schema waits for them, because the
+//! groupdesk that began them could not record their result afterwards.
+
+use std::time::Duration;
+
+use super::fault::Fault;
+use crate::{
+    database::{Tx, values},
+    directory::{DirectoryError, columns},
+    domain::rotation::LONGEST_SETTLE_WINDOW,
+    platform::{
+        boot_time::BootTime,
+        clock::{self, Clock},
+    },
+};
+
+/// The table and its column with what is done, if it has one.
+type Journal = (&'static str, &'static str);
+
+const ROTATIONS: Journal = ("rotations", "'rotate'");
+const MUTATIONS: Journal = ("mutations", "operation");
+
+/// The first versions whose changes have a time of the machine's own clock, and whose creates and updates are journalled.
+const FIRST_WITH_CLOCK: i64 = 3;
+const FIRST_WITH_MUTATIONS: i64 = 8;
+
+/// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle
+/// window ago, because the profile it was sent with, and so its own window, is not known here.
+pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
+    // A rotation has a row in both since there are mutations.
+    let journal = match from {
+        ..FIRST_WITH_MUTATIONS => ROTATIONS,
+        _ => MUTATIONS,
+    };
+    let begun = begun(tx, journal, from >= FIRST_WITH_CLOCK)?;
+    let mut begun = begun
+        .into_iter()
+        .filter_map(|(what, since)| Some((what, LONGEST_SETTLE_WINDOW.checked_sub(since)?)));
+    let Some((what, mut left)) = begun.next() else {
+        return Ok(());
+    };
+    let mut others = 0;
+    for (_, longer) in begun {
+        others += 1;
+        left = left.max(longer);
+    }
+    Err(DirectoryError::UnderWay {
+        what: match others {
+            0 => what,
+            _ => format!("{what} (and {others} more)"),
+        },
+        minutes: left.as_secs() / 60 + 1,
+    }
+    .into())
+}
+
+/// What was begun and has not ended, and how long ago. Of another boot of the machine nothing is in progress.
+fn begun(
+    tx: &Tx<'_>,
+    (table, operation): Journal,
+    has_clock: bool,
+) -> Result<Vec<(String, Duration)>, Fault> {
+    let clock = if has_clock {
+        "since(boot_clock)"
+    } else {
+        "NULL"
+    };
+    let text = format!(
+        "SELECT {operation}, user_group_id, by, COALESCE(sent_at, started_at), {clock} FROM {table} \
+         WHERE state IN ('intended', 'sent') ORDER BY id"
+    );
+    let (boot, wall) = (BootTime::now(), Clock::System.now());
+    let rows = tx.all(text, values![], |row| {
+        let [operation, group, by] = [row.text(0)?, row.text(1)?, row.text(2)?];
+        let what = format!("{operation} of \"{group}\" by {by}");
+        let clock: Option<String> = row.get(4)?;
+        let begun = clock.and_then(|text| BootTime::parse(&text));
+        let since = match (&boot, begun) {
+            (Some(now), Some(begun)) => now.since(&begun),
+            // A time in the future is that of a clock that was wrong, and must not block for longer than that.
+            _ => columns::timestamp(row.get(3)?)
+                .filter(|begun| *begun <= wall)
+                .map(|begun| clock::between(begun, wall)),
+        };
+        Ok::<_, Fault>(since.map(|since| (what, since)))
+    })?;
+    Ok(rows.into_iter().flatten().collect())
+}
+
+/// The same for the SQL that the administrator of a database runs.
+pub(crate) fn refuse_upgrade_sql() -> String {
+    format!(
+        "DO $$ BEGIN\n    IF EXISTS (SELECT FROM mutations WHERE state IN ('intended', 'sent')\n        \
+         AND split_part(since(boot_clock), ':', 2)::bigint < {}) THEN\n        \
+         RAISE EXCEPTION 'a change is in progress; try again when it has ended';\n    END IF;\nEND $$;\n",
+        LONGEST_SETTLE_WINDOW.as_micros()
+    )
+}
