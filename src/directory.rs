@@ -71,7 +71,6 @@ pub use packed::FirstGroups;
 pub use place::{
     Alarm, Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState,
     OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,
-    STILL_UNDER_WAY,
 };
 pub use replay::replay;
 pub use sqlite::{

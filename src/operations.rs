@@ -444,7 +444,10 @@ impl Operations {
     /// The API key, read only once: a key command may be slow or may prompt.
     async fn api_key(&self) -> Result<SecretString, Failure> {
         let inner = &self.0;
-        let read = || async { inner.profile.api_key.read(&inner.environment).await };
+        let read = || async {
+            let read = inner.profile.api_key.read(&inner.environment).await;
+            read.map_err(|error| error.of_profile(&inner.profile.name))
+        };
         Ok(inner.key.get_or_try_init(read).await?.clone())
     }
 

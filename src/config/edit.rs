@@ -6,7 +6,7 @@ mod changing;
 pub use changing::Opened;
 
 use std::{
-    fs::Permissions,
+    fs::{self, Permissions},
     io::{self, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -62,6 +62,19 @@ pub struct Edit {
 impl Edit {
     pub fn is_new_file(&self) -> bool {
         self.before.is_none()
+    }
+
+    /// Takes the change back after it was written, if nobody has changed the file since.
+    pub fn undo(&self) -> Result<(), EditError> {
+        let Some(before) = &self.before else {
+            return fs::remove_file(&self.file).map_err(EditError::Unwritable);
+        };
+        let back = Self {
+            before: Some(self.after.clone()),
+            after: before.clone(),
+            ..self.clone()
+        };
+        back.make()
     }
 
     /// Writes the change durably. A new file gets mode 0600 in a 0700 folder, an existing one keeps its mode, and a

@@ -3,6 +3,7 @@
 use std::{io, time::Duration};
 
 use super::keyring::KeyringError;
+use crate::domain::text::visible;
 
 /// In bytes. Far more than any key; a file this long must be the wrong one.
 pub(super) const LARGEST: usize = 64 * 1024;
@@ -20,6 +21,15 @@ pub struct KeyError {
 }
 
 impl KeyError {
+    /// With the profile whose key it is, for advice.
+    #[must_use]
+    pub fn of_profile(mut self, profile: &str) -> Self {
+        if matches!(self.why, Missing::Keyring(KeyringError::Missing)) {
+            self.why = Missing::NotStored(profile.to_owned());
+        }
+        self
+    }
+
     /// The message for strangers: without the output of a command.
     pub fn without_words(&self) -> String {
         match &self.why {
@@ -68,6 +78,8 @@ pub(super) enum Missing {
     TooLong,
     #[error("{0}")]
     Keyring(KeyringError),
+    #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key {}", visible(.0))]
+    NotStored(String),
     #[error("the task that read it was lost; try again")]
     Lost,
 }

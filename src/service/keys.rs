@@ -115,6 +115,23 @@ impl Caller {
     }
 }
 
+/// Returns when a new key ends, or why there can be no such key. Needs no database.
+pub(crate) fn check_new(
+    environment: &str,
+    tag: Option<&str>,
+    expires: Option<Expiry>,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let length = environment.chars().count();
+    if !(1..=MAX_ENVIRONMENT_NAME).contains(&length) || environment.contains(char::is_control) {
+        return Err(StoreError::InvalidEnvironment);
+    }
+    if !matches!(tag, None | Some("Customer" | "Testing")) {
+        return Err(StoreError::InvalidTag);
+    }
+    expires.map(|expires| expires.after(now)).transpose()
+}
+
 impl Store {
     /// Creates a key, and its environment if there is none of that name. An untagged environment may get a tag later; a
     /// tag never changes. Blocks; the key is durable when this returns.
@@ -135,15 +152,8 @@ impl Store {
         read_only: bool,
         expires: Option<Expiry>,
     ) -> Result<(KeyInfo, SecretString), StoreError> {
-        let length = environment.chars().count();
-        if !(1..=MAX_ENVIRONMENT_NAME).contains(&length) || environment.contains(char::is_control) {
-            return Err(StoreError::InvalidEnvironment);
-        }
-        if !matches!(tag, None | Some("Customer" | "Testing")) {
-            return Err(StoreError::InvalidTag);
-        }
         let now = Timestamp::now();
-        let expires = expires.map(|expires| expires.after(now)).transpose()?;
+        let expires = check_new(environment, tag, expires, now)?;
         let key = secret::random()?;
         let hash = secret::hash(key.expose_secret().as_bytes());
         let (environment, tag) = (environment.to_owned(), tag.map(ToOwned::to_owned));

@@ -18,6 +18,7 @@ mod durability;
 mod exchange;
 mod exits;
 mod export;
+mod failed_checks;
 mod failures;
 mod files;
 mod groups;

@@ -14,8 +14,7 @@ use crate::domain::{
 pub(crate) enum Command {
     /// Add a profile: prompts for missing values, tests the connection, and updates the configuration
     #[command(
-        after_help = "Exit codes: 0 saved, 1 unexpected response, 2 usage or configuration error, 4 key missing or refused, 5 \
-        unreachable.\n\n\
+        after_help = "Exit codes: 0 saved, 1 the test failed and nothing was saved, 2 usage or configuration error.\n\n\
                       Examples:\n  groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY\n  \
                       groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
     )]
@@ -126,7 +125,7 @@ pub(crate) struct Add {
     /// Write it without testing the connection
     #[arg(long)]
     pub(crate) no_check: bool,
-    /// Do not ask; where the test fails, nothing is written
+    /// Do not ask; if the test fails, nothing is written
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
     /// Test it and show the lines; write nothing

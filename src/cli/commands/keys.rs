@@ -12,10 +12,30 @@ use crate::{
         process::exit::Exit,
     },
     domain::text::visible,
-    service::{keys::KeyInfo, store::Options},
+    operations::Clock,
+    service::{
+        keys::{KeyInfo, check_new},
+        store::{Options, StoreError},
+    },
 };
 
 pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
+    // A key that cannot be, and a look at what is not there, create no database.
+    match &command {
+        Keys::Create {
+            environment,
+            tag,
+            expires,
+        } => {
+            let now = Clock::System.now();
+            check_new(environment, tag.as_deref(), *expires, now)?;
+        }
+        Keys::List if !storage.is_there() => return print(&[], global),
+        Keys::Revoke { id } if !storage.is_there() => {
+            return Err(StoreError::UnknownKey(*id).into());
+        }
+        Keys::List | Keys::Revoke { .. } => {}
+    }
     let store = storage.open(Options::default())?;
     match command {
         Keys::Create {
@@ -40,11 +60,7 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
             }
             Ok(Exit::Done)
         }
-        Keys::List => {
-            let keys = store.list_keys()?;
-            let none = "there is no API key yet";
-            output::list(global.json, &keys, object, none, || list(&keys))
-        }
+        Keys::List => print(&store.list_keys()?, global),
         Keys::Revoke { id } => {
             let info = store.revoke_key(id)?;
             let environment = visible(&info.environment);
@@ -52,6 +68,11 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
             output::either(global.json, || object(&info), text)
         }
     }
+}
+
+fn print(keys: &[KeyInfo], global: &Global) -> Result<Exit, CliError> {
+    let none = "there is no API key yet";
+    output::list(global.json, keys, object, none, || list(keys))
 }
 
 fn object(info: &KeyInfo) -> Value {

@@ -2,7 +2,10 @@
 
 mod maintenance;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -49,6 +52,13 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
         (Signals::new()?, None)
     };
     more_files();
+    if !storage.is_there() {
+        // What cannot be served creates no database.
+        can_listen(arguments.listen, "--listen")?;
+        if let Some(at) = arguments.metrics {
+            can_listen(at, "--metrics")?;
+        }
+    }
     let store = open(storage)?;
     let limits = Limits {
         states_facts: !arguments.no_facts_header,
@@ -180,6 +190,13 @@ fn say_where(
         output::say(&format!("metrics on {metrics}"));
     }
     output::result(&format!("listening on {url}"))
+}
+
+fn can_listen(at: SocketAddr, option: &str) -> Result<(), CliError> {
+    match TcpListener::bind(at) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(cannot_listen(at, &error, option)),
+    }
 }
 
 fn cannot_listen(at: SocketAddr, error: &std::io::Error, option: &str) -> CliError {

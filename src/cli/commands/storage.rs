@@ -64,6 +64,14 @@ impl Storage {
         opened.map_err(|error| self.explain(error))
     }
 
+    /// Whether there is something to open; a database on a server counts as there.
+    pub(super) fn is_there(&self) -> bool {
+        match self {
+            Self::File(file) => file.symlink_metadata().is_ok(),
+            Self::Shared(_) => true,
+        }
+    }
+
     pub(super) fn explain(&self, error: StoreError) -> CliError {
         match self {
             Self::File(file) => CliError::from_store(file, error),

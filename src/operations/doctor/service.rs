@@ -18,7 +18,7 @@ use crate::{
     },
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
     directory::{BindingPreview, Caller, DirectoryError, Role, preview_binding_in},
-    domain::{group::UserGroupId, token::Fingerprinter},
+    domain::{group::UserGroupId, text::visible, token::Fingerprinter},
     intake::{self, proxy::Proxy},
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
@@ -92,11 +92,13 @@ async fn client(
     let key = match source.read(&request.overrides.env).await {
         Ok(key) => key,
         Err(error) => {
+            let stored = format!(
+                "To store it, run `groupdesk profile key {}`; a reboot removes it.",
+                visible(&profile.name)
+            );
             let advice = match source {
                 KeySource::Command(_) => "Run the command yourself to see its output.",
-                KeySource::Keyring(_) => {
-                    "To store it, run `groupdesk profile key NAME`; a reboot removes it."
-                }
+                KeySource::Keyring(_) => &stored,
                 KeySource::Env(_) | KeySource::File(_) => "The service was not asked.",
             };
             report.problem(Area::Key, error.without_words(), advice);

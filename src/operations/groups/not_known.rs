@@ -5,12 +5,13 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, update::UnsafeUpdate};
+use crate::domain::{group::UserGroupId, text::visible, update::UnsafeUpdate};
 
 /// Why an update is not sent although nobody changed what it touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFields {
     pub id: UserGroupId,
+    pub profile: String,
     pub objections: Vec<UnsafeUpdate>,
     /// When earlier changes with an unknown outcome were sent.
     pub open: Vec<Timestamp>,
@@ -52,7 +53,8 @@ impl fmt::Display for UnknownFields {
             UnsafeUpdate::NotStated { .. } => write!(
                 f,
                 "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits it; nothing was sent. To \
-                 send last known values again: groupdesk profile facts NAME --absent-fields unknown"
+                 send last known values again: groupdesk profile facts {} --absent-fields unknown",
+                visible(&self.profile)
             ),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,

@@ -31,8 +31,13 @@ const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is
 const LEFT_OUT_HISTORY: usize = 100;
 
 /// Returns the plan if all of it may be sent, otherwise the reason why not.
-pub fn sendable<'p>(id: &UserGroupId, plan: &'p Plan, read: &Done) -> Result<&'p Plan, Failure> {
-    refuse(id, plan, &read.open)?;
+pub fn sendable<'p>(
+    id: &UserGroupId,
+    profile: &str,
+    plan: &'p Plan,
+    read: &Done,
+) -> Result<&'p Plan, Failure> {
+    refuse(id, profile, plan, &read.open)?;
     Ok(plan)
 }
 
@@ -138,7 +143,7 @@ impl Operations {
             // The reviewer has not seen changes that were begun since.
             plan.reject_uncertain(&uncertain(&before.open, &before.read));
         }
-        refuse(id, &plan, &before.open)?;
+        refuse(id, &self.profile().name, &plan, &before.open)?;
         if item.is_some() {
             let what = changed_since(&edit.base, &now);
             if !what.is_empty() {
@@ -294,7 +299,7 @@ fn went_back(field: Field, then: &DesiredFields, now: &DesiredFields, history: &
     }
 }
 
-fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failure> {
+fn refuse(id: &UserGroupId, profile: &str, plan: &Plan, open: &[Mutation]) -> Result<(), Failure> {
     if !plan.concurrent_changes.is_empty() {
         return Err(Failure::ChangedSince {
             id: id.clone(),
@@ -304,6 +309,7 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
     if !plan.objections.is_empty() {
         return Err(Failure::NotKnownEnough(Box::new(UnknownFields {
             id: id.clone(),
+            profile: profile.to_owned(),
             objections: plan.objections.clone(),
             open: open.iter().map(Mutation::since).collect(),
         })));

@@ -157,7 +157,8 @@ impl Connector {
         let key = if let Some(key) = key {
             key.clone()
         } else {
-            profile.api_key.read(&self.overrides.env).await?
+            let read = profile.api_key.read(&self.overrides.env).await;
+            read.map_err(|error| error.of_profile(&profile.name))?
         };
         let client = Client::new(profile, key)?;
         Ok(client.with_listener(self.listener.clone()).probe().await)

@@ -47,8 +47,14 @@ pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
         fs::hard_link(&part, to).map_err(|error| file_error(to, &error))?;
         Ok(copied)
     });
-    // If somebody else cleaned the folder, it is gone already.
-    let _ = fs::remove_file(&part);
+    // The check of the copy leaves the files of an empty log. If somebody else cleaned the folder, they are gone already.
+    for file in [
+        part.clone(),
+        with_suffix(&part, "-wal"),
+        with_suffix(&part, "-shm"),
+    ] {
+        let _ = fs::remove_file(file);
+    }
     copied
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::support::assertions::assert_has;
 
 /// An installation with a service and a group `acme` in the profile `live`, and the key of that environment.
-async fn served() -> (Home, Background, String) {
+pub(super) async fn served() -> (Home, Background, String) {
     let mut home = Home::new();
     let key = new_key(&home, "live").await;
     let (serving, url) = home.serve().await;

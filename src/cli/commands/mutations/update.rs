@@ -156,7 +156,7 @@ pub(crate) async fn send(
         plan = read.plan(&edit);
     }
     // Report an update that cannot be sent before the person is asked to confirm it.
-    sendable(id, &plan, &read)?;
+    sendable(id, &session.operations.profile().name, &plan, &read)?;
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
     if !beside.is_empty() {

@@ -1,4 +1,5 @@
-//! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines.
+//! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines. If a test
+//! fails, nothing is written.
 
 use serde_json::json;
 
@@ -6,13 +7,20 @@ use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
 use crate::{
     cli::{
         args::{Add, SourceArgs},
+        commands::places,
         error::CliError,
         output,
         process::exit::Exit,
+        session,
     },
-    config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
+    config::{
+        edit::Edit,
+        keyring,
+        new_profile::NewProfile,
+        profile::{KeySource, Profile},
+    },
     domain::group::EnvironmentTag,
-    operations::{BindingAnswer, Failure, Finding, Operations, PlaceProblem, Probe},
+    operations::{BindingAnswer, Clock, Failure, Finding, Operations, PlaceProblem, Probe},
 };
 
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
@@ -20,6 +28,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     let connector = context.connector();
     // Report invalid values before asking for a key.
     let (mut edit, profile) = connector.plan(&new).map_err(stop_of)?;
+    check_named(context, &profile, &arguments).await?;
     let key = match &new.api_key {
         KeySource::Keyring(_) => input::key(context.no_input).await?,
         KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) => None,
@@ -31,7 +40,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     };
     if let Some(probe) = &probe {
         let tell = match probe {
-            Ok(found) if Exit::from_probe(found) == Exit::Done => output::say,
+            Ok(found) if is_passed(found) => output::say,
             _ => output::alarm,
         };
         tell(&match probe {
@@ -43,13 +52,18 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     if new.read_only {
         (edit, _) = connector.plan(&new).map_err(stop_of)?;
     }
-    let exit = probe.as_ref().map_or(Exit::Done, exit);
+    let has_failed = probe
+        .as_ref()
+        .is_some_and(|probe| !probe.as_ref().is_ok_and(is_passed));
     // `--yes` answers questions; a test that failed is none.
-    let wanted = !arguments.dry_run
-        && (exit == Exit::Done || !arguments.yes && all_the_same(context).await?);
+    let wanted =
+        !arguments.dry_run && (!has_failed || !arguments.yes && all_the_same(context).await?);
     if wanted {
         let added = connector.add(&new, key.as_ref()).await.map_err(stop_of)?;
-        which_place(context, &added, &arguments).await?;
+        if let Err(stop) = which_place(context, &added, &arguments).await {
+            take_back(&new, &edit, key.is_some());
+            return Err(stop);
+        }
         if !is_complete(&arguments)? && input::has_person(context.no_input) {
             ask_facts(&added).await?;
         }
@@ -57,7 +71,11 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
         output::alarm("the profile was not written; to write it without the test: --no-check");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
-    Ok(if wanted { Exit::Done } else { exit })
+    Ok(if has_failed && !wanted {
+        Exit::Refused
+    } else {
+        Exit::Done
+    })
 }
 
 /// Decides which environment the profile is, if its address or key is known already: by the flags, otherwise by asking.
@@ -104,11 +122,43 @@ async fn all_the_same(context: &Setup) -> Result<bool, CliError> {
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn exit(probe: &Result<Probe, Failure>) -> Exit {
-    match probe {
-        Ok(probe) => Exit::from_probe(probe),
-        Err(failure) => Exit::from_failure(failure),
+/// Refuses the name of an environment that does not exist.
+async fn check_named(context: &Setup, profile: &Profile, arguments: &Add) -> Result<(), CliError> {
+    let named = arguments.same_environment.as_deref();
+    let Some(name) = named.filter(|name| !name.is_empty()) else {
+        return Ok(());
+    };
+    // Without a readable configuration the directory is found when the profile is written.
+    let Ok(settings) = context.settings() else {
+        return Ok(());
+    };
+    let directory = session::open_named(&settings.directory, &context.overrides)?;
+    let operations = Operations::new(
+        profile.clone(),
+        context.overrides.env.clone(),
+        directory,
+        settings.operator,
+        Clock::System,
+    );
+    places::named(&operations, name).await.map(drop)
+}
+
+fn is_passed(probe: &Probe) -> bool {
+    Exit::from_probe(probe) == Exit::Done
+}
+
+/// Removes what was just written, because its environment could not be decided as the arguments say.
+fn take_back(new: &NewProfile, written: &Edit, stored_key: bool) {
+    if let KeySource::Keyring(entry) = &new.api_key
+        && stored_key
+    {
+        // Without its profile it would only be overwritten by the next attempt.
+        drop(keyring::forget(entry));
     }
+    output::alarm(&match written.undo() {
+        Ok(()) => "the profile was not written".to_owned(),
+        Err(why) => format!("! the profile was written and could not be removed again: {why}"),
+    });
 }
 
 /// The values from the arguments, completed on a terminal by asking for the missing ones.

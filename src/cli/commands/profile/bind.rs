@@ -89,11 +89,16 @@ async fn one(
         same(&operations, named, arguments.no_proof).await?
     };
     let mut bound = operations.answer_binding(answer).await?;
-    if let Some(id) = &arguments.proof
-        && bound.on_trial
-    {
-        operations.prove(id).await?;
-        bound.on_trial = false;
+    if let Some(id) = &arguments.proof {
+        if bound.on_trial {
+            operations.prove(id).await?;
+            bound.on_trial = false;
+        } else {
+            output::say(&format!(
+                "the API key of {} is verified already; \"{id}\" was not read",
+                profile.name
+            ));
+        }
     }
     if arguments.undo {
         output::say(&format!(

@@ -153,7 +153,7 @@ async fn profile_add_asks_for_each_value() {
         ("its stored properties?", "\r"),
         ("without using this directory?", "\r"),
     ];
-    for (typed, code, asked) in [("n\r", 5, &[][..]), ("y\r", 0, &facts)] {
+    for (typed, code, asked) in [("n\r", 1, &[][..]), ("y\r", 0, &facts)] {
         let steps = [
             ("Environment: Customer, Testing", "Customer\r"),
             ("variable, file, command or keyring?", "command\r"),

@@ -1,0 +1,176 @@
+//! A command whose check fails writes nothing: no line of the configuration, no row of the directory, no file. Its exit code
+//! is one that its help page names.
+
+use std::{collections::BTreeMap, fs, net::TcpListener, path::PathBuf};
+
+use rusqlite::{Connection, types::Value};
+
+use super::{
+    places::served,
+    program::{Home, files},
+};
+use crate::support::assertions::assert_has;
+
+/// Every row of a database.
+fn rows(file: &std::path::Path) -> BTreeMap<String, Vec<Vec<Value>>> {
+    let raw = Connection::open(file).expect("a connection");
+    let mut tables = raw
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+        .expect("SQL");
+    let tables = tables.query_map([], |row| row.get::<_, String>(0));
+    let tables = tables.expect("SQL").map(|name| name.expect("a name"));
+    let all = tables.map(|table| {
+        let mut text = raw.prepare(&format!("SELECT * FROM {table}")).expect("SQL");
+        let columns = text.column_count();
+        let found = text.query_map([], |row| (0..columns).map(|at| row.get(at)).collect());
+        let found = found.expect("SQL").map(|row| row.expect("a row"));
+        (table, found.collect())
+    });
+    all.collect()
+}
+
+/// The files of a home with their contents, without those of databases in use, whose rows are compared.
+fn contents(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
+    let all = files(home.folder.path()).into_iter();
+    let all = all.filter(|file| {
+        let name = file.file_name().expect("a name").to_string_lossy();
+        // A text that was typed and is not used is kept in a file of its own.
+        !["service.db", "directory.db", "groupdesk-"]
+            .iter()
+            .any(|other| name.starts_with(other))
+    });
+    all.map(|file| (file.clone(), fs::read(&file).expect("readable")))
+        .collect()
+}
+
+/// The exit codes that a help page names; empty if it names none of its own.
+fn named_codes(help: &str) -> Vec<i32> {
+    let Some((_, codes)) = help.split_once("Exit codes: ") else {
+        return Vec::new();
+    };
+    let codes = codes.split("\n\n").next().unwrap_or_default();
+    let words = codes.split(|c: char| !c.is_ascii_digit());
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() {
+    let (mut home, _serving, url) = served().await;
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = taken.local_addr().expect("bound").to_string();
+    home.set("BAD_KEY", "0123456789abcdef");
+    let junk = home.write("junk", "no database");
+    let broken = home.write("broken.toml", "x = [");
+    let editor = home.write("editor", "#!/bin/sh\nsed -i s/base_url/basis/ \"$1\"\n");
+    home.set("EDITOR", format!("sh {editor}"));
+    let none = home.path("none.db").display().to_string();
+    let copy = home.path("copy.db").display().to_string();
+    let in_none = home.path("no/such").display().to_string();
+    let nowhere = "postgres://ana@127.0.0.1:1/desk?sslmode=disable";
+    let add = ["profile", "add", "eu", "--api-key-env"];
+    let with = |more: &[&'static str]| -> Vec<String> {
+        let all = add.iter().chain(more).map(|word| (*word).to_owned());
+        all.chain(["--base-url".into(), url.clone()]).collect()
+    };
+    let of = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    #[rustfmt::skip] // A table: one case per line.
+    let table: Vec<(Vec<String>, i32, &str)> = vec![
+        (of(&[&add[..], &["LIVE_KEY", "--base-url", "http://127.0.0.1:1"]].concat()), 1, "the profile was not written"),
+        (of(&[&add[..], &["LIVE_KEY", "--base-url", "https://127.0.0.1:1", "--yes"]].concat()), 1, "the profile was not written"),
+        (with(&["BAD_KEY"]), 1, "the profile was not written"),
+        (with(&["NOT_SET", "--yes"]), 1, "the profile was not written"),
+        (with(&["BAD_KEY", "--dry-run"]), 1, "does not accept the API key"),
+        (with(&["LIVE_KEY", "--same-environment", "nowhere"]), 2, "nothing was changed"),
+        (with(&["LIVE_KEY", "--same-environment", "nowhere", "--no-check"]), 2, "nothing was changed"),
+        (of(&["config", "edit"]), 2, "basis"),
+        (of(&["profile", "rename", "nobody", "x"]), 2, "there is no profile"),
+        (of(&["profile", "remove", "live"]), 3, "nothing was changed"),
+        (of(&["profile", "facts", "nobody", "--sole-writer", "yes"]), 2, "there is no profile"),
+        (of(&["profile", "bind", "live", "--same-environment", "nowhere"]), 2, "nothing was changed"),
+        (of(&["profile", "key", "live"]), 2, "comes from"),
+        (of(&["profile", "check", "nobody"]), 2, "there is no profile"),
+        (of(&["--config", &broken, "config", "validate"]), 2, "broken.toml:1"),
+        (of(&["--config", &broken, "doctor"]), 2, "broken.toml:1"),
+        (of(&["--directory", &junk, "doctor"]), 2, "junk"),
+        (of(&["--directory", &junk, "list"]), 2, "not a groupdesk directory"),
+        (of(&["directory", "backup", &in_none]), 2, "no/such"),
+        (of(&["directory", "backup", &junk]), 2, "junk"),
+        (of(&["directory", "copy", nowhere, &copy]), 8, "cannot be reached"),
+        (of(&["directory", "copy", &junk, nowhere]), 2, "not a groupdesk directory"),
+        (of(&["directory", "init", nowhere]), 8, "cannot be reached"),
+        (of(&["directory", "migrate"]), 2, "is a file"),
+        (of(&["directory", "grant", "ben", "operator"]), 2, "is a file"),
+        (of(&["serve", "check", "--database", &none]), 2, "not there"),
+        (of(&["serve", "check", "--database", &junk]), 2, "not a database"),
+        (of(&["serve", "backup", &copy, "--database", &none]), 2, "not there"),
+        (of(&["serve", "backup", &copy, "--database", &junk]), 2, "not a database"),
+        (of(&["serve", "keys", "list", "--database", &none]), 0, "no API key"),
+        (of(&["serve", "keys", "revoke", "3", "--database", &none]), 2, "no API key 3"),
+        (of(&["serve", "keys", "create", "--environment", "x", "--expires", "2020-01-01", "--database", &none]), 2, "expired"),
+        (of(&["serve", "keys", "create", "--environment", "", "--database", &none]), 2, "environment"),
+        (of(&["serve", "--listen", &taken, "--database", &none]), 2, "cannot listen"),
+        (of(&["serve", "--listen", "127.0.0.1:0", "--metrics", &taken, "--database", &none]), 2, "cannot listen"),
+        (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was done"),
+        (of(&["place", "rename", "nobody", "x"]), 2, "nothing was changed"),
+        (of(&["place", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
+        (of(&["place", "acknowledge", "live", "--reason", "x"]), 2, "no alarm"),
+        (of(&["import", &none]), 2, "nothing was done"),
+        (of(&["apply", &none]), 2, "nothing was done"),
+    ];
+    let directory = home.path(".local/share/groupdesk/directory.db");
+    let before = (contents(&home), rows(&directory));
+    for (command, code, words) in table {
+        let command: Vec<_> = command.iter().map(String::as_str).collect();
+        let ran = home.run(&command).await;
+        let told = format!("{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, code, "{command:?}: {told}");
+        assert_has(&told, words);
+        let after = (contents(&home), rows(&directory));
+        for (file, text) in &before.0 {
+            assert!(
+                after.0.get(file) == Some(text),
+                "{command:?} changed {file:?}: {told}"
+            );
+        }
+        assert_eq!(
+            after.0.len(),
+            before.0.len(),
+            "{command:?}: {:?}",
+            after.0.keys()
+        );
+        assert_eq!(after.1, before.1, "{command:?} wrote rows: {told}");
+        let names = command.iter().take_while(|word| !word.starts_with('-'));
+        let names: Vec<_> = names.copied().collect();
+        for length in (1..=names.len().min(2)).rev() {
+            let help = home.run(&[&["help"], &names[..length]].concat()).await;
+            if help.code == 0 {
+                let named = named_codes(&help.out);
+                // Usage and the confirmation have their codes everywhere.
+                let is_named = named.is_empty() || [2, 3].contains(&code) || named.contains(&code);
+                assert!(is_named, "{command:?} ends with {code}: {}", help.out);
+                break;
+            }
+        }
+    }
+}
+
+/// A copy leaves one file, and a failed one none.
+#[tokio::test]
+async fn a_copy_of_the_database_of_a_service_leaves_nothing_beside_it() {
+    let home = Home::new();
+    for folder in ["copies", "data"] {
+        fs::create_dir(home.path(folder)).expect("created");
+    }
+    let database = home.path("data/service.db").display().to_string();
+    let to = home.path("copies/service.db").display().to_string();
+    for command in [
+        &["serve", "keys", "create", "--environment", "live"][..],
+        &["serve", "backup", &to],
+    ] {
+        let ran = home
+            .run(&[command, &["--database", &database]].concat())
+            .await;
+        assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
+    }
+    assert_eq!(files(&home.path("copies")), [PathBuf::from(to)]);
+}
