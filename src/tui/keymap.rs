@@ -10,6 +10,7 @@ mod names;
 mod places;
 mod rebind;
 mod resolved;
+pub mod synonyms;
 mod tables;
 
 pub use actions::Action;

@@ -23,6 +23,7 @@ mod in_flight;
 mod keys;
 mod late_outcomes;
 mod later_views;
+mod meaning;
 mod messages;
 mod outage;
 mod places;

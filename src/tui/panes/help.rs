@@ -12,7 +12,7 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    keymap::{Action, Bound, Focus},
+    keymap::{Action, Bound, Focus, synonyms},
     state::{
         command::{CommandInfo, parse},
         context::{Context, Navigation},
@@ -29,6 +29,8 @@ enum LineAction {
     Command(&'static CommandInfo),
     /// Runs this command line; Tab copies it to the field.
     Line(String),
+    /// Not possible at all; the line says why.
+    Impossible,
 }
 
 #[derive(Debug, Clone)]
@@ -40,6 +42,8 @@ struct Line {
     setting: String,
     /// The name of the action alone, for the search.
     name: String,
+    /// Other words for it.
+    synonyms: String,
     /// Why it is not possible now.
     disabled_reason: Option<String>,
     section: Section,
@@ -49,10 +53,14 @@ struct Line {
 enum Section {
     Here,
     Everywhere,
+    /// Profiles to switch to, and saved views.
+    Entry,
     /// Commands that take an argument.
     Typed,
     Group,
     Elsewhere,
+    /// Shown only when it is looked for.
+    Impossible,
 }
 
 impl Section {
@@ -60,9 +68,11 @@ impl Section {
         match self {
             Self::Here => "here",
             Self::Everywhere => "everywhere",
+            Self::Entry => "profiles and saved views",
             Self::Typed => "commands",
             Self::Group => "groups",
             Self::Elsewhere => "in other places",
+            Self::Impossible => "not possible",
         }
     }
 }
@@ -91,6 +101,8 @@ pub struct Help {
 
 /// Minimum number of letters that match in the middle of a word.
 const MIN_MIDDLE_MATCH: usize = 3;
+/// Rank of a line that another word for it finds: after those that have the word themselves.
+const SYNONYM: usize = 3;
 /// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
@@ -110,9 +122,11 @@ impl Help {
             .collect();
         if is_palette {
             let elsewhere = elsewhere(&lines, context);
+            lines.extend(palette::entries(context));
             lines.extend(palette::commands(focus));
             lines.extend(elsewhere);
         }
+        lines.extend(palette::impossible());
         Self {
             about: if is_palette {
                 "Command".into()
@@ -136,7 +150,9 @@ impl Help {
         }
         let typed = self.typed.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
-        let ranked = self.lines.iter().filter_map(|line| {
+        let shown = self.lines.iter();
+        let shown = shown.filter(|line| !words.is_empty() || line.section != Section::Impossible);
+        let ranked = shown.filter_map(|line| {
             let ranks = words.iter().map(|word| rank(line, word));
             Some((ranks.sum::<Option<usize>>()?, line))
         });
@@ -146,7 +162,7 @@ impl Help {
             let is_typed = |line: &Line| match &line.action {
                 LineAction::Command(info) => info.name == typed.trim(),
                 LineAction::Line(text) => text == typed.trim(),
-                LineAction::Action(_) => false,
+                LineAction::Action(_) | LineAction::Impossible => false,
             };
             // Actions that are possible now, then groups, then impossible actions.
             ranked.sort_by_key(|(rank, line)| {
@@ -193,6 +209,7 @@ fn line(bound: &Bound, focus: Focus) -> Line {
         help: bound.help.to_owned(),
         setting: format!("[keys.{place}] {name}"),
         name,
+        synonyms: synonyms::of(bound.action).to_owned(),
         disabled_reason: None,
         section,
     }
@@ -261,8 +278,13 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
         return Some(rank);
     }
     let words = line.name.split('_');
-    let span = words.filter_map(|text| in_order(text, word)).min()?;
-    Some(3 + span)
+    let span = words.filter_map(|text| in_order(text, word)).min();
+    let scattered = span.map(|span| 3 + span);
+    let mut synonyms = line.synonyms.split_whitespace();
+    let is_meant = word.chars().count() >= MIN_MIDDLE_MATCH
+        && synonyms.any(|synonym| synonym.starts_with(word));
+    let meant = is_meant.then_some(SYNONYM);
+    scattered.into_iter().chain(meant).min()
 }
 
 /// Number of columns from the first to the last letter if all letters of the word occur in this order, starting with
@@ -312,6 +334,12 @@ impl View for Help {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
                 context.navigate(Navigation::Pop);
+                let impossible = |line: &&Line| line.action == LineAction::Impossible;
+                if let Some(line) = chosen.as_ref().filter(impossible) {
+                    let why = line.disabled_reason.as_deref().unwrap_or_default();
+                    context.say(Severity::Warning, format!("Not possible: {why}"));
+                    return;
+                }
                 let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
                 if let Some(line) = chosen.as_ref().filter(elsewhere) {
                     let place = line.disabled_reason.as_deref().unwrap_or_default();
@@ -323,7 +351,7 @@ impl View for Help {
                 }
                 let action = chosen.and_then(|line| match line.action {
                     LineAction::Action(action) => Some(action),
-                    LineAction::Command(_) | LineAction::Line(_) => None,
+                    LineAction::Command(_) | LineAction::Line(_) | LineAction::Impossible => None,
                 });
                 match action {
                     // A confirmation needs its own key; Enter in a list must never be one.

@@ -5,7 +5,7 @@ use crate::{
     domain::text::visible,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
-        keymap::Focus,
+        keymap::{Focus, synonyms},
         panes::list::completions,
         state::{
             command::{COMMANDS, Command, CommandInfo, ON_THE_COMMAND_LINE, THEMES, split},
@@ -20,6 +20,51 @@ const MAX_GROUPS: usize = 6;
 const MIN_LETTERS: usize = 2;
 /// Maximum number of remembered command lines.
 const MAX_EARLIER: usize = 50;
+
+/// The other profiles and the saved views, by name.
+pub(super) fn entries(context: &Context) -> Vec<Line> {
+    let profiles = context.profiles.iter().enumerate();
+    let others = profiles.filter(|(at, _)| *at != context.current.0);
+    let profiles = others.map(|(_, profile)| {
+        let name = &profile.name;
+        let word = profile.environment_word();
+        let text = format!("profile {name}");
+        Line {
+            keys: "profile".into(),
+            name: name.clone(),
+            synonyms: format!("{} environment context switch", word.to_lowercase()),
+            section: Section::Entry,
+            ..offered(text, format!("switch to {} ({word})", visible(name)))
+        }
+    });
+    let saved = context.annotations.saved_views.iter();
+    let views = saved.map(|view| Line {
+        keys: "view".into(),
+        name: view.name.clone(),
+        synonyms: "saved filter".into(),
+        section: Section::Entry,
+        ..offered(
+            format!("view {}", view.name),
+            format!("apply view @{}", visible(&view.name)),
+        )
+    });
+    profiles.chain(views).collect()
+}
+
+/// What the service cannot do, with the reason.
+pub(super) fn impossible() -> impl Iterator<Item = Line> {
+    let lines = synonyms::IMPOSSIBLE.into_iter();
+    lines.map(|(what, words, why)| Line {
+        action: LineAction::Impossible,
+        keys: String::new(),
+        help: what.into(),
+        setting: String::new(),
+        name: String::new(),
+        synonyms: words.into(),
+        disabled_reason: Some(why.into()),
+        section: Section::Impossible,
+    })
+}
 
 /// The commands; those of the list are disabled on pages with something that leaving would lose.
 pub(super) fn commands(focus: Focus) -> Vec<Line> {
@@ -46,6 +91,7 @@ pub(super) fn commands(focus: Focus) -> Vec<Line> {
             },
             setting: format!(":{} {}", info.name, info.takes),
             name: info.name.to_owned(),
+            synonyms: synonyms::of_command(info.name).to_owned(),
             disabled_reason: is_off.then(|| "in the list; Esc leaves this page first".into()),
             section: if is_off {
                 Section::Elsewhere
@@ -68,6 +114,7 @@ fn offered(text: String, help: String) -> Line {
         help,
         setting: format!(":{text}"),
         name: String::new(),
+        synonyms: String::new(),
         disabled_reason: None,
         section: Section::Typed,
         action: LineAction::Line(text),
@@ -225,7 +272,7 @@ impl Help {
             _ if is_typed || takes_something(self.typed.text()) => typed,
             Some(LineAction::Line(text)) => text.clone(),
             Some(LineAction::Command(info)) => info.name.to_owned(),
-            Some(LineAction::Action(_)) | None => return false,
+            Some(LineAction::Action(_) | LineAction::Impossible) | None => return false,
         };
         if let Some(why) = self.refused(&text) {
             self.typed.error = Some(why);
@@ -268,7 +315,7 @@ impl Help {
         let text = |line: &&Line| match &line.action {
             LineAction::Line(text) => Some(text.clone()),
             LineAction::Command(info) => Some(format!("{} ", info.name)),
-            LineAction::Action(_) => None,
+            LineAction::Action(_) | LineAction::Impossible => None,
         };
         let found = self.found();
         let chosen = found.get(self.cursor.at).and_then(text);
