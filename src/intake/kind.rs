@@ -27,7 +27,7 @@ const NO_TEXT: &str = "export the data as CSV or JSON";
 
 /// Kinds with fixed bytes at a fixed place.
 #[rustfmt::skip] // A table: one kind per line.
-const MAGIC: [(usize, &[u8], &str, &str); 19] = [
+const MAGIC: [(usize, &[u8], &str, &str); 20] = [
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", WORKBOOK.is, WORKBOOK.todo),
     (0, b"\x1f\x8b", "compressed (gzip)", "unpack it first, for example with gunzip"),
     (0, b"BZh", "compressed (bzip2)", UNPACK),
@@ -35,7 +35,8 @@ const MAGIC: [(usize, &[u8], &str, &str); 19] = [
     (0, b"\x28\xb5\x2f\xfd", "compressed (zstd)", UNPACK),
     (0, b"7z\xbc\xaf\x27\x1c", "an archive (7z)", UNPACK),
     (0, b"Rar!\x1a\x07", "an archive (rar)", UNPACK),
-    (257, b"ustar", "an archive (tar)", UNPACK),
+    (257, b"ustar\0", "an archive (tar)", UNPACK),
+    (257, b"ustar  \0", "an archive (tar)", UNPACK),
     (0, b"%PDF-", "a PDF document", NO_TEXT),
     (0, b"\x89PNG\r\n\x1a\n", "a picture", NO_TEXT),
     (0, b"\xff\xd8\xff", "a picture", NO_TEXT),
