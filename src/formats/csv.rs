@@ -78,6 +78,20 @@ impl Record {
     }
 }
 
+/// The cells of one line, without the blanks around those without quotes; `None` if it is no row of a table.
+pub(super) fn cells(line: &str, separator: u8) -> Option<Vec<String>> {
+    let mut splitter = RecordSplitter::new(separator);
+    splitter.trims = true;
+    for byte in line.bytes() {
+        splitter.push(byte);
+    }
+    let record = splitter.end().filter(|record| record.error.is_none())?;
+    let cells = record.cells.into_iter();
+    cells
+        .map(|cell| String::from_utf8(cell.bytes).ok())
+        .collect()
+}
+
 impl RecordSplitter {
     pub(super) fn new(separator: u8) -> Self {
         Self {

@@ -194,7 +194,7 @@ impl Table {
 }
 
 /// `sep=;`, which spreadsheets write and read.
-fn named_separator(line: &str) -> Option<u8> {
+pub(super) fn named_separator(line: &str) -> Option<u8> {
     let line = line.trim_matches('"');
     let (name, value) = line.split_at_checked(4)?;
     if !name.eq_ignore_ascii_case("sep=") {

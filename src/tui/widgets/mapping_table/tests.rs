@@ -149,6 +149,8 @@ fn pairs_are_pasted_in_many_spellings() {
         "\"40\",\"213\"\n\"41\",\"214\"",
         "schema_id,data_source_id\n40,213\n41,214\n",
         "\u{feff}Schema ID;Data source ID;\n40;213;\n41;214;\n",
+        "sep=;\r# of the wiki\rschema_id;data_source_id\r40;213\r41;214\r",
+        "\"40\" ; \"213\"\n41 ; 214",
         "SCHEMA ID\tDATA SOURCE ID\n40\t213\t\t\n41\t214",
         "\"schema\",\"source\"\n\"40\",\"213\"\n\"41\",\"214\",",
         r#"{"40": "213", "41": 214}"#,

@@ -1,0 +1,223 @@
+//! Pairs in a text: one on each line, a table of two columns with or without a header, or a JSON object. Line ends, the
+//! mark and tables are read as everywhere (`intake::text`, [`super::csv`]).
+
+use std::{collections::HashMap, fmt};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::{csv, strict_json::RESERVED, table};
+use crate::intake::text;
+
+/// Separators between the two ids of a line; the first one in the line counts, and at the same position the one that is
+/// first in this list.
+const SEPARATORS: [&str; 8] = ["\t", "=>", "=", "->", "→", ": ", ",", ";"];
+/// Characters that an id next to a separator does not begin or end with: there they belong to an unknown arrow.
+const NO_ID: [char; 5] = ['=', '<', '>', ':', '|'];
+
+/// Why a paste cannot be parsed as rows. Never quotes the paste: it may be a secret on its way to another window.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoPairs {
+    #[error("nothing to paste")]
+    Nothing,
+    #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
+    Line(usize),
+    #[error(
+        "line {0} of the paste looks like column titles, not like ids; nothing was added: remove the line"
+    )]
+    Titles(usize),
+    #[error("the paste begins like JSON, but is not an object of texts; nothing was added")]
+    Object,
+    #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
+    Entry(usize),
+    #[error("pasted pairs {0} and {1} name the same schema id; nothing was added")]
+    Duplicate(usize, usize),
+}
+
+impl NoPairs {
+    /// Whether the paste is an object: one with an invalid entry is still an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self, Self::Entry(_))
+    }
+}
+
+/// Parses pairs of texts; a duplicate schema id is an error.
+///
+/// # Errors
+///
+/// The first line or entry that is no pair; nothing of it is quoted.
+pub fn read(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
+    let text = text::unmarked(text).trim();
+    let pairs = if text.is_empty() {
+        return Err(NoPairs::Nothing);
+    } else if let Some(object) = read_object(text) {
+        object?
+    } else {
+        read_lines(text)?
+    };
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (index, (key, _)) in pairs.iter().enumerate() {
+        if let Some(first) = seen.insert(key, index) {
+            return Err(NoPairs::Duplicate(first + 1, index + 1));
+        }
+    }
+    Ok(pairs)
+}
+
+/// Parses a JSON object, or lines cut out of one.
+fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NoPairs>> {
+    let parsed = if text.starts_with(['{', '[']) {
+        serde_json::from_str(text).map_err(|_| NoPairs::Object)
+    } else {
+        Ok(serde_json::from_str(&format!("{{{}}}", text.trim_end_matches(','))).ok()?)
+    };
+    let entries = match parsed {
+        Ok(Entries(entries)) => entries,
+        Err(problem) => return Some(Err(problem)),
+    };
+    let pairs = entries
+        .into_iter()
+        .enumerate()
+        .map(|(index, (key, value))| match value {
+            Value::String(value) => Ok((key, value)),
+            Value::Number(value) => Ok((key, value.to_string())),
+            _ => Err(NoPairs::Entry(index + 1)),
+        });
+    Some(pairs.collect())
+}
+
+fn read_lines(text: &str) -> Result<Vec<(String, String)>, NoPairs> {
+    let mut lines = text::lines(text)
+        .enumerate()
+        .filter(|(at, line)| !is_nothing(*at, line))
+        .peekable();
+    let first = lines.peek().and_then(|(_, line)| read_line(line));
+    if first.is_some_and(|(key, value)| is_header(&key, &value)) {
+        lines.next();
+    }
+    let first = lines.peek().map_or(0, |(index, _)| *index);
+    let pairs: Vec<_> = lines
+        .map(|(index, line)| read_line(line).ok_or(NoPairs::Line(index + 1)))
+        .collect::<Result<_, _>>()?;
+    if are_titles(&pairs) {
+        return Err(NoPairs::Titles(first + 1));
+    }
+    if pairs.is_empty() {
+        return Err(NoPairs::Nothing);
+    }
+    Ok(pairs)
+}
+
+/// An empty line, a comment, and the separator that a spreadsheet names in the first line.
+fn is_nothing(at: usize, line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#') || at == 0 && table::named_separator(line).is_some()
+}
+
+/// Whether these are the titles of two columns, as this console, the service and spreadsheets write them.
+fn is_header(key: &str, value: &str) -> bool {
+    let plain = |title: &str| -> String {
+        let letters = title.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    matches!(plain(key).as_str(), "schemaid" | "schema" | "key")
+        && matches!(
+            plain(value).as_str(),
+            "datasourceid" | "datasource" | "sourceid" | "source" | "value"
+        )
+}
+
+/// Whether the first of several pairs has no digits while the schema ids of all others are numbers: probably titles,
+/// but it may be a row, so it is neither accepted nor skipped.
+fn are_titles(pairs: &[(String, String)]) -> bool {
+    let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    match pairs {
+        [(key, value), rest @ ..] if !rest.is_empty() => {
+            !has_digit(key) && !has_digit(value) && rest.iter().all(|(key, _)| is_number(key))
+        }
+        _ => false,
+    }
+}
+
+fn read_line(line: &str) -> Option<(String, String)> {
+    let line = line.trim();
+    // A separator within quotes does not count.
+    let start = quoted_cell(line).map_or(0, |(_, rest)| line.len() - rest.len());
+    let separated = SEPARATORS
+        .into_iter()
+        .filter_map(|separator| Some((start + line[start..].find(separator)?, separator)))
+        .min_by_key(|(at, _)| *at);
+    let (key, value) = match separated {
+        Some((_, separator @ ("," | ";" | "\t"))) => {
+            let cells = csv::cells(line, separator.as_bytes()[0])?;
+            let mut cells = cells.into_iter();
+            let pair = (cells.next()?, cells.next()?);
+            // Spreadsheets write empty cells behind the last column.
+            cells.all(|more| more.is_empty()).then_some(pair)?
+        }
+        Some((at, separator)) => {
+            let (key, value) = (line[..at].trim(), line[at + separator.len()..].trim());
+            let is_torn = key.ends_with(NO_ID) || key.ends_with('-') || value.starts_with(NO_ID);
+            (!is_torn).then(|| (unquoted(key), unquoted(value)))?
+        }
+        None => {
+            let (key, value) = line.split_once(char::is_whitespace)?;
+            (unquoted(key), unquoted(value))
+        }
+    };
+    let is_pair = !key.is_empty()
+        && !key.starts_with(RESERVED)
+        && !value.is_empty()
+        && (separated.is_some() || !value.contains(char::is_whitespace));
+    is_pair.then_some((key, value))
+}
+
+/// The quoted text at the beginning of a line, in which two quotes stand for one, and the rest of the line.
+fn quoted_cell(line: &str) -> Option<(String, &str)> {
+    let mut rest = line.strip_prefix('"')?;
+    let mut cell = String::new();
+    loop {
+        let (before, after) = rest.split_once('"')?;
+        cell.push_str(before);
+        let Some(more) = after.strip_prefix('"') else {
+            return Some((cell, after));
+        };
+        cell.push('"');
+        rest = more;
+    }
+}
+
+/// Removes the quotes of a table that was saved as text.
+fn unquoted(cell: &str) -> String {
+    let cell = cell.trim();
+    match quoted_cell(cell) {
+        Some((cell, "")) => cell,
+        Some(_) | None => cell.to_owned(),
+    }
+}
+
+/// The entries of a JSON object in order; a map would silently keep only the last of two with the same key.
+struct Entries(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
+}
