@@ -31,6 +31,8 @@ pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
             | Action::Groups
             | Action::History
             | Action::Rotations
+            | Action::Attention
+            | Action::Batches
             | Action::Whose
             | Action::Messages
             | Action::Requests
