@@ -6,6 +6,7 @@ mod csv;
 mod id_list;
 mod ids;
 mod json;
+pub mod pairs;
 mod parts;
 mod plan;
 mod reader;

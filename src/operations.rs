@@ -87,8 +87,8 @@ use crate::{
     },
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{
-        group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window,
-        token::Fingerprint,
+        group::UserGroupId, history::Entry, known::KnownGroup, pasted::Parts,
+        rotation::settle_window, token::Fingerprint,
     },
     operations::profiles::{
         facts,
@@ -461,6 +461,14 @@ impl Operations {
             })
             .await?;
         Ok(client.with_listener(self.1.clone()))
+    }
+
+    /// Whether a text has a part of a token that this process has had from the service.
+    fn has_part_of_token(&self, text: &str) -> bool {
+        let client = self.0.client.get();
+        client.is_some_and(|client| {
+            Parts::of(text).is_some_and(|parts| client.has_part_of_token(&parts))
+        })
     }
 
     /// Reads the API key and builds the client. Nothing is sent.

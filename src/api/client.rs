@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, size::MAX_ANSWER_BYTES, token::Token},
+    domain::{group::UserGroupId, pasted::Parts, size::MAX_ANSWER_BYTES, token::Token},
     intake::{self, proxy::Proxy},
 };
 
@@ -172,6 +172,12 @@ impl Client {
             listener: None,
             send_by: None,
         })
+    }
+
+    /// Whether a text has 16 characters in a row of a token that this client sent or received.
+    pub fn has_part_of_token(&self, parts: &Parts) -> bool {
+        let seen = self.inner.seen.lock();
+        seen.unwrap_or_else(PoisonError::into_inner).has_part(parts)
     }
 
     /// Returns the same client, with `listener` notified of its exchanges.

@@ -10,6 +10,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use crate::domain::pasted::Parts;
+
 use super::{
     secret_text::{
         ENCODED_SECRET, MASK, SHORTEST, decoded_variants, mask_after_names, names_a_secret,
@@ -62,6 +64,11 @@ impl SeenTokens {
     /// All remembered tokens.
     pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().map(|seen| seen.token.expose_secret())
+    }
+
+    /// Whether a text has a part of one of them.
+    pub(super) fn has_part(&self, parts: &Parts) -> bool {
+        self.tokens().any(|token| parts.are_of(token))
     }
 
     /// Remembers every text below a key whose name denotes a secret.

@@ -10,7 +10,6 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
         group::UserGroupId,
-        handoff::HandOff,
         history::Ending,
         mutation,
         rotation::State,
@@ -128,10 +127,6 @@ pub struct BatchItem {
     pub note: Option<String>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
-    /// Where the hand-off of its new token stands.
-    pub handoff: HandOff,
-    /// Why its outcome was unknown at first, if it was.
-    pub cause: Option<String>,
 }
 
 /// The update of an item, and its current state in the journal.
@@ -155,14 +150,6 @@ impl BatchItem {
             "updated"
         } else {
             "rotated"
-        }
-    }
-
-    /// What was observed, the first cause before the last observation.
-    pub fn story(&self) -> Option<String> {
-        match (&self.cause, &self.note) {
-            (Some(cause), Some(note)) if cause != note => Some(format!("{cause}; then {note}")),
-            (cause, note) => note.clone().or(cause.clone()),
         }
     }
 

@@ -2,10 +2,16 @@
 //! through colours, escapes, tags and invisible signs; over several lines. The directory has fingerprints only, so this
 //! reads candidates, which are looked up. It also tells where a part of a token may stand: there is no all-clear for such
 //! a text.
+//!
+//! What is recognised: a whole token or API key that the directory knows, of any shape, by its fingerprint; 16 characters
+//! in a row of a token that this process has had in memory ([`Parts`]); whatever its origin, 16 hex digits in a row and a
+//! signed token ([`shape`](fn@shape)). What is not: a part of a token of another shape that only the directory knows,
+//! because a part has another fingerprint, and secrets that nobody showed to groupdesk.
 
 mod clean;
 mod decode;
 mod encoded;
+mod parts;
 mod shape;
 mod streams;
 #[cfg(test)]
@@ -22,6 +28,7 @@ use zeroize::Zeroizing;
 use super::token::Token;
 use clean::{CUT, Removing, cleaned};
 use decode::{decoded, text_of};
+pub use parts::{Parts, may_have_token};
 use shape::{DIGITS, suspicion};
 pub use shape::{FRAGMENT, Shape, is_suspicious, shape, suspicious_words};
 use streams::{Stream, columns, joined, lines, without_signs, words_of_lines};
@@ -67,6 +74,11 @@ impl Pasted {
     /// Its length in characters, without blanks around it.
     pub fn characters(&self) -> usize {
         text_of(&self.0).trim().chars().count()
+    }
+
+    /// The text, with what is no text replaced.
+    pub fn text(&self) -> Zeroizing<String> {
+        text_of(&self.0)
     }
 
     /// The whole text as a token.
@@ -130,6 +142,7 @@ pub fn read(bytes: &[u8], shortest: usize) -> Reading {
     streams.dedup_by(|a, b| a.text == b.text && a.cuts == b.cuts);
     for stream in &streams {
         collected.hex_windows(stream);
+        collected.within_words(stream);
     }
     for stream in &streams {
         collected.pieces(stream, |c| c.is_alphanumeric() || c == '-' || c == '_');
@@ -222,6 +235,34 @@ impl Collected {
                 digits.clear();
                 places.clear();
             }
+        }
+    }
+
+    /// UUIDs and signed tokens, whatever stands beside them.
+    fn within_words(&mut self, stream: &Stream) {
+        const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+        const LENGTH: usize = 36;
+        let text = stream.text.as_str();
+        let is_of = |range: &[u8]| {
+            let mut parts = range.split(|byte| *byte == b'-');
+            let fits = |length: &usize| {
+                let part = parts.next();
+                part.is_some_and(|part| {
+                    part.len() == *length && part.iter().all(u8::is_ascii_hexdigit)
+                })
+            };
+            UUID.iter().all(fits)
+        };
+        for (at, range) in text.as_bytes().windows(LENGTH).enumerate() {
+            if range[UUID[0]] == b'-' && is_of(range) {
+                self.add(&text[at..at + LENGTH], stream.line(at), false);
+            }
+        }
+        for (at, _) in text.match_indices("eyJ") {
+            let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            let rest = &text[at..];
+            let end = rest.find(|c| !is_of_token(c)).unwrap_or(rest.len());
+            self.add(&rest[..end], stream.line(at), false);
         }
     }
 

@@ -57,6 +57,6 @@ pub struct RowKeys {
 }
 
 /// Whether the key types a character, with no Control, Alt or Super held.
-fn is_plain(key: KeyEvent) -> bool {
+pub(super) fn is_plain(key: KeyEvent) -> bool {
     key.kind != KeyEventKind::Release && key.modifiers.difference(KeyModifiers::SHIFT).is_empty()
 }

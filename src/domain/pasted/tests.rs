@@ -262,6 +262,15 @@ fn forms(t: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// As somebody typed them behind a word.
+#[test]
+fn tokens_with_a_pattern_are_found_within_a_word() {
+    for token in &TOKENS[..3] {
+        let text = format!("Acme Europe{token}");
+        assert!(finds(text.as_bytes(), token), "{text}");
+    }
+}
+
 fn finds(bytes: &[u8], token: &str) -> bool {
     let reading = read(bytes, 4);
     let mut forms = reading.candidates.iter().flat_map(|found| &found.forms);

@@ -10,7 +10,7 @@ use crate::{
         change::DesiredFields,
         draft::Draft,
         group::UserGroupId,
-        pasted::{self, shape, suspicious_words},
+        pasted::{self, Pasted, shape, suspicious_words},
         text::visible,
         token::Token,
     },
@@ -37,7 +37,8 @@ impl Operations {
         let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
         let mut new = texts(wanted);
         new.retain(|text| !before.contains(text.text));
-        self.refuse_secrets(&new).await
+        let had_part = || before.iter().any(|text| self.has_part_of_token(text));
+        self.refuse_new_secrets(&new, |_| false, had_part).await
     }
 
     /// Refuses rows of a file that contain a known secret.
@@ -75,7 +76,11 @@ impl Operations {
             })
             .collect();
         let before = |form: &Token| draft.base.contains_text(form.expose());
-        self.refuse_new_secrets(&all, before).await?;
+        let had_part = || {
+            let base = texts(&draft.base);
+            base.iter().any(|text| self.has_part_of_token(text.text))
+        };
+        self.refuse_new_secrets(&all, before, had_part).await?;
         for text in all {
             let mut words = suspicious_words(text.text);
             if words.any(|word| !draft.base.contains_text(word)) {
@@ -125,6 +130,22 @@ impl Operations {
         Err(Failure::LooksSecret { field })
     }
 
+    /// Whether a text of unknown origin has a token or an API key that is known here, or a part of a token that this
+    /// process has had.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub async fn knows_secret_in(&self, text: &Pasted) -> Result<bool, Failure> {
+        let text = text.text();
+        let field = String::new();
+        let text = Text { field, text: &text };
+        match self.refuse_secrets(&[text]).await {
+            Ok(()) => Ok(false),
+            Err(Failure::HoldsSecret { .. }) => Ok(true),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Refuses an id of a new group that is a known secret.
     pub(crate) async fn no_secret_as_id(&self, id: &UserGroupId) -> Result<(), Failure> {
         let (field, text) = ("ID".to_owned(), id.as_str());
@@ -132,17 +153,23 @@ impl Operations {
     }
 
     async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
-        self.refuse_new_secrets(texts, |_| false).await
+        self.refuse_new_secrets(texts, |_| false, || false).await
     }
 
     async fn refuse_new_secrets(
         &self,
         texts: &[Text<'_>],
         was_before: impl Fn(&Token) -> bool,
+        had_part: impl Fn() -> bool,
     ) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let (mut fields, mut fingerprints) = (Vec::new(), Vec::new());
         for text in texts {
+            if self.has_part_of_token(text.text) && !had_part() {
+                return Err(Failure::HoldsSecret {
+                    field: text.field.clone(),
+                });
+            }
             for form in pasted::candidates_of(text.text, SHORTEST) {
                 if was_before(&form) {
                     continue;

@@ -136,8 +136,7 @@ impl Operations {
     }
 
     /// The places of these profiles, each once, each with the profile that represents it: `first` if possible,
-    /// otherwise the first in order. As in [`Operations::place`], a
-    /// key that is unknown at the address has none.
+    /// otherwise the first in order. No API key is read.
     pub(crate) async fn each_place(
         all: &[Self],
         first: usize,
@@ -148,8 +147,9 @@ impl Operations {
             .partition(|(index, _)| *index == first);
         let mut found: Vec<(usize, &Self, PlaceId)> = Vec::new();
         for (index, operations) in mine.into_iter().chain(others) {
-            let place = operations.place().await?;
-            if place != PlaceId::NONE && found.iter().all(|(.., known)| *known != place) {
+            if let Some(place) = operations.place_by_name().await?
+                && found.iter().all(|(.., known)| *known != place)
+            {
                 found.push((index, operations, place));
             }
         }

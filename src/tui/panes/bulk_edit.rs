@@ -200,15 +200,6 @@ impl BulkEdit {
         context.navigate(Navigation::Replace(PaneRequest::WatchBulk(run)));
     }
 
-    /// The field that takes text now.
-    fn field(&mut self) -> Option<&mut TextField> {
-        if self.confirming {
-            self.confirm.field()
-        } else {
-            self.fields.focused()
-        }
-    }
-
     fn typed_into(&mut self, context: &mut Context) {
         if !self.confirming {
             self.check(context);
@@ -289,6 +280,21 @@ impl View for BulkEdit {
 
     fn carry_out(&mut self, context: &mut Context) {
         self.send(context);
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.confirming {
+            self.confirm.field()
+        } else {
+            self.fields.focused()
+        }
+    }
+
+    fn hold_back(&mut self, secret: &str, context: &mut Context) {
+        if let Some(field) = self.field() {
+            field.hold_back(secret);
+            self.typed_into(context);
+        }
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

@@ -283,6 +283,15 @@ impl View for GroupForm {
         }
     }
 
+    fn hold_back(&mut self, secret: &str, _context: &mut Context) {
+        if let Some(field) = self.field() {
+            field.hold_back(secret);
+        } else if self.section == Section::Properties {
+            let text = zeroize::Zeroizing::new(self.properties.text());
+            self.properties.set_text(&text.replace(secret, ""));
+        }
+    }
+
     fn has_secret(&mut self, action: Action) -> bool {
         let is_typed = self.field().is_some_and(|field| field.looks_secret());
         is_typed || action == Action::Review && self.typed_a_secret()

@@ -209,6 +209,10 @@ impl Backends {
                         .map(Outcome::TokenOwners),
                 )
             }),
+            Job::FindSecret(text) => Box::pin(async move {
+                let found = operations.knows_secret_in(&text).await?;
+                Ok(Outcome::SecretFound(found))
+            }),
             Job::PendingHandOffs => Box::pin(async move {
                 listed(
                     operations

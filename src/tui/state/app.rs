@@ -56,7 +56,11 @@ pub struct App {
     /// Why the key that is being handled did nothing.
     refused: Option<String>,
     /// A pasted text that may be a token of another shape, while it is looked up.
-    held_paste: Option<pastes::HeldPaste>,
+    held_paste: Option<pastes::LookedUp>,
+    /// What was typed last, if it may be a token.
+    typed: Option<pastes::LookedUp>,
+    /// The word that is being typed.
+    word: zeroize::Zeroizing<String>,
     /// The job that delivered the first rows of its list most recently.
     first_rows: Option<Ticket>,
     /// Why a text from the editor was not used, and where it is kept; the console ends, so no message shows it.
@@ -89,6 +93,8 @@ impl App {
             discarded_keys: None,
             refused: None,
             held_paste: None,
+            typed: None,
+            word: zeroize::Zeroizing::default(),
             first_rows: None,
             kept_text: None,
         }
@@ -168,7 +174,7 @@ impl App {
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
-        if is_input {
+        if is_input && !self.is_typing_a_token() {
             self.keep_draft();
         } else if !self.context.drafts.is_failing {
             self.context.save_drafts();
@@ -223,11 +229,8 @@ impl App {
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
             Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
-                let mut page = ListPage::open(Profiles, &mut self.context);
-                if let Some(here) = self.context.profile() {
-                    page = page.on(here.name.clone());
-                }
-                self.stack.push(Pane::Profiles(Box::new(page)));
+                let pane = Profiles::new(&self.context);
+                self.stack.push(Pane::Profiles(pane));
             }
             Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
                 self.context.messages.read_all();

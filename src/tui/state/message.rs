@@ -166,6 +166,8 @@ pub enum Job {
     Abandon(RotationId, String),
     /// Finds the groups of the tokens in a pasted text.
     FindTokenOwners(Pasted),
+    /// Asks whether a pasted or typed text has a secret that is known.
+    FindSecret(Pasted),
     /// Tokens of this profile that wait to be handed off.
     PendingHandOffs,
     /// Hands off right after a rotation.
@@ -407,7 +409,7 @@ impl Job {
             Self::Settle => read("check open rotations"),
             Self::SettleChanges => read("check open changes"),
             Self::Abandon(..) => write("close a rotation"),
-            Self::FindTokenOwners(_) => read("find token"),
+            Self::FindTokenOwners(_) | Self::FindSecret(_) => read("find token"),
             Self::HandOff(done) => write("hand off").of(&done.group.id),
             Self::HandOffAgain(_, id) => write("hand off").of(id),
             Self::PlanBulk { .. } | Self::PlanEdit { .. } => read("check marked groups"),

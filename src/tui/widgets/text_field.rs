@@ -96,6 +96,21 @@ impl TextField {
         self.allowed = allowed;
     }
 
+    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays.
+    pub fn hold_back(&mut self, secret: &str) {
+        let kept = if self.is_data {
+            Zeroizing::new(self.text().replace(secret, ""))
+        } else {
+            Zeroizing::default()
+        };
+        self.set_text(&kept);
+    }
+
+    /// Whether it is a field for secrets.
+    pub fn is_masked(&self) -> bool {
+        self.masked
+    }
+
     /// Whether the text looks like a token, or in a text of a person's own like a part of one. It is not shown, and
     /// nothing keeps it.
     pub fn looks_secret(&self) -> bool {

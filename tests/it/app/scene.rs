@@ -330,6 +330,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::FindTokenOwners(_) => {
             owners_found(vec![owner("production", true), owner("testing", false)])
         }
+        Job::FindSecret(_) => Outcome::SecretFound(false),
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
         Job::Attention { .. } => Outcome::Attention(Box::default()),

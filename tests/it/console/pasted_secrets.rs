@@ -1,19 +1,26 @@
-//! The canary: a token, whole and cut, with and without brackets and typed, in every place of the console. Afterwards it
-//! is on no screen and in no file.
+//! The canary: a token, whole and cut, with and without brackets, at once and key by key, in every place of the console.
+//! Afterwards it is on no screen and in no file.
+
+mod reach;
 
 use groupdesk::{
     domain::token::Token,
-    operations::UnknownIdPolicy,
+    operations::{Operations, UnknownIdPolicy},
     tui::{keymap::Focus, state::message::Msg},
 };
+use serde_json::json;
 
-use super::scene::{USUAL, a_world, both, open};
+use self::reach::{EXTRA, LEFT, reach};
+use super::scene::{USUAL, a_world, both, open, open_with, through_a_proxy};
 use crate::support::{
     console::{Console, PLACES, parse},
+    faults::http,
+    long,
+    proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, files_below, id},
 };
 
-/// Digits of a part of a token that count as a find.
+/// Characters of a part of a token that count as a find.
 const PART: usize = 16;
 /// Data of a group may have long hex digits of its own: a part of a token is seen there while it is typed, and not kept.
 const DATA: [Focus; 11] = [
@@ -40,73 +47,175 @@ fn parts(token: &str) -> Vec<String> {
 /// Their scripts rotate, which works once a day.
 const ROTATES: [Focus; 2] = [Focus::RotateResult, Focus::BulkRun];
 
-/// The token of acme-eu in testing, which the directory knows.
-async fn token_of_acme(world: &World) -> String {
-    let operations = both(world).swap_remove(0);
-    let acme = id("acme-eu");
-    let read = operations.look_up(&acme, UnknownIdPolicy::KnownOnly);
-    let token = read.await.expect("read").token;
-    token
-        .as_ref()
-        .map(Token::expose)
-        .expect("a token")
-        .to_owned()
+/// Tokens of other services: a UUID, a signed token, letters with signs. Each is of a group of its own.
+const SHAPES: [(&str, &str); 3] = [
+    ("zz-uuid", "b94d27b9-934e-4e08-a52e-52d7da7dabfa"),
+    (
+        "zz-signed",
+        "eyJhbGciOiJIUzI1NiJ9.eyJncm91cCI6ImFjbWUtZXUiLCJ2IjoxfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+    ),
+    ("zz-signs", "Tok/en+4e8A==.Zq_7~Kx!aB3"),
+];
+
+/// How a text arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Pasted,
+    /// Without brackets.
+    AtOnce,
+    KeyByKey,
+}
+
+/// A world whose directory knows tokens of every shape.
+pub(super) struct Scene {
+    pub(super) world: World,
+    pub(super) proxy: FaultyProxy,
+    /// Has had the tokens in memory.
+    pub(super) reader: Operations,
+    /// Whole tokens, the one of the real service first.
+    tokens: Vec<String>,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let world = a_world().await;
+        let (proxy, reader) = through_a_proxy(&world).await;
+        let acme = id("acme-eu");
+        let read = reader.look_up(&acme, UnknownIdPolicy::KnownOnly).await;
+        let token = read.expect("read").token;
+        let token = token.as_ref().map(Token::expose).expect("a token");
+        let mut tokens = vec![token.to_owned()];
+        for (group, token) in SHAPES {
+            let body = json!({"success": 1, "new_user_group": false, "user_group": {"team_id": 7, "token": token,
+                "name": group, "provided_id": group, "properties": {}, "api_environment_tag": "Testing"}});
+            let answer = http(
+                "200 OK",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            );
+            proxy.next("GET", ProxyFault::swallowed(Then::Instead(answer)));
+            let read = reader.look_up(&id(group), UnknownIdPolicy::Exists).await;
+            let read = read.expect("read").token;
+            assert_eq!(read.as_ref().map(Token::expose), Some(token));
+            tokens.push(token.to_owned());
+        }
+        Self {
+            world,
+            proxy,
+            reader,
+            tokens,
+        }
+    }
+
+    /// Whole and cut texts. A part of a token is known only to who has had the token.
+    fn texts(&self) -> Vec<(String, Vec<Operations>)> {
+        let mut texts = Vec::new();
+        for token in &self.tokens {
+            texts.push((token.clone(), both(&self.world)));
+            let mut reader = both(&self.world);
+            reader[0] = self.reader.clone();
+            texts.push((token[3..token.len() - 3].to_owned(), reader));
+        }
+        texts
+    }
+
+    /// Looks for all parts in every file of the home: the directory with its log, the configuration, reports.
+    fn scan(&self) {
+        let files = files_below(&self.world.installations()).expect("readable");
+        assert!(!files.is_empty(), "nothing was looked at");
+        let mut secrets: Vec<_> = self.tokens.iter().flat_map(|token| parts(token)).collect();
+        secrets.sort();
+        secrets.dedup();
+        self.world.scan_installations(&secrets);
+    }
 }
 
 #[track_caller]
-fn assert_hidden(console: &Console, parts: &[String], how: &str, focus: Focus) {
+fn assert_hidden(console: &Console, parts: &[String], how: How, focus: Focus) {
     let screen = console.screen();
     let shown = parts.iter().any(|part| screen.contains(part.as_str()));
-    assert!(!shown, "{how} in {focus:?}:\n{screen}");
+    assert!(!shown, "{how:?} in {focus:?}:\n{screen}");
     let said = console.runner.app.context.messages.all();
     for message in said {
         let text = format!("{message:?}");
         assert!(
             !parts.iter().any(|part| text.contains(part.as_str())),
-            "{how} in {focus:?}: {text}"
+            "{how:?} in {focus:?}: {text}"
         );
     }
 }
 
-async fn enter_everywhere(input: impl Fn(&str) -> Msg, how: &str) {
-    let mut world = a_world().await;
-    let mut secrets = Vec::new();
-    for (script, focus) in PLACES {
-        if ROTATES.contains(&focus) {
-            scan(&world, &mut secrets);
-            world = a_world().await;
+fn enter(console: &mut Console, text: &str, how: How) {
+    match how {
+        How::Pasted => {
+            console.runner.take(Msg::Paste(text.to_owned()));
         }
-        let whole = token_of_acme(&world).await;
-        let cut = whole[5..33].to_owned();
-        let texts = if ROTATES.contains(&focus) {
-            vec![&whole]
-        } else {
-            vec![&whole, &cut]
-        };
-        for text in texts {
-            let mut console = open(&world, Side::Testing, USUAL).await;
-            console.keys(script).await;
-            assert_eq!(console.runner.app.top().focus(), focus, "{script}");
-            let is_whole = text.len() == whole.len();
-            let found = parts(text);
-            console.runner.take(input(text));
-            console.settle().await;
-            let is_data = DATA.contains(&focus);
-            // A text of JSON may have such digits, and is refused when it is reviewed.
-            let is_json = focus == Focus::EditProperties && how == "typed at once";
-            if is_whole && !is_json || !is_data {
-                assert_hidden(&console, &found, how, focus);
-            }
-            if !is_data {
-                console.keys("<enter>").await;
-                assert_hidden(&console, &found, how, focus);
-            }
-            console.keys("<esc><esc><esc>").await;
-            secrets.extend(found);
-            forget_drafts(&world).await;
+        How::AtOnce => {
+            console.runner.take(Msg::Burst(parse(text)));
+        }
+        How::KeyByKey => {
+            console.burst(text);
         }
     }
-    scan(&world, &mut secrets);
+}
+
+/// Enters the text in the place where the console is, and takes it over.
+async fn try_it(console: &mut Console, text: &str, how: How, focus: Focus) {
+    let found = parts(text);
+    let is_whole = console_tokens(text);
+    enter(console, text, how);
+    console.settle().await;
+    // Keys on a page may have led into a field.
+    let is_data = DATA.contains(&console.runner.app.top().focus());
+    // A text of JSON may have such digits, and is refused when it is reviewed.
+    let is_json = focus == Focus::EditProperties && how != How::Pasted;
+    if is_whole && !is_json && focus.takes_text() || !is_data {
+        assert_hidden(console, &found, how, focus);
+    }
+    if !is_data {
+        console.keys("<enter>").await;
+        if !DATA.contains(&console.runner.app.top().focus()) {
+            assert_hidden(console, &found, how, focus);
+        }
+    }
+    console.keys("<esc><esc><esc>").await;
+}
+
+/// Whether it is a token as a service makes it, not a part of one.
+fn console_tokens(text: &str) -> bool {
+    text.len() == 64 || SHAPES.iter().any(|(_, token)| *token == text)
+}
+
+/// Letters on a page are its keys, and may rotate what they should not.
+fn may_be_typed(text: &str, focus: Focus) -> bool {
+    focus.takes_text() || text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+}
+
+async fn enter_everywhere(how: How) {
+    let mut scene = Scene::new().await;
+    for (at, (script, focus)) in PLACES.into_iter().enumerate() {
+        if ROTATES.contains(&focus) {
+            scene.scan();
+            scene = Scene::new().await;
+        }
+        // The real service's token everywhere, the others in turns.
+        let texts = scene.texts().into_iter().enumerate();
+        let texts = texts.filter(|(number, _)| {
+            let once = ROTATES.contains(&focus);
+            *number == 0 || !once && (*number == 1 || long::all() || (number + at) % 3 == 0)
+        });
+        for (_, (text, operations)) in texts {
+            if how == How::KeyByKey && !may_be_typed(&text, focus) {
+                continue;
+            }
+            let mut console = open_with(operations).await;
+            console.keys(script).await;
+            assert_eq!(console.runner.app.top().focus(), focus, "{script}");
+            try_it(&mut console, &text, how, focus).await;
+            forget_drafts(&scene.world).await;
+        }
+    }
+    scene.scan();
 }
 
 /// What was typed before it looked like a token is a draft; the next place begins without it.
@@ -118,26 +227,92 @@ async fn forget_drafts(world: &World) {
     }
 }
 
-/// Looks for the parts in every file of the home: the directory with its log, the configuration, reports.
-fn scan(world: &World, secrets: &mut Vec<String>) {
-    let files = files_below(&world.installations()).expect("readable");
-    assert!(!files.is_empty(), "nothing was looked at");
-    secrets.sort();
-    secrets.dedup();
-    for some in secrets.chunks(1000) {
-        world.scan_installations(some);
-    }
-    secrets.clear();
-}
-
 #[tokio::test]
 async fn a_pasted_token_is_shown_and_kept_nowhere() {
-    enter_everywhere(|text| Msg::Paste(text.to_owned()), "pasted").await;
+    enter_everywhere(How::Pasted).await;
 }
 
 #[tokio::test]
 async fn a_token_pasted_without_brackets_is_shown_and_kept_nowhere() {
-    enter_everywhere(|text| Msg::Burst(parse(text)), "typed at once").await;
+    enter_everywhere(How::AtOnce).await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_typed_is_shown_and_kept_nowhere() {
+    enter_everywhere(How::KeyByKey).await;
+}
+
+/// What guards a field sees it only if the pane names it.
+#[tokio::test]
+async fn every_place_that_takes_text_names_its_field() {
+    let mut world = a_world().await;
+    for (script, focus) in PLACES {
+        // The text of JSON has no field; its draft is looked at. A type is chosen by its letter.
+        if !focus.takes_text() || matches!(focus, Focus::EditProperties | Focus::EditType) {
+            continue;
+        }
+        if ROTATES.contains(&focus) {
+            world = a_world().await;
+        }
+        let mut console = open(&world, Side::Testing, USUAL).await;
+        console.keys(script).await;
+        let pane = console.runner.app.stack.last_mut().expect("a pane");
+        assert!(pane.view_mut().field().is_some(), "{focus:?}");
+    }
+}
+
+/// Places that need a history of their own. Together with the others they are all that there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_kept_nowhere_in_places_with_a_history() {
+    let mut all: Vec<Focus> = PLACES.iter().map(|(_, focus)| *focus).collect();
+    all.extend(EXTRA);
+    let missing: Vec<Focus> = Focus::ALL
+        .into_iter()
+        .filter(|focus| !all.contains(focus))
+        .collect();
+    assert_eq!(missing, LEFT);
+    for focus in EXTRA {
+        for how in [How::Pasted, How::AtOnce, How::KeyByKey] {
+            let scene = Scene::new().await;
+            let whole = scene.tokens[0].clone();
+            let mut reached = reach(&scene, focus).await;
+            println!("{focus:?}, {how:?}");
+            let console = &mut reached.console;
+            assert_eq!(console.runner.app.top().focus(), focus);
+            let found = parts(&whole);
+            enter(console, &whole, how);
+            if reached.is_waiting {
+                console.draw();
+            } else {
+                console.settle().await;
+            }
+            // Letters may have opened a field of data, in which long digits are nothing unusual.
+            let is_data = |console: &Console| DATA.contains(&console.runner.app.top().focus());
+            if !is_data(console) {
+                assert_hidden(console, &found, how, focus);
+            }
+            reached.end().await;
+            let console = &mut reached.console;
+            console.keys("<enter>").await;
+            if !is_data(console) {
+                assert_hidden(console, &found, how, focus);
+            }
+            scene.scan();
+            for folder in &reached.folders {
+                assert_absent(folder.path(), &found);
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn assert_absent(folder: &std::path::Path, parts: &[String]) {
+    for file in files_below(folder).expect("readable") {
+        let text = std::fs::read(&file).expect("readable");
+        let text = String::from_utf8_lossy(&text);
+        let is_there = parts.iter().any(|part| text.contains(part.as_str()));
+        assert!(!is_there, "a part of it is in {}", file.display());
+    }
 }
 
 /// The next key after a burst that was refused was part of it; nothing of it opened or changed anything.

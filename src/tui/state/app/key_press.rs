@@ -43,10 +43,15 @@ impl App {
             // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
+                self.word = zeroize::Zeroizing::default();
                 self.press(action);
                 self.follow_batch_on_top();
             }
-            Press::Field(key) => self.input(key),
+            Press::Field(key) => {
+                self.note_typed(&key);
+                self.input(key);
+                self.look_up_typed();
+            }
             Press::Nothing => {
                 if let Some(letter) = upper_case(key) {
                     self.refuse(format!("Not available here: {letter}"));

@@ -36,7 +36,7 @@ impl App {
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
-        if self.paste_checked(ticket, &outcome) {
+        if self.paste_checked(ticket, &outcome) || self.typed_checked(ticket, &outcome) {
             return;
         }
         let is_here = running.profile == self.context.current;
@@ -404,6 +404,7 @@ impl App {
             | Outcome::Rotations(_)
             | Outcome::Recovered(_)
             | Outcome::TokenOwners(_)
+            | Outcome::SecretFound(_)
             | Outcome::PendingHandOffs(_)
             | Outcome::ChangesSettled(_)
             | Outcome::Batches(_)

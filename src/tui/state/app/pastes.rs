@@ -7,33 +7,35 @@ use zeroize::Zeroizing;
 
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
-    domain::pasted::{Pasted, Shape, is_suspicious, shape},
-    operations::TokenLookup,
+    domain::pasted::{Pasted, Shape, may_have_token, shape},
     tui::{
         keymap::{Action, Focus, is_burst},
         state::message::{Effect, Msg},
+        widgets::is_plain,
     },
 };
 
 /// In bytes. A longer text is no text of a field, and is refused there.
 const LONGEST: usize = 1 << 20;
+/// In bytes, of a word that is typed.
+const LONGEST_WORD: usize = 4096;
 
 /// Ctrl-C acts always: it ends what hangs.
 fn is_interrupt(key: &KeyEvent) -> bool {
     *key == KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)
 }
 
-/// A pasted text, while its words are looked up.
-pub(super) struct HeldPaste {
+/// A text that may have a secret, while it is looked up.
+pub(super) struct LookedUp {
     ticket: Ticket,
-    /// Where it was pasted.
+    /// Where it is.
     focus: Focus,
     text: Zeroizing<String>,
 }
 
-impl std::fmt::Debug for HeldPaste {
+impl std::fmt::Debug for LookedUp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HeldPaste")
+        f.debug_struct("LookedUp")
             .field("focus", &self.focus)
             .finish_non_exhaustive()
     }
@@ -51,10 +53,9 @@ impl App {
         if shape(&text) == Some(Shape::Token) && !self.context.is_known_id(text.trim()) {
             return self.context.say_token();
         }
-        if is_suspicious(&text) && !self.context.is_known_id(text.trim()) {
-            let job = Job::FindTokenOwners(Pasted::of(&text));
-            let ticket = self.context.start(job);
-            self.held_paste = Some(HeldPaste {
+        if may_have_token(&text) && !self.context.is_known_id(text.trim()) {
+            let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
+            self.held_paste = Some(LookedUp {
                 ticket,
                 focus,
                 text,
@@ -69,21 +70,84 @@ impl App {
         let Some(held) = self.held_paste.take_if(|held| held.ticket == ticket) else {
             return false;
         };
-        let is_secret = match outcome {
-            Outcome::TokenOwners(TokenLookup::Answered { tokens, .. }) => {
-                tokens.iter().any(|token| !token.owners.is_empty())
-            }
-            Outcome::TokenOwners(TokenLookup::Unclear(why)) => why.key.is_some(),
-            // What keeps the text looks it up again.
-            _ => false,
-        };
-        if is_secret {
+        // If it could not be looked up: what keeps the text looks it up again.
+        if matches!(outcome, Outcome::SecretFound(true)) {
             self.context.say_token();
         } else if self.top().focus() == held.focus {
             self.paste_now(&held.text);
         } else {
             let text = "Not pasted: the field was left meanwhile";
             self.context.say(Severity::Info, text);
+        }
+        true
+    }
+
+    /// Notes a key that a field gets. Another key than a character ends the word.
+    pub(super) fn note_typed(&mut self, key: &KeyEvent) {
+        match key.code {
+            KeyCode::Char(c) if is_plain(*key) && !c.is_whitespace() => {
+                if self.word.len() < LONGEST_WORD {
+                    self.word.push(c);
+                }
+            }
+            _ => self.word = Zeroizing::default(),
+        }
+    }
+
+    /// Whether a word is being typed that may be a token: nothing keeps its beginning, whose fingerprint tells nothing.
+    pub(super) fn is_typing_a_token(&self) -> bool {
+        may_have_token(&self.word) && !self.context.is_known_id(&self.word)
+    }
+
+    /// Looks up what was typed key by key, if it may be a token whose shape does not show it.
+    pub(super) fn look_up_typed(&mut self) {
+        let focus = self.top().focus();
+        let takes_secrets = self.top().takes_secrets();
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        let field = pane.view_mut().field();
+        let is_masked = field.as_ref().is_some_and(|field| field.is_masked());
+        if takes_secrets || is_masked || !focus.takes_text() {
+            self.word = Zeroizing::default();
+            return;
+        }
+        let whole = field.map(|field| Zeroizing::new(field.text().to_owned()));
+        let whole = whole.filter(|text| may_have_token(text));
+        let word = Some(&self.word).filter(|_| self.is_typing_a_token());
+        let known = |text: &Zeroizing<String>| self.context.is_known_id(text.trim());
+        let (part, text) = match (word, whole.filter(|text| !known(text))) {
+            (None, None) => return,
+            (Some(word), None) => (word.clone(), word.clone()),
+            (None, Some(whole)) => (whole.clone(), whole),
+            (Some(word), Some(whole)) => {
+                let both = Zeroizing::new([whole.as_str(), "\n", word.as_str()].concat());
+                (word.clone(), both)
+            }
+        };
+        if let Some(before) = self.typed.take() {
+            // Its answer tells nothing any more.
+            self.context.running.remove(&before.ticket);
+        }
+        let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
+        self.typed = Some(LookedUp {
+            ticket,
+            focus,
+            text: part,
+        });
+    }
+
+    /// What was typed has been looked up; returns whether the ticket was that of this look-up.
+    pub(super) fn typed_checked(&mut self, ticket: Ticket, outcome: &Outcome) -> bool {
+        let Some(typed) = self.typed.take_if(|typed| typed.ticket == ticket) else {
+            return false;
+        };
+        if matches!(outcome, Outcome::SecretFound(true)) {
+            if self.top().focus() == typed.focus {
+                let pane = self.stack.last_mut().expect("the bottom pane stays");
+                pane.view_mut().hold_back(&typed.text, &mut self.context);
+            }
+            self.word = Zeroizing::default();
+            self.context.say_token();
+            self.keep_draft();
         }
         true
     }

@@ -101,7 +101,7 @@ impl App {
 
     pub(super) fn leave(&mut self, reason: ExitReason, cause: StopCause) {
         self.leaving = Some(reason);
-        self.context.save_drafts();
+        self.keep_draft();
         self.context.steer(RunCommand::Stop(cause));
         let writes: Vec<&str> = self
             .context

@@ -54,6 +54,8 @@ pub enum Outcome {
     Recovered(Vec<Recovered>),
     Abandoned(Box<RotationRow>),
     TokenOwners(TokenLookup),
+    /// Whether the text has a secret.
+    SecretFound(bool),
     PendingHandOffs(Vec<RotationRow>),
     /// `None` if there was nothing to hand off.
     HandedOff(Option<Box<HandedOff>>),
@@ -120,6 +122,7 @@ impl Outcome {
             | Self::Rotations(_)
             | Self::Abandoned(_)
             | Self::TokenOwners(_)
+            | Self::SecretFound(_)
             | Self::PendingHandOffs(_)
             | Self::HandedOff(_)
             | Self::ChangesSettled(_)
