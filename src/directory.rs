@@ -487,9 +487,8 @@ impl Directory {
             .await
     }
 
-    /// Saves a draft, one per group; the newer one wins. `seen` is the time of change of the stored draft that the
-    /// caller knows, so that a draft of another console is noticed. In a team's directory each person has their own,
-    /// and one that the caller does not know is kept.
+    /// Saves a draft in place of the version that the caller saved before, which was changed at `seen`; every other
+    /// draft of the group is kept beside it.
     pub async fn save_draft(
         &self,
         place: PlaceId,
@@ -508,15 +507,15 @@ impl Directory {
         .await
     }
 
-    /// Deletes the draft of a group, unless it was changed after `until`.
+    /// Deletes this version of a draft of this person; other versions and the drafts of others are kept.
     pub async fn forget_draft(
         &self,
         place: PlaceId,
         id: &UserGroupId,
-        until: Timestamp,
+        (at, by): (Timestamp, &str),
     ) -> Result<(), DirectoryError> {
-        let id = id.clone();
-        self.write(move |tx| drafts::forget(tx, place, &id, until))
+        let (id, by) = (id.clone(), by.to_owned());
+        self.write(move |tx| drafts::forget(tx, place, &id, (at, &by)))
             .await
     }
 

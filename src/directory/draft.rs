@@ -23,8 +23,8 @@ pub struct OtherDraft {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftSaved {
     Kept,
-    /// It replaced a draft that this console had not seen.
+    /// It is kept as the draft of the group; another one, which this console had not seen, is kept beside it.
     Replaced(OtherDraft),
-    /// Another console has saved a newer one, which is kept.
+    /// Another console has saved a newer one; this one is kept beside it.
     Overtaken(OtherDraft),
 }

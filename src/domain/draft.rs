@@ -37,6 +37,8 @@ pub struct Draft {
     /// The group was unknown when the draft was begun: it will be created.
     pub creating: bool,
     pub typed: DraftFields,
+    /// The other person whose draft was loaded into the form; what was typed since is one's own.
+    pub loaded_from: Option<String>,
     /// What was known of the group when the edit began.
     pub base: DesiredFields,
     /// The age of that state: when the service last returned the group.

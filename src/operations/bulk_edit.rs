@@ -107,9 +107,11 @@ impl Operations {
         let changes: HashMap<_, Mutation> = by_group(self.open_changes().await?, |change| {
             change.user_group_id.clone()
         });
-        let drafts: HashMap<_, KeptDraft> = by_group(self.drafts().await?, |kept| {
-            kept.draft.user_group_id.clone()
-        });
+        let drafts: HashMap<_, KeptDraft> = by_group(
+            // Of several drafts of a group the newest, which comes first.
+            self.drafts().await?.into_iter().rev().collect(),
+            |kept: &KeptDraft| kept.draft.user_group_id.clone(),
+        );
         let wanted = wanted.into_iter().zip(&groups);
         let candidates = wanted.map(|((id, wanted), group)| EditCandidate {
             wanted,

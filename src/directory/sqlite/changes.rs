@@ -179,10 +179,10 @@ fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
 fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {
     let text = match tx.sqlite() {
         Some(_) => {
-            "SELECT user_group_id, changed_at, by FROM drafts WHERE place = $1 AND merged = 0 ORDER BY user_group_id"
+            "SELECT user_group_id, changed_at, by FROM drafts WHERE place = $1 ORDER BY user_group_id, merged"
         }
         None => {
-            "SELECT user_group_id, changed_at, by FROM shown_drafts WHERE place = $1 AND merged = 0 ORDER BY user_group_id"
+            "SELECT user_group_id, changed_at, by FROM all_drafts WHERE place = $1 ORDER BY user_group_id, author, merged"
         }
     };
     let heads = tx.all(text, values![place.0], |row| {

@@ -1,6 +1,6 @@
-//! Drafts of a place. In a file, the newer one of a group wins, whoever typed it. In a team's database each person has
-//! their own; of two drafts of one person on two consoles, the one that knew the other wins, because the clocks may
-//! differ.
+//! Drafts of a place. A save replaces only the version that this console saved before: what somebody else typed, or the
+//! same person on another console, stays beside it. The draft of a group has 0 in `merged`, the others a number of their
+//! own: in a file that is the newest, in a team's database, where clocks may differ, each person's first.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ const TABLE: &str = "drafts";
 
 #[derive(Serialize, Deserialize)]
 struct Base {
+    /// Whose draft was loaded into the form; stored here because the base is a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    loaded_from: Option<String>,
     name: Option<String>,
     mapping: Option<Mapping>,
     properties: Option<Properties>,
@@ -44,7 +47,7 @@ macro_rules! drafts_of {
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
     let text = match tx.sqlite() {
         Some(_) => drafts_of!("drafts"),
-        None => drafts_of!("shown_drafts"),
+        None => drafts_of!("all_drafts"),
     };
     let drafts = tx.all(text, values![place.0], read)?;
     Ok(drafts.into_iter().flatten().collect())
@@ -70,6 +73,7 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
                 mapping: base.mapping,
                 properties: base.properties,
             },
+            loaded_from: base.loaded_from,
             base_at: columns::timestamp(row.get(8).ok()?)?,
             changed_at: columns::timestamp(row.get(9).ok()?)?,
         })
@@ -87,19 +91,32 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> DraftRow {
     }
 }
 
-const DRAFT_BY: &str =
-    "SELECT changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0";
+const DRAFTS_OF_GROUP: &str = "\
+SELECT merged, changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 ORDER BY merged";
 
 /// On a server with several writers this fails if another one was faster; then the request starts again.
 const ADD_DRAFT: &str = "\
 INSERT INTO drafts (creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by, \
- place, user_group_id) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+ place, user_group_id, merged) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
 /// The row was read in the same transaction.
 const REPLACE_DRAFT: &str = "\
 UPDATE drafts SET creating = $1, name = $2, mapping = $3, properties = $4, mapping_text = $5, group_text = $6, \
- base = $7, base_at = $8, changed_at = $9, by = $10 WHERE place = $11 AND user_group_id = $12 AND merged = 0";
+ base = $7, base_at = $8, changed_at = $9, by = $10 WHERE place = $11 AND user_group_id = $12 AND merged = $13";
+
+const MOVE_DRAFT: &str =
+    "UPDATE drafts SET merged = $1 WHERE place = $2 AND user_group_id = $3 AND merged = $4";
+
+const REMOVE_DRAFT: &str =
+    "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = $3";
+
+/// One stored draft of the group: its number, when it was changed, and by whom.
+struct Stored {
+    number: i64,
+    at: i64,
+    by: String,
+}
 
 pub(crate) struct SaveDraft {
     pub(crate) place: PlaceId,
@@ -118,35 +135,63 @@ impl Request for SaveDraft {
     fn read(&self) -> Statements {
         let id = self.draft.user_group_id.as_str();
         let mut reads = Statements::default();
-        reads.lock(DRAFT_BY, values![self.place.0, id]);
+        reads.lock(DRAFTS_OF_GROUP, values![self.place.0, id]);
         reads
     }
 
     fn decide(&self, found: &mut Results) -> Result<(Statements, DraftSaved), Fault> {
         let changed_at = columns::micros(self.draft.changed_at);
-        let found: Option<(i64, String)> = found
-            .next()
-            .first(|row| Ok::<_, Fault>((row.get(0)?, row.get(1)?)))?;
-        let is_new = found.is_none();
-        let other = found.filter(|(at, _)| Some(*at) != self.seen.map(columns::micros));
-        let is_newer = |(at, _): &(i64, String)| self.several_clocks || *at > changed_at;
-        let overtaken = other.as_ref().is_some_and(is_newer);
-        let other = other.and_then(|(at, by)| {
-            let at = columns::timestamp(at)?;
-            Some(OtherDraft { by, at })
-        });
-        match (overtaken, other) {
-            (true, Some(other)) => Ok((Statements::default(), DraftSaved::Overtaken(other))),
-            (_, other) => Ok((
-                self.write(is_new)?,
-                other.map_or(DraftSaved::Kept, DraftSaved::Replaced),
-            )),
+        let stored = found.next().all(|row| {
+            Ok::<_, Fault>(Stored {
+                number: row.get(0)?,
+                at: row.get(1)?,
+                by: row.get(2)?,
+            })
+        })?;
+        let seen = self.seen.map(columns::micros);
+        let is_mine = |one: &&Stored| Some(one.at) == seen && same_person(&one.by, &self.by);
+        let mine = stored.iter().find(is_mine);
+        let first = stored.iter().find(|one| one.number == 0);
+        let other = first.filter(|one| !is_mine(one));
+        let Some((first, at)) = other.and_then(|one| Some((one, columns::timestamp(one.at)?)))
+        else {
+            return Ok((self.write(mine.is_none(), 0)?, DraftSaved::Kept));
+        };
+        let other = OtherDraft {
+            by: first.by.clone(),
+            at,
+        };
+        let lowest = stored.iter().map(|one| one.number).min().unwrap_or(0);
+        let free = mine.map_or(lowest.min(0) - 1, |mine| mine.number);
+        if self.several_clocks || first.at > changed_at {
+            let beside = self.write(mine.is_none(), free)?;
+            return Ok((beside, DraftSaved::Overtaken(other)));
         }
+        let (place, id) = (self.place.0, self.draft.user_group_id.as_str());
+        let mut writes = Statements::default();
+        if mine.is_some() {
+            writes.add(REMOVE_DRAFT, values![place, id, free]);
+        }
+        writes.add(MOVE_DRAFT, values![free, place, id, 0]);
+        self.add(&mut writes, true, 0)?;
+        Ok((writes, DraftSaved::Replaced(other)))
     }
 }
 
+/// Whether both are the same person, on whichever machine.
+fn same_person(one: &str, other: &str) -> bool {
+    let person = |by: &str| by.split('@').next().unwrap_or_default().to_owned();
+    person(one) == person(other)
+}
+
 impl SaveDraft {
-    fn write(&self, is_new: bool) -> Result<Statements, Fault> {
+    fn write(&self, is_new: bool, number: i64) -> Result<Statements, Fault> {
+        let mut writes = Statements::default();
+        self.add(&mut writes, is_new, number)?;
+        Ok(writes)
+    }
+
+    fn add(&self, writes: &mut Statements, is_new: bool, number: i64) -> Result<(), Fault> {
         let draft = &self.draft;
         let unwritable = |_| Fault::Row(TABLE);
         let rows = draft.typed.mapping.iter().map(|row| {
@@ -159,6 +204,7 @@ impl SaveDraft {
         });
         let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
         let base = Base {
+            loaded_from: draft.loaded_from.clone(),
             name: draft.base.name.clone(),
             mapping: draft.base.mapping.clone(),
             properties: draft.base.properties.clone(),
@@ -177,27 +223,32 @@ impl SaveDraft {
             &self.by,
             self.place.0,
             draft.user_group_id.as_str(),
+            number,
         ];
-        let text = if is_new { ADD_DRAFT } else { REPLACE_DRAFT };
-        Ok(Statements::default().with(text, values))
+        writes.add(if is_new { ADD_DRAFT } else { REPLACE_DRAFT }, values);
+        Ok(())
     }
 }
 
-/// A newer draft of another console is kept.
-const FORGET_DRAFT: &str = "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0 AND changed_at <= $3";
+/// Only this version: what somebody else typed is kept, and what was typed later.
+const FORGET_DRAFT: &str =
+    "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND changed_at = $3 AND by = $4";
 
-/// A draft from a place that was merged into this one now becomes the draft of the group.
+/// Another draft, from a console beside or from a place that was merged into this one, now becomes the draft of the
+/// group.
 const NEXT_DRAFT: &str = "\
 UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
- SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";
+ SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2) \
+ AND NOT EXISTS (SELECT 1 FROM drafts first WHERE first.place = $1 AND first.user_group_id = $2 AND first.merged = 0)";
 
 pub(crate) fn forget(
     tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
-    until: Timestamp,
+    version: (Timestamp, &str),
 ) -> Result<(), Fault> {
-    let values = values![place.0, id.as_str(), columns::micros(until)];
+    let (at, by) = version;
+    let values = values![place.0, id.as_str(), columns::micros(at), by];
     if tx.write(FORGET_DRAFT, values)? > 0 {
         tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
     }

@@ -24,13 +24,14 @@ impl Operations {
         self.directory().save_draft(place, draft, by, seen).await
     }
 
-    /// Deletes a draft that was sent or discarded; what another console typed after `until` is kept.
+    /// Deletes the version of a draft that was sent or discarded; what was typed on other consoles is kept.
     pub async fn forget_draft(
         &self,
         id: &UserGroupId,
         until: Timestamp,
     ) -> Result<(), DirectoryError> {
         let place = self.place().await?;
-        self.directory().forget_draft(place, id, until).await
+        let version = (until, self.operator());
+        self.directory().forget_draft(place, id, version).await
     }
 }

@@ -81,6 +81,10 @@ pub struct GroupForm {
     pub(crate) external_edit: Option<(Ticket, EditorTarget, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
+    /// The other person whose draft was loaded into the form.
+    pub(crate) loaded_from: Option<String>,
+    /// The question is whether to replace the input by another draft.
+    pub(crate) loading: bool,
     /// A sentence about what others changed in the group while the form was open.
     pub(crate) meanwhile: Option<String>,
     /// Recent changes of the group.
@@ -125,6 +129,8 @@ impl GroupForm {
             reading: Pending::default(),
             updates: LastUpdates::default(),
             prefilled: None,
+            loaded_from: None,
+            loading: false,
             meanwhile: None,
             id,
             base,
@@ -140,6 +146,7 @@ impl GroupForm {
             typed,
             base,
             base_at,
+            loaded_from,
             ..
         } = draft;
         let rows = typed.mapping.into_iter().map(|row| MappingRow {
@@ -171,6 +178,8 @@ impl GroupForm {
             group_text: typed.group_text,
             external_edit: None,
             reading: Pending::default(),
+            loaded_from,
+            loading: false,
             meanwhile: None,
             updates: LastUpdates::default(),
             prefilled: None,
@@ -195,6 +204,7 @@ impl GroupForm {
                 mapping_text: self.mapping_text.clone(),
                 group_text: self.group_text.clone(),
             },
+            loaded_from: self.loaded_from.clone(),
             base: self.base.clone(),
             base_at: whole(self.base_at),
             changed_at: whole(now),

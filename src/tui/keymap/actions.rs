@@ -51,6 +51,8 @@ pub enum Action {
     EditWhole,
     /// Throws away the input.
     Discard,
+    /// Loads the draft that somebody else has of the same group.
+    LoadDraft,
     Review,
     Confirm,
     Unchanged,
@@ -181,6 +183,7 @@ layers! {
         EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
         EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
         Discard ["ctrl-x"] "" "discard the draft; asks first";
+        LoadDraft ["f9"] "" "load the other draft; asks first";
         RowsOrJson ["f3"] "" "";
         Token ["t"] "token" "token: show, copy, save to file, rotate";
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it";

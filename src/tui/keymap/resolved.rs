@@ -247,7 +247,8 @@ fn is_newer_key(focus: Focus, action: Action, key: Key) -> bool {
         | Action::AddColumn
         | Action::MoveUp
         | Action::MoveDown
-        | Action::RemoveView => true,
+        | Action::RemoveView
+        | Action::LoadDraft => true,
         Action::PageUp => is("ctrl-b"),
         Action::PageDown => is("ctrl-f"),
         Action::NextField => matches!(focus, Focus::List | Focus::Filter),

@@ -39,6 +39,7 @@ pub fn of(action: Action) -> &'static str {
         Action::RowsOrJson | Action::OtherView => "json view switch",
         Action::EditOutside | Action::EditWhole => "vim nano editor",
         Action::Discard => "delete undo revert reset draft",
+        Action::LoadDraft => "colleague theirs take over",
         Action::Review => "send submit apply save preview",
         Action::Confirm => "yes ok send apply submit",
         Action::Unchanged => "all same",

@@ -94,7 +94,7 @@ places! {
         Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
         Refresh "" "read the saved values again; your input stays";
-        Discard;
+        Discard; LoadDraft;
     }
 
     EditMapping COMMANDS {
@@ -109,7 +109,7 @@ places! {
         Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
         Refresh "" "read the saved values again; your input stays";
-        Discard;
+        Discard; LoadDraft;
     }
 
     EditCell TEXT {
@@ -131,7 +131,7 @@ places! {
         InField ["ctrl-y"] "" "redo";
         EditOutside; EditWhole;
         Refresh "" "read the saved values again; your input stays";
-        Discard;
+        Discard; LoadDraft;
     }
 
     /// The properties as rows: moving between the cells.
@@ -149,7 +149,7 @@ places! {
         Back "leave" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
         Refresh "" "read the saved values again; your input stays";
-        Discard;
+        Discard; LoadDraft;
     }
 
     /// Choosing the type of a property.

@@ -427,7 +427,10 @@ fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
     if !context.has_draft(id) {
         context.say(Severity::Info, draft_is_gone(id));
     }
-    match GroupForm::reopen(id, context) {
+    context.loads_drafts_of_others = true;
+    let form = GroupForm::reopen(id, context);
+    context.loads_drafts_of_others = false;
+    match form {
         Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
         None => context.show_list(profile, &quoted(id.as_str())),
     }

@@ -137,6 +137,7 @@ impl GroupForm {
                     base: self.base.clone(),
                     wanted,
                     restores: false,
+                    loaded_from: self.loaded_from.clone(),
                 });
             }
         }
@@ -203,6 +204,7 @@ impl View for GroupForm {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
+        self.loading = false;
         match action {
             Action::NextField if self.commit(context) => self.section = self.section.next(),
             Action::PreviousField if self.commit(context) => self.section = self.section.previous(),
@@ -214,6 +216,7 @@ impl View for GroupForm {
             Action::EditOutside => self.open_field(context),
             Action::EditWhole => self.open_group(context),
             Action::Discard => self.ask_to_discard(context),
+            Action::LoadDraft => self.load_other(context),
             Action::Refresh => self.read_again(context),
             Action::Back => self.pop(context),
             _ => {}
@@ -228,12 +231,17 @@ impl View for GroupForm {
             }
             Action::Refresh => self.why_not_read_again(),
             Action::Discard => self.why_not_discard(context),
+            Action::LoadDraft => self.why_not_load(context),
             _ => None,
         }
     }
 
     fn confirmed(&mut self, context: &mut Context) {
-        self.discard(context);
+        if std::mem::take(&mut self.loading) {
+            self.load_now(context);
+        } else {
+            self.discard(context);
+        }
     }
 
     fn sync(&mut self, context: &mut Context) {

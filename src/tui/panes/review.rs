@@ -85,6 +85,8 @@ pub struct Review {
     base: DesiredFields,
     /// The values in the form.
     typed: DesiredFields,
+    /// The other person whose draft they began as.
+    loaded_from: Option<String>,
     /// The current values at the service once its copy has been read; before that, those that the edit began with.
     now: DesiredFields,
     /// The values to send: what was typed, subject to the choices.
@@ -128,6 +130,7 @@ impl Review {
             base,
             wanted,
             restores,
+            loaded_from,
         } = proposal;
         let mut base_confirmation = ConfirmationLevel::of(context.profile(), operation(creating));
         if restores {
@@ -159,6 +162,7 @@ impl Review {
             now: base.clone(),
             base,
             typed: wanted.clone(),
+            loaded_from,
             plan: Plan {
                 send: wanted.clone(),
                 ..Plan::default()

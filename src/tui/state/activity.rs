@@ -113,7 +113,12 @@ impl Context {
         if self.drafts.is_empty() {
             return None;
         }
-        let unsent = self.drafts.get(&(self.current, id.clone()))?;
+        let key = (self.current, id.clone());
+        let mut others = self.drafts.others(&key).iter();
+        if let Some(other) = others.find(|other| self.is_other_person(&other.by)) {
+            return Some((&other.by, other.draft.changed_at));
+        }
+        let unsent = self.drafts.get(&key)?;
         let by = match &unsent.from {
             DraftOrigin::Here => return None,
             // From an earlier console of the same person.
@@ -123,14 +128,17 @@ impl Context {
         Some((by, unsent.draft.changed_at))
     }
 
+    /// Whether somebody else has this name, whichever machine it names.
+    pub fn is_other_person(&self, by: &str) -> bool {
+        by.split('@').next() != self.operator.split('@').next()
+    }
+
     /// The other person whose draft this is, whichever console it was typed in.
     pub fn other_author<'a>(&self, unsent: &'a UnsentDraft) -> Option<&'a str> {
-        let person = |by: &'a str| by.split('@').next().unwrap_or(by);
-        let own = self.operator.split('@').next();
         match &unsent.from {
             DraftOrigin::Here => None,
             DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => {
-                (Some(person(by)) != own).then_some(by)
+                self.is_other_person(by).then_some(by)
             }
         }
     }

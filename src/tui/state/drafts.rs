@@ -30,6 +30,8 @@ pub enum DraftOrigin {
 pub struct UnsentDraft {
     pub draft: Draft,
     pub from: DraftOrigin,
+    /// Typed by this person, on whichever console.
+    pub is_own: bool,
     /// The form as it was left, with its cursor and undo history.
     pub form: Option<GroupForm>,
     /// When the stored draft was last changed, as far as known here.
@@ -54,6 +56,10 @@ enum PendingWrite {
 #[derive(Debug, Default)]
 pub struct Drafts {
     unsent: BTreeMap<Key, UnsentDraft>,
+    /// Further drafts of a group: those of others, or of other consoles of the same person. The newest first.
+    others: BTreeMap<Key, Vec<KeptDraft>>,
+    /// The groups and people of which it was said that both have a draft.
+    told: BTreeSet<(Key, String)>,
     due: BTreeMap<Key, PendingWrite>,
     saving: Option<(Ticket, Key, PendingWrite)>,
     /// Tickets of the running reads, by profile.
@@ -77,6 +83,16 @@ impl Drafts {
 
     pub fn get(&self, key: &Key) -> Option<&UnsentDraft> {
         self.unsent.get(key)
+    }
+
+    /// Further drafts of the group in the directory, the newest first.
+    pub fn others(&self, key: &Key) -> &[KeptDraft] {
+        self.others.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether it is news that this person also has a draft of the group.
+    pub fn is_news(&mut self, key: &Key, by: &str) -> bool {
+        self.told.insert((key.clone(), by.to_owned()))
     }
 
     pub fn contains_key(&self, key: &Key) -> bool {
@@ -111,7 +127,8 @@ impl Drafts {
     /// Keeps what was typed; does nothing if it equals the stored draft.
     pub fn keep(&mut self, profile: ProfileIndex, mut draft: Draft) {
         let key = (profile, draft.user_group_id.clone());
-        let old = self.unsent.get(&key);
+        // What somebody else typed is neither continued nor replaced: from now on there are two.
+        let old = self.unsent.get(&key).filter(|old| old.is_own);
         if old.is_some_and(|old| old.draft.has_same_content(&draft)) {
             return;
         }
@@ -125,6 +142,7 @@ impl Drafts {
         let unsent = UnsentDraft {
             draft,
             from: DraftOrigin::Here,
+            is_own: true,
             form: None,
             kept,
         };
@@ -139,10 +157,19 @@ impl Drafts {
     }
 
     /// Removes a draft because it was sent, discarded, or edited back to the original. A newer draft of another
-    /// console is a different one, and stays.
+    /// console is a different one, and stays; so does what somebody else typed.
     pub fn remove(&mut self, key: &Key) {
+        if !self.unsent.get(key).is_some_and(|unsent| unsent.is_own) {
+            return;
+        }
         if let Some(unsent) = self.unsent.remove(key) {
-            let until = unsent.draft.changed_at;
+            // The version in the directory; while one is being saved, that one.
+            let is_saving = self
+                .saving
+                .as_ref()
+                .is_some_and(|(_, saving, _)| saving == key);
+            let kept = unsent.kept.filter(|_| !is_saving);
+            let until = kept.unwrap_or(unsent.draft.changed_at);
             self.due.insert(key.clone(), PendingWrite::Forget(until));
             self.touched.insert(key.clone());
         }
@@ -177,6 +204,12 @@ impl Drafts {
         self.touched.insert(key.clone());
         match (saved, self.unsent.get_mut(&key)) {
             (Some(at), Some(unsent)) if due == PendingWrite::Keep => unsent.kept = Some(at),
+            // It was sent or discarded while it was being saved.
+            (Some(at), None) if due == PendingWrite::Keep => {
+                if let Some(PendingWrite::Forget(until)) = self.due.get_mut(&key) {
+                    *until = at;
+                }
+            }
             (None, _) => {
                 self.due.entry(key.clone()).or_insert(due);
             }
@@ -201,12 +234,26 @@ impl Drafts {
             return false;
         }
         let known = |head: &DraftHead| {
-            let unsent = self.unsent.get(&(profile, head.id.clone()));
+            let key = (profile, head.id.clone());
+            let unsent = self.unsent.get(&key);
             unsent.is_some_and(|unsent| unsent.kept == Some(head.at))
+                || self
+                    .others(&key)
+                    .iter()
+                    .any(|other| other.draft.changed_at == head.at)
         };
+        let is_there = |key: &Key, at| heads.iter().any(|head| head.id == key.1 && head.at == at);
+        let mut others = self.others.iter().filter(|((at, _), _)| *at == profile);
+        let ended = others.any(|(key, others)| {
+            others
+                .iter()
+                .any(|other| !is_there(key, other.draft.changed_at))
+        });
         let mut kept = self.unsent.iter().filter(|((at, _), _)| *at == profile);
         let is_gone = |(_, id): &Key| !heads.iter().any(|head| head.id == *id);
-        !heads.iter().all(known) || kept.any(|(key, unsent)| unsent.kept.is_some() && is_gone(key))
+        ended
+            || !heads.iter().all(known)
+            || kept.any(|(key, unsent)| unsent.kept.is_some() && is_gone(key))
     }
 
     /// A read has ended, successfully or not.
@@ -214,53 +261,96 @@ impl Drafts {
         self.asking.retain(|_, asking| *asking != ticket);
     }
 
-    /// Takes over the drafts of a profile from the directory; drafts that changed here since the read started are
-    /// newer. Returns whether it is the first time, and the groups whose draft was replaced. Groups in `busy` are
-    /// being typed in here.
+    /// Takes over the drafts of a profile from the directory; what was typed here is never replaced. Returns whether it
+    /// is the first time, and the groups whose draft is another one now. Groups in `busy` are being typed in here;
+    /// `is_own` tells whether this person typed a draft.
     pub fn found(
         &mut self,
         profile: ProfileIndex,
         found: &[KeptDraft],
         busy: &[UserGroupId],
+        is_own: impl Fn(&str) -> bool,
     ) -> (bool, Vec<UserGroupId>) {
         let is_first = self.read.insert(profile);
-        let mut changed = Vec::new();
-        for KeptDraft { draft, by } in found {
-            let key = (profile, draft.user_group_id.clone());
-            let old = self.unsent.get(&key);
-            let is_old = old.is_some_and(|old| old.draft.changed_at >= draft.changed_at);
-            if is_old || self.is_newer_here(&key) || busy.contains(&key.1) {
-                continue;
-            }
-            let by = by.clone();
-            let unsent = UnsentDraft {
-                draft: draft.clone(),
-                from: if is_first {
-                    DraftOrigin::Before { by }
-                } else {
-                    DraftOrigin::Elsewhere { by }
-                },
-                form: None,
-                kept: Some(draft.changed_at),
-            };
-            self.unsent.insert(key, unsent);
-            changed.push(draft.user_group_id.clone());
+        let mut by_group: BTreeMap<Key, Vec<&KeptDraft>> = BTreeMap::new();
+        for kept in found {
+            let key = (profile, kept.draft.user_group_id.clone());
+            by_group.entry(key).or_default().push(kept);
         }
         // Sent or discarded by another console. What was typed here stays, whatever happened to it there.
-        let is_found = |id: &UserGroupId| found.iter().any(|kept| kept.draft.user_group_id == *id);
+        let is_gone = |(key, unsent): &(&Key, &UnsentDraft)| {
+            let stored = by_group.get(*key).into_iter().flatten();
+            let has_one = { stored }.any(|kept| is_own(&kept.by) == unsent.is_own);
+            key.0 == profile && unsent.from != DraftOrigin::Here && !has_one
+        };
         let gone: Vec<Key> = self
             .unsent
             .iter()
-            .filter(|((at, id), unsent)| {
-                *at == profile && unsent.from != DraftOrigin::Here && !is_found(id)
-            })
+            .filter(is_gone)
             .map(|(key, _)| key.clone())
             .filter(|key| !self.is_newer_here(key) && !busy.contains(&key.1))
             .collect();
         for key in gone {
             self.unsent.remove(&key);
         }
+        self.others.retain(|(at, _), _| *at != profile);
+        let mut changed = Vec::new();
+        for (key, mut stored) in by_group {
+            stored.sort_by_key(|kept| std::cmp::Reverse(kept.draft.changed_at));
+            if self.take_over(&key, &stored, is_first, busy, &is_own) {
+                changed.push(key.1.clone());
+            }
+            let shown = self.unsent.get(&key);
+            let is_other = |kept: &&&KeptDraft| {
+                let at = kept.draft.changed_at;
+                !shown
+                    .is_some_and(|shown| shown.kept == Some(at) && shown.is_own == is_own(&kept.by))
+                    || !is_own(&kept.by)
+            };
+            let others = stored.iter().filter(is_other);
+            let others: Vec<_> = others.map(|kept| (*kept).clone()).collect();
+            if !others.is_empty() {
+                self.others.insert(key, others);
+            }
+        }
         (is_first, changed)
+    }
+
+    /// Takes over the draft that stands for the group: one's own if there is one. Returns whether it is another one now.
+    fn take_over(
+        &mut self,
+        key: &Key,
+        stored: &[&KeptDraft],
+        is_first: bool,
+        busy: &[UserGroupId],
+        is_own: impl Fn(&str) -> bool,
+    ) -> bool {
+        let own = stored.iter().find(|kept| is_own(&kept.by));
+        let Some(KeptDraft { draft, by }) = own.or(stored.first()) else {
+            return false;
+        };
+        let old = self.unsent.get(key);
+        let is_old = old.is_some_and(|old| {
+            let typed_here = old.from == DraftOrigin::Here;
+            typed_here || old.is_own == own.is_some() && old.draft.changed_at >= draft.changed_at
+        });
+        if is_old || self.is_newer_here(key) || busy.contains(&key.1) {
+            return false;
+        }
+        let by = by.clone();
+        let unsent = UnsentDraft {
+            draft: draft.clone(),
+            is_own: own.is_some(),
+            from: if is_first {
+                DraftOrigin::Before { by }
+            } else {
+                DraftOrigin::Elsewhere { by }
+            },
+            form: None,
+            kept: Some(draft.changed_at),
+        };
+        self.unsent.insert(key.clone(), unsent);
+        true
     }
 
     fn is_newer_here(&self, key: &Key) -> bool {

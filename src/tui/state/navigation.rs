@@ -70,6 +70,8 @@ pub struct Proposal {
     pub wanted: DesiredFields,
     /// It reverts an update and nothing was typed, so that a key confirms it; in production, typed words do.
     pub restores: bool,
+    /// The other person whose draft was loaded into the form.
+    pub loaded_from: Option<String>,
 }
 
 /// A question in a box above the pane that asks it.

@@ -262,7 +262,7 @@ fn two_consoles_on_one_group_are_warned() {
         ticket,
         Outcome::DraftKept(draft.changed_at, replaced),
     ));
-    scene.says("your draft of acme-eu replaced one of another console: li@desk7, 10s ago");
+    scene.says("li@desk7 has a draft of acme-eu as well (10s ago); both are kept");
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
         ticket,
         Outcome::DraftKept(draft.changed_at, overtaken),
     ));
-    scene.says("another console has a newer draft of acme-eu");
+    scene.says("li@desk7 has a draft of acme-eu as well");
     scene.walk("<ctrl-s>");
     scene.keys("y");
     let (ticket, profile, job) = scene.pending.remove(0);
@@ -304,4 +304,23 @@ fn unreadable_drafts_are_announced() {
     let (ticket, ..) = scene.pending.remove(0);
     scene.msg(Msg::Done(ticket, failed("the directory is locked", None)));
     scene.says("the directory is locked");
+}
+
+/// The other person's draft is one key away, and the review says whose it was.
+#[test]
+fn the_draft_of_another_person_is_loaded_by_a_key_only() {
+    let mut scene = after(5, "li@desk7");
+    open(&mut scene);
+    scene.shows("~ li@desk7 is editing this (5m ago): F9 loads that draft");
+    scene.keys("x");
+    scene.pending.clear();
+    assert!(!scene.screen().contains("acme-eu2"), "{}", scene.screen());
+    scene.walk("<f9>").shows("Your changes will be lost.");
+    scene.walk("<esc>").shows("acme-eux");
+    scene.walk("<f9>y").says("Loaded the draft of li@desk7");
+    scene.shows("Name of acme-eu2").shows("1 change");
+    scene.walk("<ctrl-s>");
+    scene.shows("of li@desk7, loaded into the form");
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<f9>").says("Not available: there is none");
 }

@@ -365,6 +365,7 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let draft = Draft {
         user_group_id: id("g001"),
         creating: false,
+        loaded_from: None,
         typed: DraftFields::default(),
         base: DesiredFields::default(),
         base_at: Timestamp::now(),

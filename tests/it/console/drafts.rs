@@ -1,13 +1,20 @@
 //! Drafts with the real directory and the real service: saved, offered by the next console, sent, forgotten; and the
 //! external editor. No draft contains a token.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{os::unix::fs::PermissionsExt, time::Duration};
 
 use rusqlite::Connection;
 
-use super::scene::{NOW, USUAL, a_world, li, open, open_with};
+use groupdesk::{
+    directory::Directory,
+    operations::{Clock, Operations, UnknownIdPolicy},
+    tui::theme::Theme,
+};
+
+use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
     console::Console,
+    postgres,
     world::{LI, Side, World, id},
 };
 
@@ -80,25 +87,104 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_consoles_the_newer_save_wins_and_says_so() {
+async fn two_people_type_about_one_group_in_one_file_and_nothing_is_lost() {
     let world = a_world().await;
-    let mut ana = open(&world, Side::Testing, USUAL).await;
-    let li = || li(&world);
-    let mut other = open_with(vec![li()]).await;
-    ana.keys("/acme-eu<enter>e<end> of Ana").await;
-    other.runner.app.context.operator = LI.into();
-    other.keys("/acme-eu<enter>e").await;
+    let file = world.directory_file();
+    let (first, other) = (Directory::open(&file), Directory::open(&file));
+    let directories = (first.expect("it opens"), other.expect("it opens"));
+    two_people(&world, directories, LI).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_people_type_about_one_group_in_a_database_and_nothing_is_lost() {
+    let schema = "two_drafts";
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let team = server.set_up(schema);
+    server.let_in("ben", schema, &["operator"]);
+    let ana = Directory::open(&team).expect("it opens");
+    let ben = Directory::open(&postgres::at_as("ben", server.folder(), schema));
+    let world = World::new().await;
+    for group in ["acme-eu", "initech"] {
+        let properties = serde_json::json!({"tier": "gold"});
+        world.seed(Side::Testing, group, "Acme Europe", &[], &properties);
+        let met = world.installation(Side::Testing).on(&ana).operations();
+        let met = met.look_up(&id(group), UnknownIdPolicy::Exists).await;
+        met.expect("it is known now");
+    }
+    two_people(&world, (ana, ben.expect("it opens")), "ben@desk7").await;
+}
+
+/// The names in the drafts of the place, whoever typed them.
+async fn names(operations: &Operations) -> Vec<String> {
+    let kept = operations.drafts().await.expect("readable").into_iter();
+    let mut names: Vec<_> = kept.map(|kept| kept.draft.typed.name).collect();
+    names.sort();
+    names
+}
+
+/// Ana and somebody else on the same group: each form shows only what was typed in it, until a key loads the other
+/// draft; and what one of them sends or discards is not the draft of the other.
+async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &str) {
+    let installation = |directory: &Directory| world.installation(Side::Testing).on(directory);
+    let hers = installation(&ana).operations();
+    let theirs = installation(&other).by(by).operations();
+    let console = async |operations: &Operations| {
+        let (theme, clock) = (Theme::default(), Clock::System);
+        Console::open_at(vec![operations.clone()], 0, USUAL, theme, clock).await
+    };
+    let mut ana = console(&hers).await;
+    let mut other = console(&theirs).await;
+    other.runner.app.context.operator = theirs.operator().to_owned();
     other
-        .shows("ana@bastion2 is editing this group as well")
-        .shows("nothing changed")
-        .hides("of Ana");
-    other.keys("<end> and Li").await;
-    let row = rows(&world).join("\n");
-    assert!(row.contains("Acme Europe and Li"), "{row}");
-    ana.keys("!!!!!!!!!").await;
-    let said = ana.runner.app.context.messages.all();
-    let told = said.filter(|message| message.text.contains(LI));
-    assert_ne!(told.count(), 0, "{}", ana.screen());
+        .keys("/acme-eu<enter>e")
+        .await
+        .shows("nothing changed");
+    ana.keys("/acme-eu<enter>e<end> of Ana").await;
+    other.until("ana@bastion2 is editing this").await;
+    other.shows("nothing changed").hides("of Ana");
+    // Untouched, it has nothing to send.
+    other.keys("<ctrl-s>").await.shows("No changes to review");
+    other.keys("<end> of Li").await.shows("1 change");
+    ana.until(&format!("{} is editing this", theirs.operator()))
+        .await;
+    ana.shows("of Ana").hides("of Li");
+    for more in ["!", "?", "!"] {
+        ana.keys(more).await.shows("of Ana!");
+        other.keys(more).await.shows("of Li!");
+    }
+    let both = ["Acme Europe of Ana!?!", "Acme Europe of Li!?!"];
+    assert_eq!(names(&hers).await, both);
+    // The other console has heard of the last key.
+    let heard = |console: &Console| {
+        let context = &console.runner.app.context;
+        let others = context.drafts.others(&(context.current, id("acme-eu")));
+        others.iter().any(|other| other.draft.typed.name == both[0])
+    };
+    let hearing = async {
+        while !heard(&other) {
+            other.runner.step().await.expect("drawn");
+        }
+    };
+    let heard = tokio::time::timeout(Duration::from_mins(1), hearing).await;
+    heard.expect("it is told");
+    // Leaving and coming back loses nothing either.
+    ana.keys("<esc>e").await.shows("of Ana!?!");
+    other.keys("<f9><esc>").await.shows("of Li!?!");
+    other.keys("<f9>y").await.shows("of Ana!?!");
+    other.keys("<esc>e").await.shows("of Ana!?!");
+    other.keys("<ctrl-s>").await;
+    other.shows("of ana@bastion2, loaded into the form");
+    other.keys("y").await.shows("UPDATED");
+    let stored = world.stored(Side::Testing, "acme-eu").name;
+    assert_eq!(stored, "Acme Europe of Ana!?!");
+    assert_eq!(names(&hers).await, both[..1], "hers is still hers");
+    ana.shows("of Ana!?!");
+    ana.keys("<esc>e").await.shows("of Ana!?!");
+    // An untouched form of a group that somebody else has sent meanwhile has nothing to send.
+    ana.keys("<ctrl-x>y").await;
+    assert_eq!(names(&hers).await, [""; 0]);
 }
 
 /// Operations in an environment that names an editor.

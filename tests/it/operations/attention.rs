@@ -60,6 +60,7 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     let draft = Draft {
         user_group_id: id(ACME),
         creating: false,
+        loaded_from: None,
         typed: DraftFields::default(),
         base: DesiredFields::default(),
         base_at: Timestamp::now(),

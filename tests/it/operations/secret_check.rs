@@ -114,6 +114,7 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
     let draft = |typed: DraftFields| Draft {
         user_group_id: id(ACME),
         creating: false,
+        loaded_from: None,
         typed,
         base: DesiredFields::default(),
         base_at: Timestamp::UNIX_EPOCH,

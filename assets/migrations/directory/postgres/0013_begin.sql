@@ -322,7 +322,8 @@ CREATE TABLE batch_items (
     UNIQUE (batch_id, user_group_id)
 );
 
--- One draft per group and person, so that none is lost because a colleague's clock is ahead.
+-- The drafts of each person, so that none is lost because a colleague's clock is ahead; further ones of a group that the
+-- same person typed on other consoles have a number below 0 in `merged`.
 CREATE TABLE all_drafts (
     author        NAME    NOT NULL DEFAULT session_user,
     place         BIGINT  NOT NULL REFERENCES places (number),
@@ -535,7 +536,8 @@ UPDATE installation SET timeline = timeline();
 CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE sql SET search_path FROM CURRENT AS $$
     UPDATE all_drafts SET place = stays, merged = CASE WHEN EXISTS (SELECT FROM all_drafts other WHERE other.place = stays
             AND other.user_group_id = all_drafts.user_group_id AND other.merged = all_drafts.merged
-            AND other.author = all_drafts.author) THEN gone ELSE merged END WHERE place = gone;
+            AND other.author = all_drafts.author)
+        THEN CASE merged WHEN 0 THEN gone ELSE merged * 1000000 - gone END ELSE merged END WHERE place = gone;
     DELETE FROM all_bindings WHERE place = gone AND (url = '' OR EXISTS (SELECT FROM all_bindings other
         WHERE other.author = all_bindings.author AND other.profile = all_bindings.profile AND other.url = all_bindings.url
             AND other.place = stays));

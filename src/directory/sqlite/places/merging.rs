@@ -42,7 +42,7 @@ pub(crate) const MERGE: [&str; 25] = [
     "UPDATE imports SET place = $1 WHERE place = $2",
     "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
       WHERE other.place = $1 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
-      THEN $2 ELSE merged END WHERE place = $2",
+      THEN CASE merged WHEN 0 THEN $2 ELSE merged * 1000000 - $2 END ELSE merged END WHERE place = $2",
     // Of two notes, or two sets of labels, of one group the more recently written is kept.
     "INSERT INTO annotations (place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite) \
      SELECT $1, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \

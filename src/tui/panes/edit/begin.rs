@@ -63,8 +63,10 @@ impl GroupForm {
         }
         if let Some(unsent) = unsent {
             Self::say_opened(&unsent, context);
+            let by = context.other_author(&unsent).map(str::to_owned);
             let form = unsent.form;
             let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
+            draft.loaded_from = by.or(draft.loaded_from);
             if draft.creating && !creating {
                 // The group exists by now: what was typed to create it becomes an update.
                 draft.becomes_update(base);

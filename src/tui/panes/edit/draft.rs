@@ -8,7 +8,7 @@ use crate::{
         change::{Change, DesiredFields, Mark},
         text::visible,
     },
-    operations::Done,
+    operations::{Done, KeptDraft},
     tui::{
         keymap::{Action, Focus},
         kit::confirm::Confirm,
@@ -38,11 +38,8 @@ impl GroupForm {
             context.drafts.keep(context.current, draft);
         } else {
             let key = (context.current, self.id.clone());
-            let stored = context.drafts.get(&key);
             // What somebody else typed ends with their form, not with this one.
-            if stored.is_none_or(|stored| context.other_author(stored).is_none()) {
-                context.drafts.remove(&key);
-            }
+            context.drafts.remove(&key);
         }
     }
 
@@ -112,6 +109,71 @@ impl GroupForm {
             then: Then::Below,
         };
         context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+    }
+
+    /// The newest draft of the group that was typed elsewhere and is not in this form.
+    fn other_draft<'c>(&self, context: &'c Context) -> Option<&'c KeptDraft> {
+        let key = (context.current, self.id.clone());
+        context.drafts.others(&key).first()
+    }
+
+    /// Says who else is editing the group, and the key that loads that draft.
+    pub(super) fn others_line(&self, context: &Context) -> Option<String> {
+        let other = self.other_draft(context)?;
+        let age = context.age(other.draft.changed_at);
+        let key = context.keys.key(Focus::EditName, Action::LoadDraft);
+        let by = visible(&other.by);
+        let what = if context.is_other_person(&other.by) {
+            format!("{by} is editing this ({age} ago)")
+        } else {
+            format!("your other console has a draft of this ({by}, {age} ago)")
+        };
+        Some(format!("{what}: {key} loads that draft"))
+    }
+
+    pub(super) fn why_not_load(&self, context: &Context) -> Option<String> {
+        if self.is_under_way(context) {
+            return Some("it is being sent".into());
+        }
+        let has_none = self.other_draft(context).is_none();
+        has_none.then(|| "there is none".into())
+    }
+
+    /// Loads the draft of another console; asks first if something was typed here.
+    pub(super) fn load_other(&mut self, context: &mut Context) {
+        if !self.is_changed() {
+            self.load_now(context);
+        } else if let Some(other) = self.other_draft(context) {
+            self.loading = true;
+            let confirm = Confirm::with_key(Focus::ConfirmKey);
+            let what = format!("loads the draft of {}", visible(&other.by));
+            let asked = Asked {
+                title: "Load the other draft",
+                text: "Your changes will be lost.".into(),
+                confirm: confirm.of(what, "").with_verb("LOAD"),
+                then: Then::Below,
+            };
+            context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+        }
+    }
+
+    pub(super) fn load_now(&mut self, context: &mut Context) {
+        let Some(other) = self.other_draft(context).cloned() else {
+            return;
+        };
+        context.give_up(&self.reading);
+        let is_of_other = context.is_other_person(&other.by);
+        let age = context.age(other.draft.changed_at);
+        let section = self.section;
+        *self = Self {
+            section,
+            loaded_from: is_of_other.then(|| other.by.clone()),
+            ..Self::of_draft(other.draft)
+        };
+        let by = visible(&other.by);
+        let text =
+            format!("Loaded the draft of {by} ({age} ago); what you send goes out in your name");
+        context.say(Severity::Info, text);
     }
 
     pub(super) fn discard(&mut self, context: &mut Context) {

@@ -83,6 +83,17 @@ pub(super) fn draw(
         }
         _ => form,
     };
+    let form = match edit.others_line(context) {
+        Some(text) if form.height > MIN_ROWS_FOR_BOTH => {
+            let line = paint::row(form, form.height - 1);
+            paint::line(buffer, line, &format!(" ~ {text}"), theme.warning(), theme);
+            Rect {
+                height: form.height - 1,
+                ..form
+            }
+        }
+        _ => form,
+    };
     let on = |section| edit.section == section;
     let form = if form.height >= MIN_ROWS_FOR_RULE {
         let below = titled_rows(buffer, form, "Name", on(Section::Name), theme);

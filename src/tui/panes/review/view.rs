@@ -8,7 +8,12 @@ use ratatui::{
 
 use super::{Page, RemoteCopy, Review, Stage, draw_choices};
 use crate::{
-    domain::{facts::Field, history::Ending, text::oddities, update::UnsafeUpdate},
+    domain::{
+        facts::Field,
+        history::Ending,
+        text::{oddities, visible},
+        update::UnsafeUpdate,
+    },
     tui::{
         keymap::Action,
         panes::View,
@@ -183,6 +188,10 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
             .map(|id| format!("\"{id}\""))
             .collect();
         page.field("similar", &similar.join(", "), theme.warning(), "");
+    }
+    if let Some(by) = &review.loaded_from {
+        let text = format!("of {}, loaded into the form", visible(by));
+        page.field("! draft", &text, theme.warning(), "");
     }
     copy(review, page, rows, context);
     uncertain(review, page, context);

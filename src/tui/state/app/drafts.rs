@@ -51,12 +51,11 @@ impl App {
         } else if let Outcome::DraftKept(at, saved) = outcome {
             let (kept, other) = match saved {
                 DraftSaved::Kept => (*at, None),
-                DraftSaved::Replaced(other) => (*at, Some(other)),
-                DraftSaved::Overtaken(other) => (other.at, Some(other)),
+                DraftSaved::Replaced(other) | DraftSaved::Overtaken(other) => (*at, Some(other)),
             };
             let ended = self.context.drafts.ended(ticket, Some(kept));
-            if let (Some((_, id)), Some(other)) = (ended, other) {
-                self.report_draft_conflict(&id, other, kept == *at);
+            if let (Some(key), Some(other)) = (ended, other) {
+                self.report_second_draft(&key, other);
             }
             self.report_saving_works();
         } else if let Outcome::DraftForgotten = outcome {
@@ -97,16 +96,14 @@ impl App {
         self.context.save_drafts();
     }
 
-    /// Two consoles have a draft of the same group: says that the newer one is kept.
-    fn report_draft_conflict(&mut self, id: &UserGroupId, other: &OtherDraft, is_ours: bool) {
-        let age = self.context.age(other.at);
-        let by = visible(&other.by);
-        let text = if is_ours {
-            format!("your draft of {id} replaced one of another console: {by}, {age} ago")
-        } else {
-            format!("another console has a newer draft of {id} ({by}); that one is kept")
-        };
-        self.context.say(Severity::Warning, text);
+    /// Two consoles have a draft of the same group: says so once.
+    fn report_second_draft(&mut self, key: &(ProfileIndex, UserGroupId), other: &OtherDraft) {
+        if self.context.drafts.is_news(key, &other.by) {
+            let age = self.context.age(other.at);
+            let (id, by) = (&key.1, visible(&other.by));
+            let text = format!("{by} has a draft of {id} as well ({age} ago); both are kept");
+            self.context.say(Severity::Warning, text);
+        }
     }
 
     fn found_drafts(&mut self, profile: ProfileIndex, found: &[KeptDraft]) {
@@ -119,7 +116,11 @@ impl App {
                 _ => None,
             })
             .collect();
-        let (is_first, changed) = self.context.drafts.found(profile, found, &busy);
+        let person = |by: &str| by.split('@').next().unwrap_or(by).to_owned();
+        let operator = person(&self.context.operator);
+        let is_own = |by: &str| person(by) == operator;
+        let drafts = &mut self.context.drafts;
+        let (is_first, changed) = drafts.found(profile, found, &busy, is_own);
         if profile != self.context.current {
             return;
         }

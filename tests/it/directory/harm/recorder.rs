@@ -198,6 +198,7 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
     let draft = Draft {
         user_group_id: id(name),
         creating: false,
+        loaded_from: None,
         typed: DraftFields {
             name: name.into(),
             ..DraftFields::default()

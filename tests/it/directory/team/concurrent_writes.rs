@@ -78,7 +78,7 @@ async fn a_note_that_somebody_wrote_meanwhile_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn of_two_first_drafts_the_newer_stays_and_the_other_is_told() {
+async fn of_two_first_drafts_both_stay_and_the_other_is_told() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -102,7 +102,15 @@ async fn of_two_first_drafts_the_newer_stays_and_the_other_is_told() {
     };
     assert_eq!(saved.await, DraftSaved::Overtaken(other));
     let kept = directory.drafts(place).await.expect("read");
-    assert_eq!(kept[0].draft.typed.name, "theirs");
+    let names: Vec<_> = kept
+        .iter()
+        .map(|kept| kept.draft.typed.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["theirs", "ours"],
+        "the newest first, and both are kept"
+    );
 }
 
 /// Rows are locked in one order, so that no writer waits for a row while it holds one that the other waits for.
