@@ -13,7 +13,7 @@ const READERS: [&str; 4] = [
 
 /// Files and folders with text that is not from outside or has passed the intake, and why.
 #[rustfmt::skip] // A table: one file per line.
-const ALLOWED: [(&str, &str); 30] = [
+const ALLOWED: [(&str, &str); 29] = [
     ("src/cli/output.rs", "splits what is printed"),
     ("src/cli/output/contract/render.rs", "splits the description of the JSON, which is in the program"),
     ("src/cli/output/exchanges.rs", "splits a body that is printed"),
@@ -28,7 +28,6 @@ const ALLOWED: [(&str, &str); 30] = [
     ("src/tui/terminal/panic.rs", "splits the message of a panic of its own"),
     ("src/cli/commands/import/plan.rs", "splits what is printed"),
     ("src/cli/commands/man.rs", "splits the manual"),
-    ("src/cli/commands/whose.rs", "a token, which the reader of pasted text finds in anything"),
     ("src/domain/pasted", "the reader of pasted tokens, which must see every sign"),
     ("src/cli/process/graceful_shutdown.rs", "a variable of the tests"),
     ("src/config/edit", "splits a file that has passed the intake"),
