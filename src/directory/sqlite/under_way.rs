@@ -24,8 +24,8 @@ const MUTATIONS: Journal = ("mutations", "operation");
 const FIRST_WITH_CLOCK: i64 = 3;
 const FIRST_WITH_MUTATIONS: i64 = 8;
 
-/// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle
-/// window ago, because the profile it was sent with, and so its own window, is not known here.
+/// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle window
+/// ago, because the profile it was sent with, and so its own window, is not in the directory.
 pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
     // A rotation has a row in both since there are mutations.
     let journal = match from {

@@ -90,7 +90,7 @@ impl Default for ConnectForm {
             path: field(
                 "path",
                 DEFAULT_PATH,
-                "usually as it is; some services want a slash at its end",
+                "usually unchanged; some services need a slash at the end",
             ),
             environment: ENVIRONMENTS.len() - 1,
             source: KeySourceChoice::Variable,
@@ -98,7 +98,7 @@ impl Default for ConnectForm {
                 field(
                     "variable",
                     "",
-                    "the name of an environment variable that holds the key, not the key",
+                    "the name of an environment variable that contains the key, not the key itself",
                 ),
                 field(
                     "file",

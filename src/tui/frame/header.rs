@@ -35,7 +35,7 @@ fn alarm(context: &Context) -> Option<&'static str> {
     }
     match context.place_problems.get(&context.current)? {
         PlaceProblem::Alarmed { .. } => Some(" ! ALARM "),
-        PlaceProblem::OnTrial { .. } => Some(" ! KEY ON TRIAL "),
+        PlaceProblem::OnTrial { .. } => Some(" ! UNVERIFIED KEY "),
         _ => Some(" ! WHICH ENVIRONMENT? "),
     }
 }

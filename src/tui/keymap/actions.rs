@@ -141,13 +141,13 @@ macro_rules! layers {
 layers! {
     /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
-        Help ["?" "f1"] "" "keys here";
+        Help ["?" "f1"] "" "help: keys on this screen";
         Palette [":" "ctrl-p"] "" "commands";
-        Back ["esc"] "" "back: first the filter, then the view";
+        Back ["esc"] "" "back: clears the filter first, then leaves";
         Quit ["q"] "" "back; at the top: quit";
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
         Refresh ["r" "f5" "ctrl-r"] "" "refresh";
-        OpenOrCreate ["o"] "" "open a group by its id, or new group form";
+        OpenOrCreate ["o"] "" "open a group by ID, or create one";
         Profiles ["P" "f6"] "" "switch profile";
         Groups ["1"] "" "groups";
         History ["2"] "" "history";
@@ -193,7 +193,7 @@ layers! {
         WriteFile ["w"] "save to file" "save the token to a new file that only you can read";
         Filter ["/"] "filter" "filter by words";
         Choose ["space"] "mine / theirs" "mine / theirs";
-        OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
+        OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl";
         Unchanged ["u"] "unchanged" "show unchanged";
         IncludeRecent ["f7"] "recent" "include recently rotated";
     }

@@ -14,7 +14,7 @@ const LEGACY_NAMES: [(&str, &str); 9] = [
     ("remove / restore row", "drop"),
     ("remove / restore property", "drop"),
     ("save the cell", "keep_cell"),
-    ("cancel the change of the cell", "cancel_cell"),
+    ("cancel editing the cell", "cancel_cell"),
     ("change type", "other_type"),
     ("save the type", "keep_type"),
     ("cancel the change of the type", "cancel_type"),

@@ -88,7 +88,7 @@ fn check_change(change: &KeyOverride) -> Vec<Problem> {
         found.push(problem(change.at, what));
     }
     if change.keys.is_empty() && is_needed(row.action) {
-        let what = format!("{} needs a key: it cannot be done without one", change.name);
+        let what = format!("{} needs at least one key", change.name);
         found.push(problem(change.at, what));
     }
     if row.action == Action::Confirm && change.keys.len() != 1 {
@@ -103,8 +103,8 @@ fn check_change(change: &KeyOverride) -> Vec<Problem> {
 fn no_place(place: &str) -> String {
     let known: Vec<String> = names::places().collect();
     let near = did_you_mean(place, known.iter().map(String::as_str))
-        .unwrap_or_else(|| format!("; the places are {}", known.join(", ")));
-    format!("the console has no place \"{}\"{near}", shown(place))
+        .unwrap_or_else(|| format!("; the screens are {}", known.join(", ")));
+    format!("unknown screen \"{}\"{near}", shown(place))
 }
 
 fn no_action(change: &KeyOverride, rows: &[&'static Binding]) -> String {
@@ -122,7 +122,7 @@ fn no_action(change: &KeyOverride, rows: &[&'static Binding]) -> String {
         .or(near)
         .unwrap_or_else(|| format!("; the actions here are {}", known.join(", ")));
     format!(
-        "there is no action \"{}\" in {}{near}",
+        "unknown action \"{}\" in {}{near}",
         shown(&change.name),
         change.place
     )
@@ -169,7 +169,7 @@ fn forbidden_reason(row: &Binding, key: Key, focus: Option<Focus>) -> Option<Str
         return None;
     }
     if FIXED.iter().any(|name| Key::named(name) == Some(key)) {
-        return Some("keeps its meaning in every place; choose another key".into());
+        return Some("cannot be rebound; choose another key".into());
     }
     if row.action == Action::Confirm && !key.is_letter() {
         return Some(
@@ -177,7 +177,7 @@ fn forbidden_reason(row: &Binding, key: Key, focus: Option<Focus>) -> Option<Str
         );
     }
     if focus.is_some_and(Focus::takes_text) && key.is_text() {
-        return Some("is text in this place; choose a key such as \"ctrl-q\" or \"f5\"".into());
+        return Some("types text on this screen; choose a key such as \"ctrl-q\" or \"f5\"".into());
     }
     None
 }
@@ -229,7 +229,7 @@ fn conflict(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Proble
         None => format!("{} (default)", bound.name()),
     };
     let what = format!(
-        "the key {} means two things in {}: {} and {}; give one of them another key",
+        "the key {} is bound twice in {}: to {} and {}; choose another key for one of them",
         key.shown(),
         focus.name(),
         said(one),

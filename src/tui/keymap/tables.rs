@@ -43,7 +43,7 @@ places! {
         RotateMarked ["T"] "ROTATE marked" "rotate marked";
         EditMarked ["B"] "EDIT marked" "edit marked";
         Filter "filter" "filter: words, tag: map>3 age>90d -label:vip @view";
-        OpenOrCreate "open/create" "open a group by its id, or new group form";
+        OpenOrCreate "open/create" "open a group by ID, or create one";
         History "history" "history of this profile";
         Profiles "profile" "switch profile";
         Detail ["d"] "detail" "show / hide details";
@@ -57,11 +57,11 @@ places! {
         MarkDown ["shift-down"] "" "mark this row and the next";
         MarkUp ["shift-up"] "" "mark this row and the one above";
         ScrollRight ["l" "right"] "" "more columns";
-        ScrollLeft ["h" "left"] "" "columns before";
+        ScrollLeft ["h" "left"] "" "previous columns";
         NextField "" "to the details and back";
         Views ["v"] "" "saved views and columns";
         Note ["a"] "" "note and labels of the group";
-        Favourite ["f"] "" "favourite / not";
+        Favourite ["f"] "" "add / remove favourite";
     } + MOVE
 
     Filter TEXT {
@@ -82,7 +82,7 @@ places! {
 
     Compare COMMANDS {
         Enter "copy row here" "edit with this row from the other profile";
-        BringAll ["a"] "copy all here" "edit with all of the other profile";
+        BringAll ["a"] "copy all here" "edit with all values from the other profile";
         Refresh "refresh both" "read both from the service again";
         NextField "other profile" "next profile with the group";
         Unchanged "unchanged" "show unchanged";
@@ -114,7 +114,7 @@ places! {
 
     EditCell TEXT {
         InField ["enter"] "save" "save the cell";
-        InField ["esc"] "cancel" "cancel the change of the cell";
+        InField ["esc"] "cancel" "cancel editing the cell";
         InField ["tab"] "next cell" "save, then next cell";
         Review;
         EditOutside "" "edit the mapping in $VISUAL or $EDITOR";
@@ -311,7 +311,7 @@ places! {
 
     Requests COMMANDS {
         Enter "details" "the whole request and its response";
-        Stop ["X"] "CANCEL read" "cancel the read in flight";
+        Stop ["X"] "CANCEL read" "cancel the running read";
         CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         FailedOnly ["f"] "failed only" "show failed ones only, or all";
         Filter;
@@ -332,7 +332,7 @@ places! {
     Rotations COMMANDS {
         Enter "open group" "open the group of this rotation";
         Refresh "check open ones" "check open ones (reads only)";
-        Abandon ["A"] "ABANDON" "close without a result; asks for a reason";
+        Abandon ["A"] "ABANDON" "abandon: close without a result; asks for a reason";
         Filter;
         Back "back" "back";
     } + MOVE
@@ -409,7 +409,7 @@ places! {
 
     BulkRun COMMANDS {
         Pause ["p"] "pause" "pause / resume";
-        Stop ["X"] "STOP" "stop (start no more)";
+        Stop ["X"] "STOP" "stop (starts no more groups)";
         Resume ["R"] "RESUME" "resume what was not started";
         RetryFailed ["F"] "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only)";
@@ -444,7 +444,7 @@ places! {
         Resume ["R"] "RESUME" "check and resume";
         Edit "open draft" "continue the draft";
         Hide ["s"] "hide 1 day" "hide for 1 day / show again";
-        ShowHidden ["f"] "hidden" "show / leave out hidden rows";
+        ShowHidden ["f"] "hidden" "show / hide hidden rows";
         NextField "this profile" "this profile / all profiles";
         Filter;
         Back "back" "back";
@@ -478,8 +478,8 @@ places! {
 
     /// Entering a group that proves a key on trial.
     PlaceProof TEXT {
-        Enter "READ it" "read this group, to prove the API key";
-        NextField "use the proposed" "put the proposed group into the field";
+        Enter "READ it" "read this group to verify the API key";
+        NextField "use suggestion" "put the proposed group into the field";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 

@@ -283,7 +283,7 @@ impl Rows for Concerns {
     }
 
     fn when_empty(&self, _context: &Context) -> String {
-        "Nothing waits: no open rotation, hand-off, batch or draft".into()
+        "Nothing needs attention: no open rotation, hand-off, batch or draft".into()
     }
 
     fn when_none_shown(page: &AttentionPage, context: &Context) -> String {
@@ -438,5 +438,5 @@ fn open_draft(profile: ProfileIndex, id: &UserGroupId, context: &mut Context) {
 
 /// The message for a draft that somebody sent or discarded meanwhile.
 pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
-    format!("The draft of {id} is gone: it was sent or discarded")
+    format!("The draft of {id} no longer exists: it was sent or discarded")
 }

@@ -282,7 +282,8 @@ impl View for BatchPane {
             }
             Action::Stop => {
                 context.steer(RunCommand::Stop(StopCause::Person));
-                let text = "Stopping: no further group is started, what is in flight is finished";
+                let text =
+                    "Stopping: no further group is started, requests in progress are finished";
                 context.say(Severity::Warning, text);
             }
             Action::FailedOnly => {
@@ -353,7 +354,7 @@ impl View for BatchPane {
             return Self::why_not_start(context).filter(|_| self.confirm().is_some());
         }
         if action == Action::IncludeRecent {
-            return (!self.include_recent && self.recent() == 0).then(|| "none left out".into());
+            return (!self.include_recent && self.recent() == 0).then(|| "none skipped".into());
         }
         let Stage::Run(_) = self.stage else {
             return None;

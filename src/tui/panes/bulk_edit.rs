@@ -337,7 +337,7 @@ impl View for BulkEdit {
                 self.ask(context);
             }
             Outcome::EditPlanned(None) => {
-                self.wrong = Some("this batch rotated, there is nothing to take back".into());
+                self.wrong = Some("this batch is a rotation, which cannot be undone".into());
             }
             Outcome::Failed(error) => {
                 self.wrong = Some(error.text.clone());

@@ -121,13 +121,13 @@ impl Compare {
         }
         let (here, there) = self.both(context)?;
         match self.selected(context) {
-            None => Some("there is no row to bring".into()),
+            None => Some("no row to copy".into()),
             Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => {
                 Some(format!("the {} there is not known", part.field()))
             }
             Some((part, _)) if part != Part::Name && !part.is_known_in(&here) => Some(format!(
-                "the {} here is not known: one row would replace it all; {} brings all",
+                "the {} here is unknown: copying one row would replace all of it; {} copies all",
                 part.field(),
                 context.keys.key(Focus::Compare, Action::BringAll)
             )),

@@ -71,7 +71,7 @@ impl Group {
         let mut page = TextPage::new(width, context.theme);
         if let Some(error) = &self.error {
             page.text(error, context.theme.error());
-            page.text("Below: the values known here", context.theme.dim());
+            page.text("Below: the last known values", context.theme.dim());
             page.blank();
         }
         for warning in &self.warnings {

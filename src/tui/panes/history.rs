@@ -384,7 +384,7 @@ fn reverse(page: &mut HistoryPage, context: &mut Context) {
     match GroupForm::carrying(&group, &parts, &before, context) {
         Ok(mut edit) => {
             let age = context.age(at);
-            let text = format!("Filled with what it was {age} ago, before that update");
+            let text = format!("Filled with the values of {age} ago, before that update");
             context.say(Severity::Info, text);
             edit.prefilled = edit.wanted().ok();
             let proposal = edit.proposal(context);

@@ -286,7 +286,7 @@ fn body(page: &mut TextPage, body: &Body, theme: Theme) {
         page.text(&note, theme.warning());
     }
     if body.is_masked {
-        let note = "(secrets are hidden; a number after **** tells tokens apart)";
+        let note = "(secrets are hidden; a number after **** distinguishes tokens)";
         page.text(note, theme.dim());
     }
 }

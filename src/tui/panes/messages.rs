@@ -79,7 +79,7 @@ impl Rows for Messages {
                     match page.kind.errors_only {
                         true => Ok(Some("all")),
                         false if all.any(|message| message.severity.must_be_read()) => Ok(None),
-                        false => Err("none is an error".into()),
+                        false => Err("no errors".into()),
                     }
                 },
                 run: |page, _| page.kind.errors_only = !page.kind.errors_only,

@@ -301,10 +301,10 @@ impl Open {
         let theme = context.theme;
         if self.typed.is_empty() {
             page.text(
-                "Type the id that your own system uses for the group.",
+                "Type the ID that your own system uses for the group.",
                 theme.dim(),
             );
-            page.text("An id known here is read. Any other id goes to a form first; nothing is sent before its review.", theme.dim());
+            page.text("A known ID opens the group. Any other ID opens a form; nothing is sent before you review it.", theme.dim());
             return;
         }
         for oddity in oddities(self.typed.text()) {
@@ -316,11 +316,11 @@ impl Open {
         });
         let enter = context.keys.key(Focus::Open, Action::Enter);
         if self.is_known(context) {
-            let text = format!("Known here. {enter} reads it from the service.");
+            let text = format!("In the directory. {enter} reads it from the service.");
             page.text(&text, theme.ok());
         } else if let Some(why) = context.why_incomplete() {
             page.text(
-                &format!("Unknown whether it is known here: {why}."),
+                &format!("Unknown whether it is in the directory: {why}."),
                 theme.unknown(),
             );
         } else {

@@ -27,7 +27,7 @@ use crate::{
 };
 
 const PLACES: Places = Places::boxed(Focus::PlaceReason, Focus::PlaceNew);
-const NO_REASON: &str = "Enter a reason: it is kept";
+const NO_REASON: &str = "Enter a reason; it is recorded";
 
 #[derive(Debug)]
 enum Stage {
@@ -120,7 +120,7 @@ impl PlacePane {
         if !matches!(self.stage, Stage::Failed) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
-                "Nothing is sent for this profile until that is answered; {key} in the list asks again"
+                "Requests for this profile are blocked until you choose; {key} in the list asks again"
             );
             context.say(Severity::Warning, text);
         }

@@ -47,7 +47,7 @@ impl ResultPane {
         let mut page = TextPage::new(width, theme);
         let word = done.ending.as_str().replace('_', " ").to_uppercase();
         let answer = format!(
-            "answered {} in {} ms",
+            "responded {} in {} ms",
             done.status,
             done.latency.as_millis()
         );
@@ -68,7 +68,7 @@ impl ResultPane {
         if done.ending == Ending::Existed {
             let key = context.keys.key(Focus::Result, Action::Edit);
             let text = format!(
-                "It was there before and is unchanged. What you typed is kept: {key} makes an update of it."
+                "The group already existed and was not changed. To send your input as an update, press {key}."
             );
             page.text(&text, theme.warning());
         }

@@ -275,7 +275,7 @@ impl View for Review {
                 {
                     let key = context.keys.key(self.focus(), Action::OtherView);
                     Some(format!(
-                        "the choices stand in the difference: {key} goes there"
+                        "the choices are in the difference: {key} goes there"
                     ))
                 }
                 RemoteCopy::Read(choices) if choices.count() > 0 => None,

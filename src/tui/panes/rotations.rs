@@ -223,9 +223,9 @@ fn meaning(state: State, context: &Context) -> String {
         State::NotApplied => "The old token is current. It is safe to rotate again.",
         State::Superseded => "Rotated, and then rotated again by someone else.",
         State::Conflict => {
-            "The answers contradict each other. Look, then abandon it with what you found."
+            "The responses contradict each other. Investigate, then abandon it with your finding as the reason."
         }
-        State::Abandoned => "Closed by hand.",
+        State::Abandoned => "Abandoned.",
     };
     text.into()
 }
@@ -244,7 +244,7 @@ fn style(row: &RotationRow, theme: Theme) -> Style {
 }
 
 const PLACES: Places = Places::boxed(Focus::AbandonReason, Focus::ConfirmKey);
-const NO_REASON: &str = "Enter a reason: it is kept in the history";
+const NO_REASON: &str = "Enter a reason; it is recorded in the history";
 
 /// The box that asks for the reason before a rotation is closed without a result.
 #[derive(Debug)]

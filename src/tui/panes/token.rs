@@ -125,7 +125,7 @@ fn why_blocked(done: &Done) -> Option<String> {
             by,
             decided_from,
         } => Some(format!(
-            "a rotation by {} is open ({}); reading decides from {} on",
+            "a rotation by {} is open ({}); a read after {} can settle it",
             visible(by),
             state.as_str(),
             time(*decided_from)

@@ -211,7 +211,8 @@ impl View for TokenLookupPane {
         let text = if self.pending.is_waiting() {
             "looking it up in the directory"
         } else {
-            "Paste a token, or lines of a log with some. Their fingerprints are looked up in the directory, in all profiles. Nothing is sent or kept."
+            "Paste a token, or log lines that contain tokens. groupdesk looks up their fingerprints in the directory, in all \
+             profiles. Nothing is sent or kept."
         };
         page.text(text, context.theme.dim());
         page.draw_still(buffer, below);

@@ -91,7 +91,7 @@ impl View for Welcome {
         ]);
         page.indented(
             indent,
-            "A service of its own on this machine; deleted when you quit.",
+            "Runs a sample service on this machine; deleted when you quit.",
             plain,
         );
         page.blank();

@@ -240,7 +240,7 @@ impl EditFile {
             if may_keep(&text) {
                 said.push_str(&keep(&self.keeps, &name, &text).0);
             } else {
-                said.push_str("your text seems to hold a key and is kept nowhere");
+                said.push_str("your text seems to contain a key and was not saved");
             }
         }
         match self.remove() {

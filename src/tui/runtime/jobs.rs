@@ -83,7 +83,9 @@ impl Backends {
             job => job,
         };
         let Some(operations) = self.of(profile) else {
-            return Outcome::Failed(JobError::of("this profile is gone; choose another"));
+            return Outcome::Failed(JobError::of(
+                "this profile no longer exists; choose another",
+            ));
         };
         let news = context.news.clone();
         let operations = &operations

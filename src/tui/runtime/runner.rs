@@ -149,7 +149,7 @@ impl<S: Screen> Runner<S> {
                         Some(Msg::Leave(cause(signal)))
                     }
                     Signal::Stop if self.app.context.writes_under_way() > 0 => {
-                        let text = "Not suspended: a request is in flight";
+                        let text = "Not suspended: a request is in progress";
                         self.app.context.say(Severity::Warning, text);
                         None
                     }

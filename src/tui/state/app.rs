@@ -221,7 +221,7 @@ impl App {
             }
             Action::Suspend if context.writes_under_way() > 0 => {
                 // If the process stopped now, the outcome could be lost.
-                context.say(Severity::Warning, "Not suspended: a request is in flight");
+                context.say(Severity::Warning, "Not suspended: a request is in progress");
             }
             Action::Suspend => context.effects.push(Effect::Suspend),
             Action::Redraw => context.effects.push(Effect::Redraw),

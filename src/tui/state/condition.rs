@@ -13,7 +13,7 @@ impl Context {
             OutageReason::Away => format!("directory lost, {since}; trying"),
             OutageReason::Standby => format!("directory is a standby, {since}; trying"),
             OutageReason::NotAllowed => format!("directory: no rights, {since}; trying"),
-            OutageReason::Viewer => "directory: you may only look (viewer)".to_owned(),
+            OutageReason::Viewer => "directory: view only (viewer)".to_owned(),
             OutageReason::OtherVersion => "directory: update groupdesk".to_owned(),
             OutageReason::NotWritable => "directory is read-only: update groupdesk".to_owned(),
             OutageReason::Moved => "directory was moved: read-only".to_owned(),
@@ -32,7 +32,7 @@ impl Context {
                 "The directory has been a standby or read-only since {since}; nothing was sent. It needs the primary"
             ),
             OutageReason::NotAllowed => format!(
-                "The directory has not let you in since {since}; nothing was sent. An admin gives the role operator back"
+                "You have had no access to the directory since {since}; nothing was sent. Ask an admin for the role operator"
             ),
             OutageReason::Viewer => {
                 "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"

@@ -436,7 +436,7 @@ impl Context {
             }
             Some(id) => {
                 let text = self.why_incomplete().map_or_else(
-                    || format!("\"{id}\" is not in the directory: reading it could create it"),
+                    || format!("\"{id}\" is not in the directory; reading it could create it"),
                     |why| format!("Not opened: {why}"),
                 );
                 self.say(Severity::Info, text);

@@ -64,7 +64,7 @@ fn write_in(
                     page.heading(name);
                     page.indented(
                         2,
-                        "left out of the request; the service keeps what it has",
+                        "not in the request; the service keeps its value",
                         theme.dim(),
                     );
                 }

@@ -124,7 +124,7 @@ fn a_batch_with_nothing_left_is_closed_by_resuming_it() {
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
-        .shows("Nothing is left to send")
+        .shows("Nothing left to send")
         .shows("y closes the batch.")
         .shows("y CLOSE");
     assert!(!scene.screen().contains("resume in testing"));

@@ -78,7 +78,7 @@ fn the_hand_off_follows_the_read_back_and_is_shown() {
     scene
         .shows("done (exit 0)")
         .shows("stored")
-        .shows("It has arrived");
+        .shows("Delivered.");
     assert!(scene.pending.is_empty());
 }
 

@@ -239,7 +239,7 @@ fn unknown_names_are_refused_with_their_position_and_the_nearest_name() {
         ("[keys.list]\nedit = [\"x\", \"ctrl-i\"]\n", (2, 14), "\"tab\""),
         ("[keys.list]\nedit = [\"alt-x\"]\n", (2, 9), "there is no key \"alt-x\""),
         ("[keys.list]\nedit = [\"x\", \"x\"]\n", (2, 14), "twice"),
-        ("[keys.edit_name]\nreview = [\"x\"]\n", (2, 11), "is text in this place"),
+        ("[keys.edit_name]\nreview = [\"x\"]\n", (2, 11), "types text on this screen"),
         ("[keys.edit_mapping]\nmove_between_cells = [\"x\"]\n", (2, 1), "belong to the field"),
     ];
     for (text, place, words) in table {
@@ -256,9 +256,9 @@ fn keys_that_leave_cannot_be_unbound() {
         ("[keys.everywhere]\ncancel = [\"x\"]\n", "\"ctrl-c\" must stay bound"),
         ("[keys.everywhere]\nback = [\"x\"]\n", "\"esc\" must stay bound"),
         ("[keys.everywhere]\nhelp = [\"x\"]\n", "\"f1\" must stay bound"),
-        ("[keys.list]\nedit = [\"ctrl-c\"]\n", "keeps its meaning"),
-        ("[keys.list]\nedit = [\"esc\"]\n", "keeps its meaning"),
-        ("[keys.list]\nedit = [\"f1\"]\n", "keeps its meaning"),
+        ("[keys.list]\nedit = [\"ctrl-c\"]\n", "cannot be rebound"),
+        ("[keys.list]\nedit = [\"esc\"]\n", "cannot be rebound"),
+        ("[keys.list]\nedit = [\"f1\"]\n", "cannot be rebound"),
         ("[keys.group]\nback = []\n", "must stay bound"),
     ];
     for (text, words) in table {

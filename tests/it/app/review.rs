@@ -156,7 +156,7 @@ fn the_request_is_shown_as_json_and_as_curl_and_the_choices_stay() {
         .shows("as JSON")
         .shows("\"name\": \"Name of acme-eu 2\",");
     scene.keys("<space>");
-    scene.says("the choices stand in the difference");
+    scene.says("the choices are in the difference");
     scene.walk("v");
     scene.shows("as curl").shows("$GROUPDESK_API_KEY");
     scene.walk("v<space>v").shows("\"name\": \"Theirs\",");

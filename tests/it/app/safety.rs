@@ -63,7 +63,7 @@ fn a_guard_on_updates_asks_for_typed_words() {
         scene.walk("e<end> 2<ctrl-s>");
         scene
             .shows("two people look")
-            .shows("after words that you type");
+            .shows("after a phrase that you type");
         assert_eq!(scene.keys("<enter>"), [], "Enter sends nothing");
         assert_eq!(scene.keys("y"), []);
         assert_eq!(scene.focus(), "ConfirmTyped");

@@ -43,7 +43,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
         .hides(&token);
     std::fs::write(folder.path().join("works"), "").expect("written");
     console.keys("h").await;
-    console.shows("done (exit 0)").shows("It has arrived");
+    console.shows("done (exit 0)").shows("Delivered.");
     let got = std::fs::read_to_string(folder.path().join("in")).expect("taken");
     assert!(got.contains(&token));
     assert_eq!(world.stored(Side::Testing, "acme-eu").token, token);

@@ -123,7 +123,7 @@ async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     let change = |text: String| server.execute("public", &text);
 
     change(format!("GRANT {viewer} TO ana; REVOKE {operator} FROM ana"));
-    scene.console.until("you may only look (viewer)").await;
+    scene.console.until("view only (viewer)").await;
     scene.assert_refuses("It needs the role operator").await;
     // Writes of others are still shown.
     let desk = Directory::open(&postgres::at(server.folder(), schema)).expect("it opens");
@@ -137,7 +137,7 @@ async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     change(format!("REVOKE {viewer} FROM ana"));
     scene.console.until("directory: no rights, ").await;
     scene
-        .assert_refuses("An admin gives the role operator back")
+        .assert_refuses("Ask an admin for the role operator")
         .await;
 
     change(format!("GRANT {operator} TO ana"));
@@ -167,7 +167,7 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
         let (theme, clock) = (Theme::default(), Clock::System);
         let vera = vec![vera.unbound()];
         let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
-        console.until("you may only look (viewer)").await;
+        console.until("view only (viewer)").await;
         console.shows("acme-eu").shows("initech").shows(" viewer ");
         assert_refuses(&mut console, &proxy, "It needs the role operator").await;
         console.keys("2").await.shows("History");

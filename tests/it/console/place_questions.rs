@@ -46,7 +46,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
         .hides("Acme Europe")
-        .shows("Nothing is sent for this profile until that is answered");
+        .shows("Requests for this profile are blocked until you choose");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.
     console
@@ -59,8 +59,8 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("y says that profile testing is the same environment as testing.");
     console.keys("<enter><esc><enter>y").await;
     console
-        .shows("An API key on trial")
-        .shows("! KEY ON TRIAL")
+        .shows("An API key that is not verified")
+        .shows("! KEY NOT VERIFIED")
         .shows("proposed: ");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     console
@@ -72,8 +72,8 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console.keys("<tab><enter>").await;
     console
         .shows("The API key is proven")
-        .hides("! KEY ON TRIAL")
-        .hides("An API key on trial");
+        .hides("! KEY NOT VERIFIED")
+        .hides("An API key that is not verified");
     assert_eq!(proxy.methods(), ["GET"]);
     console.keys("tTy").await.shows("rotated");
 }

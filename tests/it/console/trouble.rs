@@ -240,7 +240,7 @@ async fn an_unreachable_service_is_reported_at_once() {
     console.shows("7 groups");
     console.keys("<enter>").await;
     console
-        .shows("Below: the values known here")
+        .shows("Below: the last known values")
         .shows("Acme Europe");
     console.keys("<esc>t").await.shows("r reads the group");
 }

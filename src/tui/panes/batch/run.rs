@@ -185,7 +185,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
                 .no_directory_until
                 .is_some_and(|until| until > context.now) =>
         {
-            let text = "Waiting for the directory, which cannot be reached; nothing is sent";
+            let text = "Directory unreachable: waiting; nothing is sent";
             (text.into(), theme.warning())
         }
         RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
@@ -242,7 +242,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         parts.push(text);
     }
     if counts.conflict > 0 {
-        let text = format!("{} in CONFLICT: a person must look", counts.conflict);
+        let text = format!("{} in CONFLICT: investigate", counts.conflict);
         parts.push(text);
     }
     if counts.not_applied > 0 {

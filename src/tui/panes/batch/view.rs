@@ -118,7 +118,7 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
         page.field(what, &why, Style::new(), "");
     }
     let text = match batch.kind {
-        _ if left == 0 => "Nothing is left to send: what is open is read, and the batch is closed.",
+        _ if left == 0 => "Nothing left to send: reads open results, then closes the batch.",
         BatchKind::Rotate => {
             "Every old token of these groups stops working at once; one request each, nothing is sent twice."
         }
@@ -134,13 +134,13 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     old(page, pane, context);
     if let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive()) {
         let text = format!(
-            "! Another console or command works on it, {}. You would join it: no group is taken twice.",
+            "! Another console or command is running it, {}. You would join it: no group is processed twice.",
             runner.in_words(|at| context.when(at))
         );
         page.text(&text, theme.warning());
     }
     if resumption.open > 0 {
-        let text = format!("First {} with an open outcome are read.", resumption.open);
+        let text = format!("First reads {} with an open result.", resumption.open);
         page.text(&text, Style::new());
     }
     groups(page, &resumption.ready, &resumption.refused, context);
@@ -164,7 +164,7 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
         );
         page.text(&text, theme.warning());
         let to = if let Some(command) = context.hands_off_to() {
-            format!("The new tokens go to {command} by hand-off.")
+            format!("The hand-off passes new tokens to {command}.")
         } else {
             let key = context.keys.key(Focus::List, Action::Token);
             format!("New tokens are not sent anywhere; {key} on a group reads its token.")
@@ -178,7 +178,7 @@ fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     let text = match pane.recent() {
         _ if pane.include_recent => {
-            format!("! Also what was last sent more than 30 days ago; {key} leaves it out.")
+            format!("! Includes values last sent more than 30 days ago; {key} excludes them.")
         }
         0 => return,
         old => format!("! {old} skipped for their age, and not sent; {key} includes them."),
@@ -197,11 +197,11 @@ fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     match pane.recent() {
         0 => {}
         1 => page.text(
-            &format!("1 was rotated within 24 h; {key} takes it, too."),
+            &format!("1 was rotated within 24 h; {key} includes it."),
             Style::new(),
         ),
         count => page.text(
-            &format!("{count} were rotated within 24 h; {key} takes them, too."),
+            &format!("{count} were rotated within 24 h; {key} includes them."),
             Style::new(),
         ),
     }

@@ -348,7 +348,7 @@ pub(in crate::tui::panes) fn sent_unread(
 fn why_not(pane: &BulkEdit, context: &Context) -> Option<String> {
     let leads_there = || {
         let key = context.keys.key(pane.focus(), Action::Review);
-        format!("{key} goes on to the confirmation")
+        format!("{key} continues to the confirmation")
     };
     let why_not = pane.why_not_ready(context);
     why_not.or_else(|| (!pane.confirming).then(leads_there))

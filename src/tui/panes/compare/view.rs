@@ -85,7 +85,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
     page.blank();
     let rows = compare.rows(context);
     if rows.is_empty() {
-        let text = "Name, mapping and properties are the same, as known here";
+        let text = "Name, mapping and properties are the same, according to the directory";
         page.text(text, theme.ok());
     }
     for (index, (part, comparison)) in rows.iter().enumerate() {
@@ -103,7 +103,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
         page.blank();
         let key = context.keys.key(Focus::Compare, Action::Unchanged);
         let text = format!(
-            "~ + - is what bringing the row here would do. {key} shows what is the same, too."
+            "~ + - show what copying the row here would do. {key} also shows unchanged rows."
         );
         page.text(&text, theme.dim());
     }
@@ -118,8 +118,8 @@ fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
         page.text("This group is unknown here", theme.dim());
     } else {
         page.text("No other profile knows this id here.", theme.warning());
-        let text = "Nothing was asked of a service: a read of an unknown id could create it. \
-                    P and o open it there, if it exists.";
+        let text = "groupdesk did not contact the service: reading an unknown ID could create it. If the group exists, open it \
+        with P and o.";
         page.text(text, theme.dim());
     }
 }

@@ -123,7 +123,10 @@ fn draw_form(
     );
     page.text(&text, theme.dim());
     if form.source == KeySourceChoice::Keyring {
-        page.text("The keyring is in the memory of this machine: the key is never on disk, and gone after a reboot.", theme.dim());
+        page.text(
+            "The keyring is in memory: the key is never on disk, and is lost after a reboot.",
+            theme.dim(),
+        );
     }
     page.draw_still(buffer, rest);
     cursor
@@ -154,9 +157,11 @@ fn draw_choice(
     let theme = context.theme;
     let (label, words, at, hint) = if row == ConnectRow::Environment {
         let hint = match ENVIRONMENTS[form.environment] {
-            "Customer" => "production: answers must be tagged Customer; changes ask more strongly",
-            "Testing" => "answers must be tagged Testing",
-            _ => "no tag is expected; it counts as production",
+            "Customer" => {
+                "production: responses must be tagged Customer; changes need stronger confirmation"
+            }
+            "Testing" => "responses must be tagged Testing",
+            _ => "any tag is accepted; counts as production",
         };
         ("environment", ENVIRONMENTS.to_vec(), form.environment, hint)
     } else {

@@ -267,7 +267,7 @@ fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
             ("user_group_id", Value::String(found)) if found == id.as_str() => {}
             ("user_group_id", _) => {
                 return Err(format!(
-                    "user_group_id must stay {id}; no other group is touched"
+                    "user_group_id must be {id}; you cannot change another group here"
                 ));
             }
             ("name" | "mapping" | "properties", Value::Null) => {}

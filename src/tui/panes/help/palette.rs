@@ -356,7 +356,7 @@ impl Help {
         let typed = self.typed.text().trim();
         let word = typed.split(' ').next().unwrap_or_default();
         if !self.is_palette {
-            return "No key; other words find more".into();
+            return "No key; try other words".into();
         }
         if self.typed.looks_secret() {
             return "No such command.".into();

@@ -357,7 +357,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "searching".into()
     } else if list.filter.text().is_empty() {
         let key = key(Action::OpenOrCreate);
-        format!("no groups known here: {key} opens or creates one")
+        format!("no groups in the directory: {key} opens or creates one")
     } else {
         let key = key(Action::Back);
         format!("nothing matches the filter: {key} clears it")

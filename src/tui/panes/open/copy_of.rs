@@ -109,7 +109,7 @@ impl CopyOf {
         let theme = context.theme;
         let enter = context.keys.key(Focus::Open, Action::Enter);
         let text = format!(
-            "Mapping and properties are copied into the form, the name is not. {enter} goes on; empty: no copy."
+            "Mapping and properties are copied into the form, the name is not. {enter} continues; empty: no copy."
         );
         page.text(&text, theme.dim());
         super::choices(page, &self.found, self.pick, context);

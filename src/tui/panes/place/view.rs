@@ -63,7 +63,7 @@ pub(super) fn draw(
                 None => "enter a group that this environment has returned before".into(),
             };
             page.text(&text, context.theme.title());
-            ("An API key on trial", Some(field))
+            ("Verify the API key", Some(field))
         }
         Stage::Reason(_) => {
             alarms(&mut page, pane, context);
@@ -123,7 +123,7 @@ fn choose(
     context: &Context,
 ) -> usize {
     let why = format!(
-        "Profile {}: {}. Nothing is sent, settled or written down before you say which environment it is.",
+        "Profile {}: {}. groupdesk sends and records nothing until you choose the environment.",
         profile(pane),
         question.reason()
     );
@@ -234,8 +234,8 @@ fn trial(page: &mut TextPage, pane: &PlacePane) {
         return;
     };
     let text = format!(
-        "The API key of profile {profile} is new at place {place}. Nothing is sent with it but the reading of one group that \
-         you name: the token that comes back must be one that {place} has seen. Any other takes the binding back."
+        "The API key of profile {profile} is new for place {place}. To verify it, groupdesk reads one group that you name and \
+         sends nothing else. If {place} has never seen the token that comes back, the binding is undone."
     );
     page.text(&text, Style::new());
     page.text(
@@ -249,8 +249,8 @@ fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
         return;
     };
     let text = format!(
-        "An answer contradicted place {place}. No group of it is read, changed or settled until a person has looked \
-         into it and says what was found."
+        "A response contradicted place {place}. Its groups are not read, changed or settled until somebody investigates and \
+         records what they found."
     );
     page.text(&text, Style::new());
     page.blank();

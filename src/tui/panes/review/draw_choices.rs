@@ -31,7 +31,7 @@ pub(super) fn write(
         page.field(LABEL, &text, theme.ok(), "");
     } else if merge.conflicts.is_empty() && merge.left_out.is_empty() {
         let text = format!(
-            "read {read}: it already holds your {}, by your request or by someone else's",
+            "read {read}: it already has your {}, by your request or by someone else's",
             labels(&merge.agreed)
         );
         page.field(LABEL, &text, theme.ok(), "");
@@ -48,7 +48,7 @@ pub(super) fn write(
             page.field("", &text, theme.dim(), "");
         }
         if !merge.left_out.is_empty() {
-            let text = format!("Yours leaves out: {}", labels(&merge.left_out));
+            let text = format!("Yours omits: {}", labels(&merge.left_out));
             page.field("", &text, theme.dim(), "");
         }
     }

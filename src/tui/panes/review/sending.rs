@@ -42,7 +42,7 @@ impl Review {
     pub(super) fn ask(&mut self, context: &Context) {
         let what = match self.words(context) {
             None => self.what(context),
-            Some(_) => format!("{}, after words that you type", self.what(context)),
+            Some(_) => format!("{}, after a phrase that you type", self.what(context)),
         };
         self.confirm
             .raise(Level::Key, self.confirmation.guard.clone());
@@ -56,7 +56,7 @@ impl Review {
         let confirm = Confirm::new(places, level, self.confirmation.guard.clone());
         let asked = Asked {
             title: "Confirm",
-            text: format!("Typing the words {}.", self.what(context)),
+            text: format!("Type {}.", self.what(context)),
             confirm: confirm.of("", words),
             then: Then::Below,
         };

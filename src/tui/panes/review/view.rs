@@ -39,9 +39,9 @@ pub(super) fn draw(
         (true, Page::Difference) => "Review: new group",
         (true, Page::Json) => "Review: new group, as JSON",
         (true, Page::Curl) => "Review: new group, as curl",
-        (false, Page::Difference) => "Review: an update",
-        (false, Page::Json) => "Review: an update, as JSON",
-        (false, Page::Curl) => "Review: an update, as curl",
+        (false, Page::Difference) => "Review: update",
+        (false, Page::Json) => "Review: update, as JSON",
+        (false, Page::Curl) => "Review: update, as curl",
     };
     let area = match request_width(review, area.width) {
         Some(right) => {
@@ -163,7 +163,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
             let text = format!("The request for a shell; {key} copies it, in one line");
             page.heading(&text);
             page.text(
-                "The API key is left out: put it into GROUPDESK_API_KEY.",
+                "Without the API key: set it in GROUPDESK_API_KEY.",
                 theme.dim(),
             );
             page.blank();
@@ -232,22 +232,21 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             UnsafeUpdate::PartialChange { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
-                    "others may have changed the {field}, which cannot be read: all of it is replaced by the last known \
-                     value{from}, with your change in it"
+                    "groupdesk cannot read the {field}, and others may have changed it: this replaces all of it with the last \
+                     known value{from} plus your change"
                 )
             }
             UnsafeUpdate::NotStated { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
-                    "nobody has said what the service does with a {field} that is left out: it is sent along as last \
-                     known{from}"
+                    "it is unknown what the service does if {field} is left out: the last known value{from} is sent"
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(
                 "omitting the {field} would clear it, and its value is unknown here: fill it in as well"
             ),
             UnsafeUpdate::Uncertain { .. } => format!(
-                "the {field} may have been changed by what is open above: fill it in as well, or close that with a reason"
+                "the open change above may have changed the {field}: fill it in as well, or close that change with a reason"
             ),
         };
         page.field(&format!("! {field}"), &text, theme.warning(), "");
@@ -285,7 +284,7 @@ fn write_unchanged(review: &Review, page: &mut TextPage, context: &Context) {
     let unchanged = review.plan.unchanged.iter();
     for field in unchanged.filter(|one| !one.is_read && !has_objection(one.field)) {
         let name = field.field.as_str();
-        let text = format!("Sent along as last known: {}", context.moment(field.at));
+        let text = format!("Sent again as last known: {}", context.moment(field.at));
         page.field(name, &text, theme.dim(), "");
     }
 }

@@ -172,12 +172,12 @@ impl TokenPane {
             matches!(&self.hand_off_progress, HandOffProgress::Ended(handed) if handed.is_done());
         match &self.hand_off_progress {
             HandOffProgress::Later | HandOffProgress::Running(_) => {
-                "The hand-off takes it to where dashboards are rendered. Leaving this screen does not stop it.".into()
+                "The hand-off delivers it to your dashboards. Leaving this screen does not stop it."
+                    .into()
             }
             _ if has_arrived => {
                 format!(
-                    "It has arrived. {copy} copies it, {write} writes it to a new 0600 file; \
-                     else it is kept nowhere on this machine."
+                    "Delivered. {copy} copies it, {write} saves it to a new 0600 file; otherwise this machine does not keep it."
                 )
             }
             _ => {

@@ -123,7 +123,7 @@ fn text_page(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 page.blank();
             }
             let key = context.keys.key(Focus::Token, Action::Refresh);
-            let text = format!("{key} reads the group: only that tells which token is current.");
+            let text = format!("{key} reads the group: only that shows which token is current.");
             page.text(&text, context.theme.dim());
         }
     }
@@ -154,7 +154,7 @@ fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
         Some(last) => {
             let since = context.moment(last.at);
             match &last.by {
-                Some(by) => format!("{since} by {by}, as known here"),
+                Some(by) => format!("{since} by {by}, according to the directory"),
                 None => format!("changed outside, noticed {since}"),
             }
         }
@@ -219,7 +219,7 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
         ending => ending.as_str().replace('_', " ").to_uppercase(),
     };
     let answer = format!(
-        "answered {} in {} ms",
+        "responded {} in {} ms",
         done.status,
         done.latency.as_millis()
     );
@@ -228,8 +228,8 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
         (_, true) => "confirming",
         (Ending::Confirmed, false) => "confirmed",
         (Ending::Recovered, false) => {
-            "the answer was lost; reading the group shows a new token: rotated by this call or by someone else. \
-             If the old one leaked, rotate again"
+            "the response was lost; a read shows a new token: rotated by this call or by someone else. If the old one leaked, \
+             rotate again"
         }
         (Ending::Superseded, false) => {
             "rotated, and someone rotated again after this: the token below is theirs"

@@ -419,7 +419,7 @@ impl App {
             | Outcome::Proof(_)
             | Outcome::HandedOff(None) => {}
             Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
-                let text = format!("The answer about the place is kept{place}");
+                let text = format!("The place of the profile is recorded{place}");
                 self.context.say(Severity::Done, text);
             }
         }

@@ -72,7 +72,7 @@ impl App {
         if let Some(first) = open.first() {
             let key = self.context.keys.key(Focus::List, Action::Rotations);
             let text = format!(
-                "UNKNOWN: {}, {}: {}. {key} shows {}; do not rotate",
+                "UNKNOWN: {}, {}: {}. Press {key} to see {}; do not rotate",
                 rotations(open.len()),
                 first.row.user_group_id,
                 first.why,
@@ -95,7 +95,7 @@ impl App {
             let messages = &mut self.context.messages;
             messages.resolve_condition(now, Condition::OpenChanges);
             self.context
-                .say(Severity::Done, "Every open change is settled");
+                .say(Severity::Done, "All open changes are settled");
             return;
         };
         let key = self.context.keys.key(Focus::List, Action::Attention);

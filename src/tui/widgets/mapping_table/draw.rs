@@ -97,7 +97,7 @@ impl MappingTable {
         let text = if self.is_known() {
             format!("no rows; {} adds one", keys.add)
         } else {
-            "unknown here; without rows it is left as it is".into()
+            "unknown; stays unchanged unless you add rows".into()
         };
         Some((text, false))
     }

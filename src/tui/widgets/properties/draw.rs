@@ -120,7 +120,7 @@ impl PropertyRows {
         let text = if self.is_known {
             format!("no properties; {} adds one", keys.add)
         } else {
-            "unknown here; without rows they are left as they are".into()
+            "unknown; without rows they stay unchanged".into()
         };
         Some((text, theme.dim()))
     }
