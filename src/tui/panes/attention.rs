@@ -349,9 +349,10 @@ fn say_hidden(until: Option<Timestamp>, context: &mut Context) {
 }
 
 fn is_free(page: &AttentionPage) -> Can {
-    match page.working.is_waiting() {
-        true => Err("a row is being read".into()),
-        false => Ok(None),
+    if page.working.is_waiting() {
+        Err("a row is being read".into())
+    } else {
+        Ok(None)
     }
 }
 

@@ -275,7 +275,7 @@ fn describe(page: &mut TextPage, row: &Row, context: &Context) {
         let label = if at == 0 { "steps" } else { "" };
         let reason = step.reason.as_ref().filter(|_| step.reason != entry.reason);
         let said = reason.into_iter().chain(&step.note);
-        let note: String = said.map(|text| format!(": {text}")).collect();
+        let note = said.fold(String::new(), |note, text| note + ": " + text);
         let word = step.ending.as_str().replace('_', " ");
         let when = format!("{} by {}", context.whole_time(step.at), step.by);
         let text = format!("{} {word}{note}", step.operation.as_str());

@@ -182,8 +182,8 @@ impl Rows for Rotations {
 
 /// Must agree with the state machine.
 fn can_abandon(page: &RotationsPage, context: &Context) -> Can {
-    let can = |row: &&RotationRow| row.rotation.step(Event::Abandon, Duration::ZERO).is_ok();
-    if page.selected(context).filter(can).is_none() {
+    let can = |row: &RotationRow| row.rotation.step(Event::Abandon, Duration::ZERO).is_ok();
+    if !page.selected(context).is_some_and(can) {
         return Err("only an open rotation, or a conflict, can be closed".into());
     }
     let forbidden = context.why_forbidden(Guarded::Abandon);

@@ -322,7 +322,7 @@ impl JobSpec {
         match (&self.group, not) {
             (Some(id), Some(not)) => {
                 let mut letters = why.chars();
-                let first = letters.next().map(|letter| letter.to_lowercase());
+                let first = letters.next().map(char::to_lowercase);
                 let first: String = first.into_iter().flatten().collect();
                 format!(
                     "\"{}\" NOT {not}: {first}{}",

@@ -45,9 +45,10 @@ impl<R: Rows> ListPage<R> {
 
     fn nothing_matches(&self) -> String {
         // A text that may be a token is shown nowhere.
-        let filter = match self.filter.is_hidden() {
-            true => "Nothing matches the filter".to_owned(),
-            false => format!("Nothing matches \"{}\"", self.filter.text().trim()),
+        let filter = if self.filter.is_hidden() {
+            "Nothing matches the filter".to_owned()
+        } else {
+            format!("Nothing matches \"{}\"", self.filter.text().trim())
         };
         match R::TESTS {
             [] => filter,
