@@ -75,6 +75,9 @@ fn quitting() -> Scene {
 /// A confirmation, and the words where words are asked for.
 type Case = (&'static str, fn() -> Scene, Focus, &'static str);
 
+/// The same, however it is reached.
+type AnyCase = (String, Box<dyn Fn() -> Scene>, Focus, &'static str);
+
 /// Those that no script in [`PLACES`] reaches, or not in each of their forms.
 #[rustfmt::skip] // A table: one case per line.
 const OTHERS: [Case; 13] = [
@@ -109,8 +112,8 @@ const REASONS: [Focus; 4] = [
 ];
 
 /// Every confirmation: its name, how it is reached, its place, and its words.
-fn cases() -> Vec<(String, Box<dyn Fn() -> Scene>, Focus, &'static str)> {
-    let mut cases: Vec<(String, Box<dyn Fn() -> Scene>, Focus, &'static str)> = Vec::new();
+fn cases() -> Vec<AnyCase> {
+    let mut cases: Vec<AnyCase> = Vec::new();
     for (script, focus) in PLACES {
         let open = move || walked(TESTING, script);
         if open().app.top().confirm().is_some() && !REASONS.contains(&focus) {

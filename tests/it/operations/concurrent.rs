@@ -46,7 +46,7 @@ async fn two_handles_at_once_send_one_request() {
     let scene = Scene::new().await;
     let li = scene.installation().by(LI).operations();
     for round in 1..=20 {
-        let (done, failure) = race(&scene, &li).await;
+        let (done, failure) = Box::pin(race(&scene, &li)).await;
         assert_eq!(done.ending, Ending::Rotated);
         assert!(is_loser(&failure), "{failure:?}");
         assert_eq!(scene.proxy.count("POST"), round);
@@ -67,7 +67,7 @@ async fn two_processes_at_once_send_one_request() {
     let other = Directory::open(&file).expect("a second opening");
     let li = scene.installation().by(LI).on(&other).operations();
     for round in 1..=20 {
-        let (done, failure) = race(&scene, &li).await;
+        let (done, failure) = Box::pin(race(&scene, &li)).await;
         assert_eq!(done.ending, Ending::Rotated);
         assert!(is_loser(&failure), "{failure:?}");
         assert_eq!(scene.proxy.count("POST"), round);
