@@ -64,7 +64,7 @@ macro_rules! panes {
 panes! {
     Welcome(welcome::Welcome),
     Connect(Box<connect::Connect>),
-    List(list::List),
+    List(Box<list::List>),
     Group(group::Group),
     Compare(Box<compare::Compare>),
     Edit(Box<GroupForm>),

@@ -55,31 +55,31 @@ fn compare_or_write(name: &str, screen: &Buffer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list() {
-    picture("list", Side::Production, "<down><down>").await;
+    Box::pin(picture("list", Side::Production, "<down><down>")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn edit() {
     let script = "e<tab><right><enter><end>9<enter><down>Da55<tab>66<enter>";
-    picture("edit", Side::Testing, script).await;
+    Box::pin(picture("edit", Side::Testing, script)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn review() {
-    picture(
+    Box::pin(picture(
         "review",
         Side::Production,
         "e<end> plc<tab><right><enter><end>9<enter><ctrl-s>",
-    )
+    ))
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rotated() {
-    picture(
+    Box::pin(picture(
         "rotated",
         Side::Production,
         "tT<shift-tab>leaked in a ticket<tab>acme-eu<enter>",
-    )
+    ))
     .await;
 }

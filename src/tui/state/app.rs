@@ -80,7 +80,7 @@ impl App {
             if context.hands_off_to().is_some() {
                 context.start(Job::PendingHandOffs);
             }
-            Pane::List(list)
+            Pane::List(Box::new(list))
         } else {
             Pane::Welcome(Welcome { config_file })
         };
@@ -420,7 +420,7 @@ impl App {
         if self.context.hands_off_to().is_some() {
             self.context.start(Job::PendingHandOffs);
         }
-        self.stack = vec![Pane::List(list)];
+        self.stack = vec![Pane::List(Box::new(list))];
         if let Some(profile) = self.context.profile() {
             let text = format!("Now in {} ({})", profile.name, profile.environment_word());
             self.context.say(Severity::Info, text);

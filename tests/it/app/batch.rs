@@ -82,7 +82,7 @@ pub(super) fn ended(
 ) -> BatchEvent {
     let (outcome, note) = match standing {
         ItemStatus::Confirmed => ("confirmed", None),
-        ItemStatus::Unknown => ("unknown", Some("the answer was lost".to_owned())),
+        ItemStatus::Unknown => ("unknown", Some("the response was lost".to_owned())),
         _ => ("not_applied", Some("the service refused it".to_owned())),
     };
     BatchEvent::Ended(Box::new(Ended {

@@ -229,17 +229,17 @@ async fn forget_drafts(world: &World) {
 
 #[tokio::test]
 async fn a_pasted_token_is_shown_and_kept_nowhere() {
-    enter_everywhere(How::Pasted).await;
+    Box::pin(enter_everywhere(How::Pasted)).await;
 }
 
 #[tokio::test]
 async fn a_token_pasted_without_brackets_is_shown_and_kept_nowhere() {
-    enter_everywhere(How::AtOnce).await;
+    Box::pin(enter_everywhere(How::AtOnce)).await;
 }
 
 #[tokio::test]
 async fn a_token_that_is_typed_is_shown_and_kept_nowhere() {
-    enter_everywhere(How::KeyByKey).await;
+    Box::pin(enter_everywhere(How::KeyByKey)).await;
 }
 
 /// What guards a field sees it only if the pane names it.
@@ -275,7 +275,7 @@ async fn a_token_is_kept_nowhere_in_places_with_a_history() {
         for how in [How::Pasted, How::AtOnce, How::KeyByKey] {
             let scene = Scene::new().await;
             let whole = scene.tokens[0].clone();
-            let mut reached = reach(&scene, focus).await;
+            let mut reached = Box::pin(reach(&scene, focus)).await;
             println!("{focus:?}, {how:?}");
             let console = &mut reached.console;
             assert_eq!(console.runner.app.top().focus(), focus);

@@ -115,17 +115,21 @@ async fn no_save_replaces_what_another_console_typed_and_each_is_told_of_the_oth
         assert_eq!(save("ana", "a2", 2, Some(1)).await, DraftSaved::Kept);
         assert_eq!(names().await, ["a2"]);
         // The clocks of a team do not decide; in a file the newer one becomes that of the group.
-        let beside = |other| match is_team {
-            true => DraftSaved::Overtaken(other),
-            false => DraftSaved::Replaced(other),
+        let beside = |other| {
+            if is_team {
+                DraftSaved::Overtaken(other)
+            } else {
+                DraftSaved::Replaced(other)
+            }
         };
         let saved = save(second_by, "b1", 3, None).await;
         assert_eq!(saved, beside(told("ana", 2)));
         assert_eq!(names().await, ["a2", "b1"]);
         let saved = save("ana", "a3", 4, Some(2)).await;
-        match is_team {
-            true => assert_eq!(saved, DraftSaved::Kept),
-            false => assert_eq!(saved, beside(told(second_by, 3))),
+        if is_team {
+            assert_eq!(saved, DraftSaved::Kept);
+        } else {
+            assert_eq!(saved, beside(told(second_by, 3)));
         }
         let saved = save(second_by, "b2", 5, Some(3)).await;
         assert_eq!(saved, beside(told("ana", 4)));

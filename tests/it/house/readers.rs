@@ -71,7 +71,7 @@ fn is_outside(file: &str) -> bool {
 
 /// Of a module with a folder.
 fn is_below(file: &str, folder: &str) -> bool {
-    !folder.ends_with(".rs")
+    std::path::Path::new(folder).extension().is_none()
         && file
             .strip_prefix(folder)
             .is_some_and(|rest| rest.starts_with(['/', '.']))

@@ -143,7 +143,7 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
         ));
     }
     if counts.not_started > 0 {
-        lines.push(format!("to resume: {} {number}", RESUME));
+        lines.push(format!("to resume: {RESUME} {number}"));
     }
     lines.join("\n")
 }
