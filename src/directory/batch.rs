@@ -10,6 +10,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
         group::UserGroupId,
+        handoff::HandOff,
         history::Ending,
         mutation,
         rotation::State,
@@ -127,6 +128,10 @@ pub struct BatchItem {
     pub note: Option<String>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
+    /// Where the hand-off of its new token stands.
+    pub handoff: HandOff,
+    /// Why its outcome was unknown at first, if it was.
+    pub cause: Option<String>,
 }
 
 /// The update of an item, and its current state in the journal.
@@ -150,6 +155,14 @@ impl BatchItem {
             "updated"
         } else {
             "rotated"
+        }
+    }
+
+    /// What was observed, the first cause before the last observation.
+    pub fn story(&self) -> Option<String> {
+        match (&self.cause, &self.note) {
+            (Some(cause), Some(note)) if cause != note => Some(format!("{cause}; then {note}")),
+            (cause, note) => note.clone().or(cause.clone()),
         }
     }
 

@@ -26,6 +26,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, Rules},
         group::UserGroupId,
+        handoff::HandOffState,
         token::Fingerprint,
     },
 };
@@ -66,6 +67,8 @@ pub struct Ended {
     pub fingerprint: Option<Fingerprint>,
     /// Why it did not end as requested.
     pub note: Option<String>,
+    /// Where the hand-off of the new token stands.
+    pub handoff: HandOffState,
     pub warnings: Vec<Warning>,
     /// The answer came from another environment than the profile expects (hazard 11).
     pub wrong_environment: bool,

@@ -74,11 +74,11 @@ panes! {
     History(Box<history::HistoryPage>),
     Open(open::Open),
     Help(help::Help),
-    Profiles(profiles::Profiles),
+Profiles(Box<profiles::ProfilesPage>),
     Question(question::Question),
     Messages(Box<messages::MessagesPage>),
     Requests(Box<inspector::RequestsPage>),
-    CopyMenu(copy_menu::CopyMenu),
+    CopyMenu(Box<copy_menu::CopyMenu>),
     Export(export::Export),
     Note(Box<note::NotePane>),
     Views(Box<views::ViewsPane>),
@@ -115,7 +115,10 @@ impl Pane {
             PaneRequest::Token(group) => {
                 Self::Token(Box::new(token::TokenPane::open(&group, context)))
             }
-            PaneRequest::CopyMenu(group) => Self::CopyMenu(copy_menu::CopyMenu::of(&group)),
+            PaneRequest::CopyMenu(group) => {
+                let page = ListPage::open(copy_menu::Copies::of(&group), context);
+                Self::CopyMenu(Box::new(page))
+            }
             PaneRequest::Export(ids, which) => {
                 Self::Export(export::Export::of(ids, which, context))
             }

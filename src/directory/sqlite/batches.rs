@@ -132,7 +132,10 @@ const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
 
 const ITEMS: &str = "\
 SELECT i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i.outcome), \
- COALESCE(r.note, m.note, i.note), r.previous, r.fingerprint, i.mutation_id, m.state, i.edit \
+ COALESCE(r.note, m.note, i.note), r.previous, r.fingerprint, i.mutation_id, m.state, i.edit, \
+ r.handoff, r.handoff_exit, r.handoff_note, \
+ (SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' AND e.note IS NOT NULL \
+  ORDER BY e.seq LIMIT 1) \
 FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1 ORDER BY i.position";
 

@@ -236,8 +236,10 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
         word(row, 3, State::parse)?,
         word(row, 4, Ending::parse)?,
         word(row, 9, mutation::State::parse)?,
+        word(row, 11, HandOffState::parse)?,
     );
-    let (Some(user_group_id), Some(state), Some(ending), Some(update)) = parts else {
+    let (Some(user_group_id), Some(state), Some(ending), Some(update), Some(handoff)) = parts
+    else {
         return Ok(None);
     };
     let id: Option<i64> = row.get(8)?;
@@ -260,6 +262,12 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
         note: row.get(5)?,
         previous: fingerprint(row, 6)?,
         fingerprint: fingerprint(row, 7)?,
+        handoff: HandOff {
+            state: handoff.unwrap_or_default(),
+            exit: row.get(12)?,
+            note: row.get(13)?,
+        },
+        cause: row.get(14)?,
     }))
 }
 

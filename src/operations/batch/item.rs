@@ -10,6 +10,7 @@ use crate::{
     directory::{BatchItem, RotationId, RotationRow},
     domain::{
         batch::{Counts, ItemStatus},
+        handoff::HandOffState,
         history::Ending,
         rotation::State,
     },
@@ -68,6 +69,7 @@ impl Outcome {
                 previous: item.previous,
                 fingerprint: item.fingerprint,
                 note: None,
+                handoff: HandOffState::None,
                 warnings: Vec::new(),
                 wrong_environment: false,
                 settled: false,
@@ -225,6 +227,9 @@ impl ItemContext {
         outcome.ended.rotation = done.rotation;
         outcome.ended.previous = done.previous_fingerprint;
         outcome.ended.fingerprint = done.token.as_ref().map(|token| fingerprinter.of(token));
+        outcome.ended.handoff = handed
+            .as_ref()
+            .map_or_else(HandOffState::default, |handed| handed.handoff.state);
         outcome.ended.note = handed.filter(|handed| !handed.is_done()).map(|handed| {
             let why = handed.handoff.note.unwrap_or_default();
             format!("the hand-off is {}: {why}", handed.handoff.state.as_str())

@@ -136,7 +136,8 @@ impl Operations {
     }
 
     /// The places of these profiles, each once, each with the profile that represents it: `first` if possible,
-    /// otherwise the first in order. No API key is read.
+    /// otherwise the first in order. As in [`Operations::place`], a
+    /// key that is unknown at the address has none.
     pub(crate) async fn each_place(
         all: &[Self],
         first: usize,
@@ -147,9 +148,8 @@ impl Operations {
             .partition(|(index, _)| *index == first);
         let mut found: Vec<(usize, &Self, PlaceId)> = Vec::new();
         for (index, operations) in mine.into_iter().chain(others) {
-            if let Some(place) = operations.place_by_name().await?
-                && found.iter().all(|(.., known)| *known != place)
-            {
+            let place = operations.place().await?;
+            if place != PlaceId::NONE && found.iter().all(|(.., known)| *known != place) {
                 found.push((index, operations, place));
             }
         }

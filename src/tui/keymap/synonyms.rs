@@ -109,11 +109,11 @@ pub const IMPOSSIBLE: [(&str, &str, &str); 3] = [
     (
         "undo a rotation",
         "restore revert old token back",
-        "the old token stays invalid; rotate again for another one",
+        "the old token stays invalid",
     ),
     (
         "change the ID of a group",
         "rename id move",
-        "the service cannot change an ID; create a group with the new one",
+        "the service cannot change an ID",
     ),
 ];

@@ -56,6 +56,8 @@ pub trait Rows: Debug + Sized + 'static {
     const HAS_SCOPE: bool = false;
     /// While the cursor is on the first row, it stays there when rows are added above.
     const FOLLOWS_FIRST: bool = false;
+    /// The page is a box of this width above the page below, with a line of text per row.
+    const BOX: Option<u16> = None;
     /// What the status says while something that was started here works on a row.
     const WORKING: Option<&'static str> = Some("checking (reads only)");
     /// Closes the page, beside the key for Back.
@@ -92,7 +94,14 @@ pub trait Rows: Debug + Sized + 'static {
     fn more_words(_row: &Self::Row, _context: &Context) -> String {
         String::new()
     }
-    fn columns(&self, is_wide: bool) -> Vec<Col<Self::Row>>;
+    /// The columns; a page in a box or with rows of its own kind has none.
+    fn columns(&self, _is_wide: bool) -> Vec<Col<Self::Row>> {
+        Vec::new()
+    }
+    /// The row as a line of a box, behind the sign of the cursor.
+    fn line(_row: &Self::Row, _context: &Context) -> String {
+        String::new()
+    }
     fn commands() -> &'static [Command<ListPage<Self>>];
     /// What stands above the rows.
     fn heading(&self) -> Cow<'static, str> {
@@ -103,7 +112,9 @@ pub trait Rows: Debug + Sized + 'static {
         format!("{shown} of {all}")
     }
     /// What to say, and to do, if there is no row at all.
-    fn when_empty(&self, context: &Context) -> String;
+    fn when_empty(&self, _context: &Context) -> String {
+        String::new()
+    }
     /// What to say if there are rows, but the choices of the page leave none.
     fn when_none_shown(page: &ListPage<Self>, context: &Context) -> String {
         let key = |action| context.keys.key(Self::PLACE, action);
@@ -210,6 +221,13 @@ impl<R: Rows> ListPage<R> {
     #[must_use]
     pub fn of_all(mut self) -> Self {
         self.is_of_all = true;
+        self
+    }
+
+    /// Begins on this row.
+    #[must_use]
+    pub fn on(mut self, key: R::Key) -> Self {
+        self.on = Some(key);
         self
     }
 
@@ -491,6 +509,10 @@ impl<R: Rows> View for ListPage<R> {
 
     fn journal_changed(&mut self, context: &mut Context) {
         self.reload(context);
+    }
+
+    fn is_overlay(&self) -> bool {
+        R::BOX.is_some()
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

@@ -1,33 +1,28 @@
 //! The parts of a group that can be copied; none is secret.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
 use serde_json::Value;
 
-use super::View;
 use crate::{
     domain::{change::DesiredFields, known::KnownGroup},
     operations::{request, request_json},
+    search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
+        kit::list_page::{Command, ListPage, Rows},
         state::context::{Context, Navigation},
-        widgets::{
-            boxes::{choice, popup},
-            paint,
-            scroll::Cursor,
-        },
     },
 };
 
 #[derive(Debug)]
-pub struct CopyMenu {
-    items: Vec<(&'static str, String)>,
-    cursor: Cursor,
+pub struct Copies {
+    items: Vec<Item>,
 }
 
-impl CopyMenu {
+/// What it is, and its text.
+type Item = (&'static str, String);
+pub type CopyMenu = ListPage<Copies>;
+
+impl Copies {
     pub fn of(group: &KnownGroup) -> Self {
         let mut items = vec![("user group id", group.id.as_str().to_owned())];
         if let Some(known) = &group.name {
@@ -50,50 +45,50 @@ impl CopyMenu {
         }
         let all = request_json(&request(&group.id, &DesiredFields::of(group)));
         items.push(("all as JSON", all));
-        Self {
-            items,
-            cursor: Cursor::default(),
-        }
+        Self { items }
     }
 }
 
-impl View for CopyMenu {
-    fn focus(&self) -> Focus {
-        Focus::CopyMenu
+impl Rows for Copies {
+    type Row = Item;
+    type Key = &'static str;
+    const PLACE: Focus = Focus::CopyMenu;
+    const TITLE: &'static str = "Copy";
+    const ROW: &'static str = "part";
+    const TESTS: &'static [RowTest] = &[];
+    const BOX: Option<u16> = Some(60);
+    const CLOSE: Action = Action::CopyMenu;
+
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Item> {
+        self.items.iter().collect()
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Copy".into()
+    fn key(row: &Item) -> &'static str {
+        row.0
     }
 
-    fn act(&mut self, action: Action, context: &mut Context) {
-        if self.cursor.act(action, self.items.len(), 0) {
-            return;
-        }
-        match action {
-            Action::Enter => {
-                let (what, text) = &self.items[self.cursor.at];
-                context.copy(what, text);
+    fn facts(_row: &Item) -> RowFacts<'_> {
+        RowFacts::default()
+    }
+
+    fn line((what, text): &Item, _context: &Context) -> String {
+        format!(" {what:<20}{text}")
+    }
+
+    fn commands() -> &'static [Command<CopyMenu>] {
+        &[Command {
+            action: Action::Enter,
+            can: CopyMenu::needs_row,
+            run: |page, context| {
+                if let Some((what, text)) = page.selected(context).cloned() {
+                    context.copy(what, &text);
+                }
                 context.navigate(Navigation::Pop);
-            }
-            Action::Back | Action::CopyMenu => context.navigate(Navigation::Pop),
-            _ => {}
-        }
+            },
+        }]
     }
 
-    fn is_overlay(&self) -> bool {
-        true
-    }
-
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let size = (60, self.items.len() as u16 + 2);
-        let inner = popup(buffer, area, size, "Copy", context.theme);
-        for (index, (what, text)) in self.items.iter().enumerate() {
-            let here = index == self.cursor.at;
-            let row = paint::row(inner, index as u16);
-            let text = format!("{what:<20}{text}");
-            choice(buffer, row, here, &text, context.theme);
-        }
-        None
+    fn status(_page: &CopyMenu, _context: &Context) -> String {
+        String::new()
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, Whole},
+        kit::list_page::{Can, Command, ListPage, Rows, Whole},
         state::{context::Context, exchanges::Exchange, notices::Notice},
         widgets::{
             boxes::{page as page_box, severity_style},
@@ -54,10 +54,6 @@ impl Rows for Messages {
 
     fn more_words(row: &Notice, _context: &Context) -> String {
         row.text.clone()
-    }
-
-    fn columns(&self, _is_wide: bool) -> Vec<Col<Notice>> {
-        Vec::new()
     }
 
     fn commands() -> &'static [Command<MessagesPage>] {

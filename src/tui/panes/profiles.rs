@@ -1,99 +1,80 @@
 //! Choosing the environment to work in.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
-
-use super::View;
-use crate::tui::{
-    keymap::{Action, Focus},
-    state::{
-        context::{Context, Navigation},
-        message::ProfileIndex,
-        navigation::PaneRequest,
+use crate::{
+    config::profile::Profile,
+    search::{RowFacts, RowTest},
+    tui::{
+        keymap::{Action, Focus},
+        kit::list_page::{Command, ListPage, Rows},
+        state::{
+            context::{Context, Navigation},
+            message::ProfileIndex,
+            navigation::PaneRequest,
+        },
     },
-    widgets::{boxes::popup, paint, scroll::Cursor},
 };
 
 #[derive(Debug)]
-pub struct Profiles {
-    cursor: Cursor,
-}
+pub struct Profiles;
 
-impl Profiles {
-    pub fn new(context: &Context) -> Self {
-        Self {
-            cursor: Cursor::new(context.current.0),
-        }
-    }
-}
+pub type ProfilesPage = ListPage<Profiles>;
 
-impl View for Profiles {
-    fn focus(&self) -> Focus {
-        Focus::Profiles
-    }
+impl Rows for Profiles {
+    type Row = Profile;
+    type Key = String;
+    const PLACE: Focus = Focus::Profiles;
+    const TITLE: &'static str = "Profiles";
+    const ROW: &'static str = "profile";
+    const TESTS: &'static [RowTest] = &[];
+    const BOX: Option<u16> = Some(76);
+    const CLOSE: Action = Action::Profiles;
 
-    fn title(&self, _context: &Context) -> String {
-        "Profiles".into()
+    fn all<'a>(&'a self, context: &'a Context) -> Vec<&'a Profile> {
+        context.profiles.iter().collect()
     }
 
-    fn act(&mut self, action: Action, context: &mut Context) {
-        if self.cursor.act(action, context.profiles.len(), 0) {
-            return;
-        }
-        match action {
-            Action::Enter => {
-                context.navigate(Navigation::Pop);
-                context.navigate(Navigation::SwitchTo(ProfileIndex(self.cursor.at)));
-            }
-            Action::Connect => {
-                context.navigate(Navigation::Replace(PaneRequest::Connect));
-            }
-            Action::Back | Action::Profiles => context.navigate(Navigation::Pop),
-            _ => {}
-        }
+    fn key(row: &Profile) -> String {
+        row.name.clone()
     }
 
-    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        match action {
-            Action::Connect if !context.can_connect => Some("not in the demo".into()),
-            Action::Refresh => Some("nothing to read".into()),
-            _ => None,
-        }
+    fn facts(_row: &Profile) -> RowFacts<'_> {
+        RowFacts::default()
     }
 
-    fn is_overlay(&self) -> bool {
-        true
+    fn line(row: &Profile, context: &Context) -> String {
+        let is_current = context.profile().is_some_and(|here| here.name == row.name);
+        format!(
+            "{} {:<16} {:<14} {}{}",
+            if is_current { "*" } else { " " },
+            row.name,
+            row.environment_word(),
+            row.url(),
+            if row.read_only { "  read-only" } else { "" }
+        )
     }
 
-    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let size = (76, context.profiles.len() as u16 + 2);
-        let inner = popup(buffer, area, size, "Profiles", context.theme);
-        let height = usize::from(inner.height);
-        let first = self.cursor.first(context.profiles.len(), height);
-        for (row, (index, profile)) in context
-            .profiles
-            .iter()
-            .enumerate()
-            .skip(first)
-            .take(height)
-            .enumerate()
-        {
-            let here = index == self.cursor.at;
-            let line = paint::row(inner, row as u16);
-            let (mark, style) = context.theme.choice(here);
-            buffer.set_style(line, style);
-            let current = if index == context.current.0 { "*" } else { " " };
-            let text = format!(
-                "{mark}{current} {:<16} {:<14} {}{}",
-                profile.name,
-                profile.environment_word(),
-                profile.url(),
-                if profile.read_only { "  read-only" } else { "" }
-            );
-            paint::line(buffer, line, &text, style, context.theme);
-        }
-        None
+    fn commands() -> &'static [Command<ProfilesPage>] {
+        &[
+            Command {
+                action: Action::Enter,
+                can: ProfilesPage::needs_row,
+                run: |page, context| {
+                    context.navigate(Navigation::Pop);
+                    context.navigate(Navigation::SwitchTo(ProfileIndex(page.at())));
+                },
+            },
+            Command {
+                action: Action::Connect,
+                can: |_, context| match context.can_connect {
+                    true => Ok(None),
+                    false => Err("not in the demo".into()),
+                },
+                run: |_, context| context.navigate(Navigation::Replace(PaneRequest::Connect)),
+            },
+        ]
+    }
+
+    fn status(_page: &ProfilesPage, _context: &Context) -> String {
+        String::new()
     }
 }

@@ -229,8 +229,11 @@ impl App {
             Action::Quit if self.stack.len() == 1 => self.quit(),
             Action::Quit => self.act(Action::Back),
             Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
-                let pane = Profiles::new(&self.context);
-                self.stack.push(Pane::Profiles(pane));
+                let mut page = ListPage::open(Profiles, &mut self.context);
+                if let Some(here) = self.context.profile() {
+                    page = page.on(here.name.clone());
+                }
+                self.stack.push(Pane::Profiles(Box::new(page)));
             }
             Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
                 self.context.messages.read_all();

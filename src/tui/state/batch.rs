@@ -15,6 +15,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemStatus, LastRun, Runner, RunnerState},
         group::UserGroupId,
+        handoff::HandOffState,
         token::Fingerprint,
     },
     operations::{
@@ -41,6 +42,8 @@ pub struct BatchRow {
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
     pub note: Option<String>,
+    /// Where the hand-off of the new token stands.
+    pub handoff: HandOffState,
 }
 
 impl BatchRow {
@@ -54,21 +57,49 @@ impl BatchRow {
             previous: None,
             fingerprint: None,
             note: None,
+            handoff: HandOffState::None,
         }
     }
 
     /// Takes over the state in the journal; returns whether it differs from the previous one.
     fn follow(&mut self, item: &BatchItem) -> bool {
-        if self.status == item.status() && self.outcome == item.outcome() {
+        let is_same = self.status == item.status() && self.outcome == item.outcome();
+        if is_same && self.handoff == item.handoff.state {
             return false;
+        }
+        let was_off = self.is_not_handed_off();
+        self.handoff = item.handoff.state;
+        if is_same {
+            // Its own note tells more than that of the journal, unless it is about the hand-off.
+            if was_off && !self.is_not_handed_off() {
+                self.note = item.story();
+            }
+            return true;
         }
         self.status = item.status();
         self.outcome = item.outcome();
         self.since = None;
         self.previous = item.previous;
         self.fingerprint = item.fingerprint;
-        self.note.clone_from(&item.note);
+        // The first cause stays, whatever a later read has found.
+        self.note = match (self.note.take(), &item.note) {
+            (Some(first), Some(note)) if !first.contains(note.as_str()) => {
+                Some(format!("{first}; then {note}"))
+            }
+            (Some(first), _) => Some(first),
+            (None, _) => item.story(),
+        };
+        if self.is_not_handed_off() {
+            let why = item.handoff.note.as_deref().unwrap_or_default();
+            self.note = Some(format!("the hand-off is {}: {why}", self.handoff.as_str()));
+        }
         true
+    }
+
+    /// Whether the new token is in place but has not arrived where it was to be handed off.
+    pub fn is_not_handed_off(&self) -> bool {
+        let is_done = matches!(self.status, ItemStatus::Confirmed | ItemStatus::Rotated);
+        is_done && matches!(self.handoff, HandOffState::Pending | HandOffState::Failed)
     }
 
     /// Sort rank in the table: what needs a person comes first, then what is in flight, done, and waiting.
@@ -77,6 +108,7 @@ impl BatchRow {
             ItemStatus::Unknown | ItemStatus::Conflict => 0,
             ItemStatus::NotApplied | ItemStatus::Abandoned => 1,
             ItemStatus::UnderWay => 2,
+            _ if self.is_not_handed_off() => 1,
             ItemStatus::Confirmed | ItemStatus::Rotated => 3,
             ItemStatus::NotStarted => 4,
         }
@@ -89,10 +121,8 @@ impl BatchRow {
             | ItemStatus::Unknown
             | ItemStatus::Conflict
             | ItemStatus::Abandoned => true,
-            ItemStatus::NotStarted
-            | ItemStatus::UnderWay
-            | ItemStatus::Confirmed
-            | ItemStatus::Rotated => false,
+            ItemStatus::Confirmed | ItemStatus::Rotated => self.is_not_handed_off(),
+            ItemStatus::NotStarted | ItemStatus::UnderWay => false,
         }
     }
 }
@@ -103,6 +133,9 @@ pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
     pub reason: Option<String>,
+    /// Who began it, if that was not the person here and now.
+    pub by: Option<String>,
+    pub started_at: Timestamp,
     pub kind: BatchKind,
     /// Known once the first event has arrived.
     pub batch: Option<BatchId>,
@@ -142,6 +175,8 @@ impl BatchRun {
             ticket,
             profile,
             reason,
+            by: None,
+            started_at: now,
             kind: BatchKind::Rotate,
             batch: None,
             rows: groups.iter().map(BatchRow::new).collect(),
@@ -184,6 +219,7 @@ impl BatchRun {
         );
         run.going_since = None;
         run.kind = batch.kind.clone();
+        run.by = Some(batch.by.clone());
         run.report = Some(Report {
             batch: batch.id,
             counts: batch.counts,
@@ -280,6 +316,12 @@ impl BatchRun {
         self.rows.iter().filter(|row| row.is_failed()).count()
     }
 
+    /// Number of groups whose new token has not arrived where it was to be handed off.
+    pub fn not_handed_off(&self) -> usize {
+        let rows = self.rows.iter();
+        rows.filter(|row| row.is_not_handed_off()).count()
+    }
+
     /// The groups that were certainly not changed.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
         let rows = self.rows.iter();
@@ -292,8 +334,12 @@ impl BatchRun {
     pub fn counts_in_words(&self) -> String {
         let counts = &self.counts;
         let parts = self.parts().map(|(_, text)| text);
+        let handed = match self.not_handed_off() {
+            0 => String::new(),
+            count => format!("; {count} not handed off"),
+        };
         format!(
-            "{} of {}",
+            "{} of {}{handed}",
             parts.collect::<Vec<_>>().join(", "),
             counts.planned()
         )
@@ -402,6 +448,7 @@ impl BatchRun {
         row.since = None;
         row.previous = ended.previous;
         row.fingerprint = ended.fingerprint;
+        row.handoff = ended.handoff;
         if ended.status != ItemStatus::NotStarted {
             row.took = Some(ended.took);
         }
@@ -431,7 +478,7 @@ impl BatchRun {
         let counts = self.counts;
         if counts.unknown > 0 {
             Severity::Unknown
-        } else if self.error.is_some() || counts.conflict > 0 {
+        } else if self.error.is_some() || counts.conflict > 0 || self.not_handed_off() > 0 {
             Severity::Error
         } else if self.failed() > 0 || counts.not_started > 0 {
             Severity::Warning

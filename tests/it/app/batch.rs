@@ -6,6 +6,7 @@ use groupdesk::{
     config::guard::Level,
     domain::{
         batch::{BatchKind, Counts, Halt, ItemStatus, StopCause},
+        handoff::{HandOff, HandOffState},
         rotation::State,
     },
     operations::{
@@ -94,6 +95,7 @@ pub(super) fn ended(
         previous: None,
         fingerprint: None,
         note,
+        handoff: HandOffState::None,
         warnings: Vec::new(),
         wrong_environment: false,
         settled: false,
@@ -273,6 +275,8 @@ pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
         note: None,
         previous: None,
         fingerprint: None,
+        handoff: HandOff::default(),
+        cause: None,
     };
     let all = ["acme-eu", "globex"].into_iter().zip(states);
     all.enumerate().map(item).collect()
@@ -308,7 +312,8 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     scene.answer_with(Outcome::Batch(Box::new(stands)));
     scene
         .shows("1 confirmed  1 not applied   all 2")
-        .shows("x not applied");
+        .shows("x not applied")
+        .shows("the answer was lost");
     assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
     scene.later(1).keys("F");
     let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
@@ -318,6 +323,46 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     };
     assert_eq!(*ids, [id("acme-eu")]);
     assert!(retries.is_some());
+}
+
+#[test]
+fn a_failed_hand_off_is_counted_sorted_up_and_among_the_failures() {
+    let (mut scene, ticket) = running(TESTING, WORDS);
+    let counts = Counts {
+        confirmed: 2,
+        ..Counts::default()
+    };
+    let with = |position, group, handoff| {
+        let BatchEvent::Ended(ended) = ended(position, group, ItemStatus::Confirmed, counts) else {
+            panic!("it ends")
+        };
+        BatchEvent::Ended(Box::new(Ended { handoff, ..*ended }))
+    };
+    let news = vec![
+        with(0, "acme-eu", HandOffState::Done),
+        with(1, "globex", HandOffState::Failed),
+    ];
+    scene.msg(Msg::BatchEvents(ticket, news));
+    let report = Report {
+        batch: BATCH,
+        counts,
+        halt: None,
+    };
+    scene.answer_with(Outcome::BulkEnded(report));
+    scene
+        .shows("2 confirmed  1 NOT handed off   all 2")
+        .shows("1 not handed off: f shows them, 0 hands off")
+        .hides("Finished");
+    scene.answer();
+    scene.shows("> x not handed off");
+    scene.keys("f");
+    scene.shows("x not handed off").hides("acme-eu");
+    // It was handed off elsewhere meanwhile.
+    let mut all = items([State::Confirmed, State::Confirmed]);
+    all[1].handoff.state = HandOffState::Done;
+    scene.later(5).keys("f");
+    scene.answer_with(Outcome::Batch(Box::new((stored(BATCH), all))));
+    scene.hides("x not handed off").hides("NOT handed off");
 }
 
 #[test]
@@ -436,6 +481,8 @@ fn the_report_holds_every_group_as_json_or_csv() {
     };
     let report: serde_json::Value = serde_json::from_str(report).expect("JSON");
     assert_eq!(report["planned"], 2);
+    assert_eq!(report["by"], "ana@bastion2");
+    assert_eq!(report["started_at"], BEGIN.to_string());
     assert_eq!(report["groups"][0]["outcome"], "not_applied");
     assert_eq!(report["groups"][1]["user_group_id"], "globex");
     scene.answer();
@@ -446,7 +493,7 @@ fn the_report_holds_every_group_as_json_or_csv() {
     };
     assert_has(
         report,
-        "acme-eu,not_applied,,,1240,the service refused it\r\n",
+        "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com",
     );
 }
 

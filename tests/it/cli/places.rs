@@ -121,9 +121,37 @@ async fn an_unknown_key_knows_nothing_and_sends_nothing_by_id() {
             assert_has(&ran.err, "--same-environment");
         }
         assert_eq!(stored_groups(&home), 1, "nothing was created");
+        // What waits at the place of the other key is not of this one.
+        leave_open(&home);
+        for (command, codes) in [
+            (&["attention"][..], [0, 7]),
+            (&["attention", "--all"], [0, 7]),
+        ] {
+            let ran = home.run(command).await;
+            let code = codes[usize::from(!from_variables)];
+            assert!(
+                [0, code].contains(&ran.code),
+                "{command:?}: {}{}",
+                ran.out,
+                ran.err
+            );
+            assert!(!ran.out.contains("only-live"), "{command:?}: {}", ran.out);
+        }
         home.set(name, &old);
+        let ran = home.run(&["attention"]).await;
+        assert!(ran.out.contains("only-live"), "{}{}", ran.out, ran.err);
         home.json(0, &["get", "only-live"]).await;
     }
+}
+
+/// An update whose answer was lost.
+fn leave_open(home: &Home) {
+    let directory = home.path(".local/share/groupdesk/directory.db");
+    let raw = rusqlite::Connection::open(directory).expect("a directory");
+    let begun = "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at, sent_at) \
+         SELECT place, user_group_id, 'update', 'unknown', 'li@desk', 'live', last_seen, last_seen FROM user_groups \
+         WHERE user_group_id = 'only-live'";
+    assert_eq!(raw.execute(begun, []).expect("SQL"), 1);
 }
 
 fn stored_groups(home: &Home) -> i64 {

@@ -52,6 +52,40 @@ async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
+    let world = a_world().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
+    console
+        .keys("<space>j<space>Trotate 2 in testing<enter>")
+        .await
+        .shows("2 NOT handed off")
+        .shows("x not handed off");
+    // The journal tells the same.
+    console.keys("<esc>5<enter>").await;
+    console
+        .shows("2 NOT handed off")
+        .shows("the hand-off is failed");
+    let file = world.folder().join("report.json");
+    console.keys("w<ctrl-u>").await;
+    console.paste(file.to_str().expect("a plain path")).await;
+    console.keys("<enter>").await;
+    let report = std::fs::read_to_string(&file).expect("written");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["not_handed_off"], 2);
+    assert_eq!(report["groups"][0]["handoff"], "failed");
+    assert_eq!(report["by"], "ana@bastion2");
+    for (field, begin) in [
+        ("service", "http://127."),
+        ("started_at", "2026-"),
+        ("written_at", "2026-"),
+    ] {
+        let text = report[field].as_str().unwrap_or_default();
+        assert!(text.starts_with(begin), "{field}: {report}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
     let world = a_world().await;
     let folder = tempfile::tempdir().expect("a folder");

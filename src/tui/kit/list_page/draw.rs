@@ -12,7 +12,7 @@ use super::{ListPage, Rows};
 use crate::tui::{
     state::context::Context,
     widgets::{
-        boxes::{below, page as page_box, titled, titled_rows, with_details},
+        boxes::{below, page as page_box, popup, titled, titled_rows, with_details},
         columns::{Cell, Column},
         paint, table,
         text_page::TextPage,
@@ -132,6 +132,10 @@ impl<R: Rows> ListPage<R> {
             page.draw(buffer, inner, self.scroll.at);
             return None;
         }
+        if let Some(width) = R::BOX {
+            self.draw_box(buffer, area, width, context);
+            return None;
+        }
         let (mut area, mut cursor) = (area, None);
         if self.filter.is_on() {
             let line = paint::row(area, 0);
@@ -154,6 +158,21 @@ impl<R: Rows> ListPage<R> {
             page.draw_still(buffer, inner);
         }
         cursor
+    }
+
+    fn draw_box(&self, buffer: &mut Buffer, area: Rect, width: u16, context: &Context) {
+        let rows = self.shown(context);
+        let size = (width, rows.len() as u16 + 2);
+        let inner = popup(buffer, area, size, R::TITLE, context.theme);
+        let height = usize::from(inner.height);
+        let first = self.cursor.first(rows.len(), height);
+        for (at, row) in rows.into_iter().enumerate().skip(first).take(height) {
+            let line = paint::row(inner, (at - first) as u16);
+            let (mark, style) = context.theme.choice(at == self.cursor.at);
+            let text = format!("{mark}{}", R::line(row, context));
+            buffer.set_style(line, style);
+            paint::line(buffer, line, &text, style, context.theme);
+        }
     }
 
     fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {

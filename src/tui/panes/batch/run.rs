@@ -136,6 +136,11 @@ fn draw_counts(run: &BatchRun, buffer: &mut Buffer, line: Rect, theme: Theme) {
         let room = line.right().saturating_sub(x);
         x = paint::text(buffer, x, line.y, room, &text, style(status, theme)) + 2;
     }
+    if let off @ 1.. = run.not_handed_off() {
+        let text = format!("{off} NOT handed off");
+        let room = line.right().saturating_sub(x);
+        x = paint::text(buffer, x, line.y, room, &text, theme.error()) + 2;
+    }
     let all = format!(" all {}", run.counts().planned());
     let room = line.right().saturating_sub(x);
     if paint::columns(&all) <= usize::from(room) {
@@ -252,12 +257,20 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             counts.not_applied
         ));
     }
+    let not_handed_off = run.not_handed_off();
+    if not_handed_off > 0 {
+        let attention = context.keys.key(Focus::List, Action::Attention);
+        let failed = key(Action::FailedOnly);
+        parts.push(format!(
+            "{not_handed_off} not handed off: {failed} shows them, {attention} hands off"
+        ));
+    }
     if parts.is_empty() {
         return ("Finished".into(), theme.ok());
     }
     let style = if counts.unknown > 0 {
         theme.unknown()
-    } else if run.error.is_some() || counts.conflict > 0 {
+    } else if run.error.is_some() || counts.conflict > 0 || not_handed_off > 0 {
         theme.error()
     } else {
         theme.warning()
@@ -304,6 +317,9 @@ fn state(run: &BatchRun, row: &BatchRow, context: &Context) -> String {
         }
         ItemStatus::Unknown => "? UNKNOWN".into(),
         ItemStatus::Conflict => "x CONFLICT".into(),
+        ItemStatus::Confirmed | ItemStatus::Rotated if row.is_not_handed_off() => {
+            "x not handed off".into()
+        }
         ItemStatus::Confirmed | ItemStatus::Rotated => {
             format!("+ {}", row.outcome.replace('_', " "))
         }

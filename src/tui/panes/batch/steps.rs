@@ -213,10 +213,8 @@ impl BatchPane {
         let Some(path) = self.file.path() else {
             return;
         };
-        let profile = context.profile().map(|profile| profile.name.clone());
-        let report = self
-            .run(context)
-            .map(|run| report::of(run, &profile.unwrap_or_default(), &path));
+        let run = self.run(context);
+        let report = run.map(|run| report::of(run, context, &path));
         if let Some(report) = report {
             self.file
                 .begun(context.start(Job::WriteReport(report, path)));

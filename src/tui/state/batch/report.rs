@@ -5,18 +5,19 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{BatchRow, BatchRun};
+use crate::tui::state::context::Context;
 
 /// The extension of the file decides the format: `.csv` is CSV, everything else JSON.
-pub fn of(run: &BatchRun, profile: &str, path: &Path) -> String {
+pub fn of(run: &BatchRun, context: &Context, path: &Path) -> String {
     let ending = path.extension().and_then(|ending| ending.to_str());
     if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
-        csv(run)
+        csv(run, context)
     } else {
-        json(run, profile)
+        json(run, context)
     }
 }
 
-fn json(run: &BatchRun, profile: &str) -> String {
+fn json(run: &BatchRun, context: &Context) -> String {
     let groups: Vec<_> = run
         .rows
         .iter()
@@ -27,26 +28,37 @@ fn json(run: &BatchRun, profile: &str) -> String {
                 "previous_fingerprint": row.previous.map(|value| value.to_string()),
                 "fingerprint": row.fingerprint.map(|value| value.to_string()),
                 "milliseconds": row.took.map(|took| took.as_millis() as u64),
+                "handoff": row.handoff.as_str(),
                 "note": row.note,
             })
         })
         .collect();
+    let profile = context.profiles.get(run.profile.0);
     let mut report = json!({
         "batch": run.batch.map(|batch| batch.0),
-        "profile": profile,
+        "profile": profile.map(|profile| profile.name.as_str()),
+        "service": profile.map(|profile| profile.url().to_string()),
+        "by": run.by.as_deref().unwrap_or(&context.operator),
+        "started_at": run.started_at.to_string(),
+        "written_at": context.now.to_string(),
+        "written_by": context.operator,
         "reason": run.reason,
         "ended": !run.is_under_way(),
     });
     run.counts().add_to(&mut report);
+    report["not_handed_off"] = run.not_handed_off().into();
     report["stopped"] = run.halt.clone().into();
     report["groups"] = groups.into();
     format!("{report:#}\n")
 }
 
-fn csv(run: &BatchRun) -> String {
+/// Each row tells where, who and when, so that it stands alone.
+fn csv(run: &BatchRun, context: &Context) -> String {
     let mut text = String::from(
-        "user_group_id,outcome,previous_fingerprint,fingerprint,milliseconds,note\r\n",
+        "user_group_id,outcome,previous_fingerprint,fingerprint,milliseconds,note,handoff,profile,service,by,started_at\r\n",
     );
+    let profile = context.profiles.get(run.profile.0);
+    let url = profile.map_or_else(String::new, |profile| profile.url().to_string());
     for row in &run.rows {
         let print = |value: Option<_>| {
             value.map_or_else(String::new, |value: crate::domain::token::Fingerprint| {
@@ -61,6 +73,11 @@ fn csv(run: &BatchRun) -> String {
             print(row.fingerprint),
             took.unwrap_or_default(),
             row.note.clone().unwrap_or_default(),
+            row.handoff.as_str().to_owned(),
+            profile.map_or_else(String::new, |profile| profile.name.clone()),
+            url.clone(),
+            run.by.as_ref().unwrap_or(&context.operator).clone(),
+            run.started_at.to_string(),
         ];
         text.push_str(&fields.map(|field| quoted(&field)).join(","));
         text.push_str("\r\n");
