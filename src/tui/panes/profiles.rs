@@ -65,9 +65,12 @@ impl Rows for Profiles {
             },
             Command {
                 action: Action::Connect,
-                can: |_, context| match context.can_connect {
-                    true => Ok(None),
-                    false => Err("not in the demo".into()),
+                can: |_, context| {
+                    if context.can_connect {
+                        Ok(None)
+                    } else {
+                        Err("not in the demo".into())
+                    }
                 },
                 run: |_, context| context.navigate(Navigation::Replace(PaneRequest::Connect)),
             },

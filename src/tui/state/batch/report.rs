@@ -37,7 +37,7 @@ fn json(run: &BatchRun, context: &Context) -> String {
     let mut report = json!({
         "batch": run.batch.map(|batch| batch.0),
         "profile": profile.map(|profile| profile.name.as_str()),
-        "service": profile.map(|profile| profile.url().to_string()),
+        "service": profile.map(|profile| profile.url().clone()),
         "by": run.by.as_deref().unwrap_or(&context.operator),
         "started_at": run.started_at.to_string(),
         "written_at": context.now.to_string(),
@@ -58,7 +58,7 @@ fn csv(run: &BatchRun, context: &Context) -> String {
         "user_group_id,outcome,previous_fingerprint,fingerprint,milliseconds,note,handoff,profile,service,by,started_at\r\n",
     );
     let profile = context.profiles.get(run.profile.0);
-    let url = profile.map_or_else(String::new, |profile| profile.url().to_string());
+    let url = profile.map_or_else(String::new, |profile| profile.url().clone());
     for row in &run.rows {
         let print = |value: Option<_>| {
             value.map_or_else(String::new, |value: crate::domain::token::Fingerprint| {
