@@ -19,7 +19,7 @@ pub enum ClientError {
         "`base_url` of profile {0} contains a user or a password; take them out, the API key has its own setting"
     )]
     UserInfo(String),
-    #[error("`base_url` of profile {0} has a query or a fragment; take it out")]
+    #[error("`base_url` of profile {0} has a query or a fragment; remove it")]
     Query(String),
     #[error("`path` of profile {0} does not begin with a slash; write for example /api/user")]
     Path(String),

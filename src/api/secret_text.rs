@@ -18,7 +18,7 @@ const SECRET_WORDS: [&str; 8] = [
 ];
 /// A run of hex digits this long is taken for a token.
 const TOKEN_LIKE: usize = 32;
-pub(super) const ENCODED_SECRET: &str = "(not shown: a secret stands in it in disguise)";
+pub(super) const ENCODED_SECRET: &str = "(not shown: it contains a secret in disguise)";
 
 pub(super) fn names_a_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();

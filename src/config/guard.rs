@@ -275,7 +275,7 @@ fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<S
             "reason is longer than {MAX_REASON} characters; shorten it"
         ))
     } else if looks_like_a_key(value) {
-        Some("reason looks as if it held an API key; take it out".into())
+        Some("reason looks as if it contains an API key; remove it".into())
     } else if value.chars().any(text::is_hidden) {
         Some("reason contains a hidden character; remove it".into())
     } else {

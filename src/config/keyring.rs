@@ -19,7 +19,7 @@ pub enum KeyringError {
         "this kernel gives no keyring here ({0}), as in many containers; use another source for the key"
     )]
     NotAvailable(String),
-    #[error("it has no key (a reboot clears it)")]
+    #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key NAME")]
     Missing,
     #[error("it gave an error: {0}")]
     Failed(String),

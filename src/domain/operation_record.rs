@@ -75,9 +75,13 @@ fn may_be_continued(entry: &Entry) -> bool {
     }
 }
 
-/// Matches the notes that `operations::groups::unsettled` writes for what it found out later.
+/// How the notes begin that `operations` writes for what it found out later.
+pub const SETTLED: &str = "started by";
+/// How they began in version 0.2.0.
+const SETTLED_BEFORE: &str = "begun by";
+
 fn is_settlement_note(note: &str) -> bool {
-    note.starts_with("begun by ")
+    note.starts_with(SETTLED) || note.starts_with(SETTLED_BEFORE)
 }
 
 /// Whether it concerns the token: a rotation and its hand-off are distinguished from changes of the group.
@@ -159,7 +163,7 @@ mod tests {
             fingerprint: token(tokens.1),
             reason: None,
             changes: None,
-            note: Some("begun by ana".into()),
+            note: Some(format!("{SETTLED} ana")),
         }
     }
 

@@ -8,6 +8,7 @@ mod readers;
 mod rules;
 mod source;
 mod timestamps;
+mod words;
 
 use std::{
     fs,

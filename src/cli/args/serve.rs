@@ -76,7 +76,7 @@ pub(crate) struct Serve {
     pub(crate) command: Option<ServeCommand>,
 }
 
-/// A database on a server in place of a file.
+/// A database on a server instead of a file.
 #[derive(Debug, Args)]
 pub(crate) struct Storage {
     /// Store data in a PostgreSQL database, shared by any number of processes: postgres://USER@HOST/DATABASE

@@ -9,6 +9,7 @@ use crate::{
         history::{Ending, Entry, Operation},
         known::Observation,
         mutation::{State, settled_by},
+        operation_record::SETTLED,
     },
     operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence},
 };
@@ -169,7 +170,7 @@ impl Operations {
     ) -> Vec<Record> {
         let is_over = self.window_left(mutation).is_zero();
         let begun = format!(
-            "started by {} at {}",
+            "{SETTLED} {} at {}",
             mutation.by,
             mutation.since().strftime("%Y-%m-%d %H:%M:%S UTC")
         );

@@ -319,7 +319,7 @@ impl Operations {
         let after = under_way
             .rotation
             .step(event, self.settle_window())
-            .expect("sending follows the intent, and an answer the sending");
+            .expect("sending follows the intent, and a response follows sending");
         let handoff = hand_off_after(
             under_way.row,
             self.profile().handoff.is_some(),

@@ -227,8 +227,8 @@ fn pairs(connection: &Connection) -> Result<CheckResult, StoreError> {
     Ok(counted(
         "environments",
         count.unsigned_abs(),
-        "an id stands in two only where they are Customer and Testing",
-        "ids stand in two environments that are not Customer and Testing",
+        "an ID is in two environments only if they are Customer and Testing",
+        "IDs are in two environments that are not Customer and Testing",
     ))
 }
 

@@ -409,7 +409,7 @@ places! {
 
     BulkRun COMMANDS {
         Pause ["p"] "pause" "pause / resume";
-        Stop ["X"] "STOP" "stop (starts no more groups)";
+        Stop ["X"] "STOP" "stop (no further group)";
         Resume ["R"] "RESUME" "resume what was not started";
         RetryFailed ["F"] "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only)";

@@ -164,7 +164,7 @@ impl Rows for Requests {
     fn status(page: &RequestsPage, context: &Context) -> String {
         let in_flight = match context.exchanges.in_flight().len() {
             0 => String::new(),
-            count => format!("{count} in flight   "),
+            count => format!("{count} running   "),
         };
         let failed = if page.kind.failed_only {
             "failed only   "

@@ -368,7 +368,7 @@ impl BatchRun {
                 counts.abandoned,
                 "closed without a result",
             ),
-            (ItemStatus::UnderWay, self.under_way, "in flight"),
+            (ItemStatus::UnderWay, self.under_way, "running"),
             (
                 ItemStatus::NotStarted,
                 counts.not_started.saturating_sub(self.under_way),

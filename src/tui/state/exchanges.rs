@@ -29,7 +29,7 @@ impl Exchange {
     /// Its result in one word.
     pub fn verdict(&self) -> &'static str {
         match self.recorded.kind {
-            ExchangeKind::InFlight => "in flight",
+            ExchangeKind::InFlight => "running",
             ExchangeKind::Done => "done",
             ExchangeKind::SameToken => "same token",
             ExchangeKind::Refused => "refused",

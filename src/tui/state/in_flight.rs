@@ -191,8 +191,8 @@ impl Context {
         };
         let text = match (seen.len(), time.as_str()) {
             (1, time) => format!("{sign} {}{time}", longest.label),
-            (count, "") => format!("{sign} {count} in flight"),
-            (count, _) => format!("{sign} {count} in flight, longest {seconds}s"),
+            (count, "") => format!("{sign} {count} running"),
+            (count, _) => format!("{sign} {count} running, longest {seconds}s"),
         };
         Some(FlightLine { text, esc, is_long })
     }

@@ -352,7 +352,7 @@ fn opening_a_draft_that_is_gone_says_so() {
     let groups = Outcome::listed(vec![group("old", 2)]);
     answer_to(&mut scene, &Job::List, groups);
     assert_eq!(scene.focus(), "List");
-    scene.says("The draft of old is gone: it was sent or discarded");
+    scene.says("The draft of old no longer exists: it was sent or discarded");
     scene.keys("P<up><enter>");
     scene.answer();
     scene.keys("0");

@@ -239,7 +239,7 @@ fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     let (mut scene, _) = half_way();
     scene
         .shows("1 of 2  50%  4s left")
-        .shows("1 not applied  1 in flight   all 2")
+        .shows("1 not applied  1 running   all 2")
         .shows("x not applied      1.2s acme-eu")
         .shows("the service refused it")
         .shows("/ in progress");
@@ -313,7 +313,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     scene
         .shows("1 confirmed  1 not applied   all 2")
         .shows("x not applied")
-        .shows("the answer was lost");
+        .shows("the response was lost");
     assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
     scene.later(1).keys("F");
     let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
@@ -406,7 +406,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
-    scene.shows("Batch 7 running: 1 not applied, 1 in flight of 2   T shows it");
+    scene.shows("Batch 7 running: 1 not applied, 1 running of 2   T shows it");
     assert!(!scene.screen().contains("2 marked"), "they are used up");
     scene.shows("T the batch");
     scene.keys("T");

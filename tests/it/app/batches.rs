@@ -76,7 +76,7 @@ fn the_running_batch_is_watched_from_another_profile_too() {
     scene.shows(">   /   7");
     scene.keys("<enter>");
     assert_eq!(scene.focus(), "BulkRun");
-    scene.shows("1 not applied  1 in flight   all 2");
+    scene.shows("1 not applied  1 running   all 2");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
 }
 
@@ -176,7 +176,7 @@ fn nothing_is_resumed_without_the_words_that_are_asked_for() {
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     assert_eq!(scene.focus(), "ResumeTyped");
-    scene.shows("resume 1 in production").shows("begun by");
+    scene.shows("resume 1 in production").shows("started by");
     for wrong in ["", "y", "resume 1", "rotate 1 in production"] {
         scene.keys(&format!("<ctrl-u>{wrong}<enter>"));
         assert!(scene.writes().is_empty(), "{wrong:?}");
@@ -204,8 +204,8 @@ fn groups_sent_unread_and_a_possible_runner_are_shown_above_the_confirmation() {
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
         .shows("! 17 whole mappings are sent as last sent from here, the oldest 200d ago by")
-        .shows("! Another console or command works on it, running: bob@desk7, since")
-        .shows("no group is taken twice");
+        .shows("! Another console or command is running it, running: bob@desk7, since")
+        .shows("no group is processed twice");
 }
 
 /// The unfinished batch, run by somebody else who is in this state.
@@ -294,7 +294,7 @@ fn recently_rotated_groups_are_sent_only_when_a_key_includes_them() {
     let jobs: Vec<_> = scene.pending.iter().map(|(.., job)| job).collect();
     assert_eq!(jobs, [&Job::PlanResumption(BATCH, true)]);
     scene.answer_with(Outcome::Resumable(Box::new(unfinished(BATCH))));
-    scene.shows("Also what was last sent more than 30 days ago; f leaves it out.");
+    scene.shows("Includes values last sent more than 30 days ago; f excludes them.");
     scene.keys("f");
     scene.answer_with(Outcome::Resumable(Box::new(old())));
     scene.keys("y");

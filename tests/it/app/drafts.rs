@@ -109,9 +109,7 @@ fn a_creation_that_met_an_existing_group_becomes_an_update() {
     scene.walk("oinitech<enter>Typed<tab>a7<tab>99<enter><ctrl-s>");
     scene.keys("y");
     scene.answer_with(done(Ending::Existed, group("initech", 3)));
-    scene
-        .shows("EXISTED")
-        .shows("To send your input as an update");
+    scene.shows("EXISTED").shows("To send your input as an");
     scene.walk("e");
     scene.shows("Edit initech").shows("Typed").shows("99");
     scene.walk("<ctrl-s>");

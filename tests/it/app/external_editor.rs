@@ -117,7 +117,7 @@ fn the_id_must_stay() {
         ticket,
         &text.replace("\"acme-eu\"", "\"acme-us\""),
     );
-    scene.says("user_group_id must stay acme-eu");
+    scene.says("user_group_id must be acme-eu");
 }
 
 #[test]

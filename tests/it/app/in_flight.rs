@@ -228,9 +228,9 @@ fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     scene.keys("y<esc><down><enter>");
     hang(&mut scene);
     let screen = screen_at(&mut scene, 3_000);
-    assert!(screen.contains("2 in flight, longest 3s"), "{screen}");
+    assert!(screen.contains("2 running, longest 3s"), "{screen}");
     scene.keys("4");
-    scene.shows("2 in flight").shows("waiting").shows("3s/30s");
+    scene.shows("2 running").shows("waiting").shows("3s/30s");
     let read = scene
         .pending
         .iter()

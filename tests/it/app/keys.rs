@@ -172,7 +172,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         ("[\"space\"]", "single letter"),
         ("[\"ctrl-y\"]", "single letter"),
         ("[\"5\"]", "single letter"),
-        ("[]", "needs a key"),
+        ("[]", "needs at least one key"),
         ("[\"Y\", \"Z\"]", "exactly one key"),
     ] {
         let text = format!("[keys.rotate_check]\nconfirm = {keys}\n");
@@ -213,7 +213,7 @@ fn a_key_with_two_meanings_is_refused_with_both_lines() {
     assert_eq!((line, column), (4, 1));
     assert_eq!(
         what,
-        "the key & means two things in list: edit (line 2) and sort (line 4); give one of them another key"
+        "the key & is bound twice in list: to edit (line 2) and sort (line 4); choose another key for one of them"
     );
     let (line, _, what) = only_problem("[keys.list]\nrotate_marked = [\"e\"]\n");
     assert!(line == 2 && what.contains("edit (default)"), "{what}");

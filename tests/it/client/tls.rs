@@ -106,7 +106,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     // The error: the reason, and what to do.
     let ask = "not signed by a trusted CA|set its certificate (PEM) as `ca_file` in the profile";
     let held = "not signed by a trusted CA|the `ca_file` of the profile does not contain the CA";
-    let authority = "that of an authority, not of a server|have a certificate issued";
+    let authority = "it is a CA certificate, not a server certificate|have a certificate issued";
     let name = "is for another name|check `base_url`|`ca_file` changes nothing";
     let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";
     let none = "does not speak TLS|check `base_url` and its port";

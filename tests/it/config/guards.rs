@@ -52,7 +52,7 @@ fn a_wrong_guard_is_refused_with_its_position_and_the_nearest_word() {
         (format!("{{ forbid = true, {reason} }}"), 10, "has no operation"),
         ("{ operation = \"rotate\", forbid = true }".into(), 10, "has no reason"),
         ("{ operation = \"rotate\", forbid = true, reason = \" \" }".into(), 58, "reason is empty"),
-        (format!("{{ operation = \"rotate\", forbid = true, reason = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}"), 58, "looks as if it held an API key"),
+        (format!("{{ operation = \"rotate\", forbid = true, reason = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}"), 58, "looks as if it contains an API key"),
         ("\"rotate\"".into(), 10, "a guard is a table"),
     ];
     for (guard, column, words) in rows {

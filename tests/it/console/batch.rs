@@ -86,7 +86,7 @@ async fn a_stopped_run_finishes_requests_in_flight_and_starts_nothing() {
     for _ in 0..4 {
         gate.reached().await;
     }
-    console.until("4 in flight").await.burst("X");
+    console.until("4 running").await.burst("X");
     gate.open();
     // These events come after the stop on the same channel.
     console.until("1 confirmed").await;
@@ -150,7 +150,7 @@ async fn groups_rotated_today_are_left_out_unless_asked_for() {
     console.keys("j<space>j<space>T").await;
     console
         .shows("1 ready, 1 skipped")
-        .shows("1 was rotated within 24 h; F7 takes it, too.")
+        .shows("1 was rotated within 24 h; F7 includes it.")
         .shows("rotate 1 in testing");
     console.keys("<f7>").await;
     console

@@ -246,7 +246,7 @@ async fn a_pasted_key_is_masked_and_stored_only_in_the_keyring() {
     console.paste(&entry).await;
     console.keys("<tab>").await;
     console.paste(&secret).await;
-    console.shows("gone after a reboot").hides(&secret);
+    console.shows("lost after a").hides(&secret);
     assert!(!format!("{:?}", console.runner.app).contains(&secret));
     console.keys("<ctrl-s>").await;
     console

@@ -303,7 +303,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     li.rotate(&id("initech"), None, known)
         .await
         .expect("rotated");
-    console.until("Directory back, ").await;
+    until_said(&mut console, "Directory back, ").await;
     // Reported at once, or with the next look.
     until_said(&mut console, "1 group changed by li@desk7: initech (token").await;
     console.hides("directory lost");

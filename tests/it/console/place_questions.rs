@@ -59,8 +59,8 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("y says that profile testing is the same environment as testing.");
     console.keys("<enter><esc><enter>y").await;
     console
-        .shows("An API key that is not verified")
-        .shows("! KEY NOT VERIFIED")
+        .shows("Verify the API key")
+        .shows("! UNVERIFIED KEY")
         .shows("proposed: ");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     console
@@ -72,8 +72,8 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console.keys("<tab><enter>").await;
     console
         .shows("The API key is proven")
-        .hides("! KEY NOT VERIFIED")
-        .hides("An API key that is not verified");
+        .hides("! UNVERIFIED KEY")
+        .hides("Verify the API key");
     assert_eq!(proxy.methods(), ["GET"]);
     console.keys("tTy").await.shows("rotated");
 }

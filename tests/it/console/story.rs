@@ -24,7 +24,7 @@ async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
     console.shows("\"tier\": \"gold plus\",").shows("2 changes");
     console.keys("<f2>").await;
     console
-        .shows("Review: an update")
+        .shows("Review: update")
         .shows(": unchanged since you started")
         .shows("~ 40  213 → 2139")
         .shows("~ tier  \"gold\" → \"gold plus\"")
@@ -182,7 +182,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
         json!({"1": "2"})
     );
     console.keys("e<ctrl-s>").await;
-    console.shows("Review: an update").shows("My Hooli");
+    console.shows("Review: update").shows("My Hooli");
     console.keys("y").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "hooli");
     assert_eq!(

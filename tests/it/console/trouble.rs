@@ -66,7 +66,7 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     // A read settles it: the wanted values are there.
     console.keys("r").await;
     console
-        .shows("it already holds your name")
+        .shows("it already has your name")
         .hides("BY SOMEONE");
     console.keys("<esc><esc>2").await.shows("unknown");
 }
@@ -134,7 +134,7 @@ async fn a_lost_answer_settled_by_a_read_is_recovered() {
     console.keys("y").await;
     console
         .shows("RECOVERED")
-        .shows("rotated by this call or by someone else");
+        .shows("this call or by someone else");
     let token = world.stored(Side::Testing, "acme-eu").token;
     console.keys("v").await.shows(&token);
 }

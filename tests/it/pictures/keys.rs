@@ -38,7 +38,7 @@ const ROWS: [Row; 31] = [
     ("palette", &[Focus::Palette], None),
     ("views, note", &[Focus::Views, Focus::ViewName, Focus::Note], None),
     ("profiles, copy", &[Focus::Profiles, Focus::CopyMenu], None),
-    ("which environment, a key on trial, an alarm", &[Focus::PlaceChoice, Focus::PlaceNew, Focus::PlaceProof, Focus::PlaceReason, Focus::PlaceWait], None),
+    ("which environment, a key that is not verified, an alarm", &[Focus::PlaceChoice, Focus::PlaceNew, Focus::PlaceProof, Focus::PlaceReason, Focus::PlaceWait], None),
     ("first start", &[Focus::Welcome], None),
     ("new profile", &[Focus::ConnectField, Focus::ConnectChoice, Focus::ConnectCheck], None),
 ];

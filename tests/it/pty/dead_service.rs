@@ -61,7 +61,9 @@ fn the_console_works_with_a_closed_port_and_a_silent_service() {
     // The sign of an error; the same letter is a key in the footer.
     let screen = session.wait_for("refused the connection", PATIENCE);
     assert!(
-        screen.lines().any(|line| line.starts_with(" x 127")),
+        screen
+            .lines()
+            .any(|line| line.starts_with(" x \"acme-eu\" NOT read")),
         "{screen}"
     );
     assert!(

@@ -127,7 +127,7 @@ fn keys_with_two_meanings_are_refused_with_their_lines() {
     let text = "[keys.list]\nedit = [\"&\"]\nsort = [\"&\"]\n";
     std::fs::write(folder.join("config.toml"), text).expect("written");
     let mut session = place.groupdesk(&[]).size(24, 250).start();
-    let screen = session.wait_for("give one of them another key", PATIENCE);
+    let screen = session.wait_for("choose another key for one of them", PATIENCE);
     assert!(screen.contains("config.toml:3:1: the key &"), "{screen}");
     assert!(
         screen.contains("edit (line 2) and sort (line 3)"),

@@ -132,7 +132,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("sent-row", "result of a sent row, as soon as it ends", &[&[
         ROW,
         THE_GROUP,
-        field("outcome", "text", "", "created, existed, updated, unchanged, not_known, failed, or a word of `failure`"),
+        field("outcome", "text", "", "created, existed, updated, unchanged, not_known, failed, or a value of `failure`"),
         field("note", "text", "none", "what is wrong; human-readable, may change"),
         WARNINGS,
         field("read_at", "time", "not read in this run: it is as last known", "when the group was last seen in the service"),

@@ -175,7 +175,7 @@ pub(super) const SHAPES: &[Shape] = &[
     ]]),
     shape("help", "a help text", &[&[
         field("command", "text", "", "what it is about"),
-        field("text", "text", "", "for people"),
+        field("text", "text", "", "human-readable, may change"),
     ]]),
     shape("contract", "this text for programs", &[&[
         field("promise", "text", "", "the rules for all of the output"),

@@ -109,7 +109,7 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     } else {
         begun
     };
-    page.field("begun by", &batch.by, Style::new(), &begun);
+    page.field("started by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");
     page.field("reason", reason, Style::new(), "");
     page.field("done", &batch.counts.to_string(), Style::new(), "");

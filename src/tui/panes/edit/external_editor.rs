@@ -315,7 +315,7 @@ mod tests {
             ("[]", "line 1, column 1: a group is an object: { ... }"),
             (
                 "{\"user_group_id\": \"acme2\"}",
-                "user_group_id must stay acme",
+                "user_group_id must be acme",
             ),
             ("{\"name\": 7}", "name must be a text"),
             ("{\"mapping\": {\"7\": null}}", "mapping: entry 1 is not"),

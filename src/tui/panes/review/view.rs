@@ -239,7 +239,7 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
             UnsafeUpdate::NotStated { at, .. } => {
                 let from = at.map_or_else(String::new, |at| format!(" ({})", context.moment(at)));
                 format!(
-                    "it is unknown what the service does if {field} is left out: the last known value{from} is sent"
+                    "it is unknown what the service does if {field} is omitted: the last known value{from} is sent"
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(

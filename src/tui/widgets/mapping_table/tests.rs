@@ -344,7 +344,7 @@ fn empty_tables_say_what_to_do() {
     let known = MappingTable::new(Some(&Mapping::new()));
     assert!(drawn(&known, 40, 4).ends_with("no rows; + adds one"));
     let unknown = MappingTable::new(None);
-    assert!(drawn(&unknown, 100, 4).contains("unknown here"));
+    assert!(drawn(&unknown, 100, 4).contains("unknown; stays unchanged"));
 }
 
 proptest! {

@@ -162,7 +162,7 @@ fn an_object_in_a_new_row_is_json_and_the_type_says_how_it_is_chosen() {
 fn a_row_is_added_key_type_value() {
     let mut field = PropertiesField::new(None);
     assert!(field.switch(), "nothing is known: no rows");
-    assert!(drawn(&field, 60, 4).contains("unknown here"));
+    assert!(drawn(&field, 60, 4).contains("unknown; without rows"));
     keys(&mut field, "a\n");
     assert!(
         field.is_blank() && field.place() == PropertiesFocus::Rows,

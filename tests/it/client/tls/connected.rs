@@ -88,7 +88,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
         program
     };
     let (code, said) = run(add("refused", &[])).await;
-    assert_eq!(code, 5, "{said}");
+    assert_eq!(code, 1, "{said}");
     assert_has(
         &said,
         "set its certificate (PEM) as `ca_file` in the profile",
