@@ -361,6 +361,6 @@ fn opening_a_draft_that_is_gone_says_so() {
         vec![concern(TESTING, ConcernKind::Draft(id("nobody"), BEGIN))],
     );
     scene.keys("e");
-    scene.says("The draft of nobody is gone");
+    scene.says("The draft of nobody no longer exists");
     assert_eq!(scene.focus(), "List");
 }

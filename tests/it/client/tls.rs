@@ -121,7 +121,7 @@ async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
         ("self-signed, another ca_file", front(self_signed(&HERE).0).await, Some(&leaf_file), held),
         ("an authority as server", front(itself).await, Some(&itself_file), authority),
         ("none in between", front(signed_between).await, own_file, held),
-        ("expired", front(dated(2019, 2020)).await, own_file, "has expired|renewed"),
+        ("expired", front(dated(2019, 2020)).await, own_file, "has expired|to renew it"),
         ("expired, of the system", front(dead).await, None, "has expired|check the clock"),
         ("not valid yet", front(dated(2999, 3000)).await, own_file, young),
         ("another host", front(named(&["api.example.com"])).await, own_file, name),

@@ -53,7 +53,7 @@ async fn a_run_of_edits_is_stopped_resumed_and_stopped_again() {
         let (last, first) = (&keys[keys.len() - 1..], &keys[..keys.len() - 1]);
         console.keys(first).await.burst(last);
         gate.reached().await;
-        console.until("1 running").await.burst("X");
+        console.until("4 running").await.burst("X");
         (0..4).for_each(|_| gate.open());
         console.until("Stopped as asked: ").await.settle().await;
         console.shows("not started");

@@ -40,6 +40,9 @@ const FORBIDDEN: [(&str, &str); 33] = [
     ("mended", "fixed"),
 ];
 
+/// Texts of earlier versions that are read and never written.
+const READ: [&str; 1] = ["begun by"];
+
 /// The strings of a source file without its tests, each with its line, and the comments that clap prints as help.
 fn texts(file: &str, source: &str) -> Vec<(usize, String)> {
     let source = source
@@ -108,7 +111,10 @@ fn has(text: &str, phrase: &str) -> bool {
 
 fn complaints(file: &str, texts: &[(usize, String)]) -> Vec<String> {
     let mut found = Vec::new();
-    for (line, text) in texts {
+    for (line, text) in texts
+        .iter()
+        .filter(|(_, text)| !READ.contains(&text.as_str()))
+    {
         let phrases = FORBIDDEN.iter().filter(|(phrase, _)| has(text, phrase));
         found.extend(phrases.map(|(phrase, instead)| {
             format!("{file}:{line}: \"{phrase}\"; write: {instead} (docs/design/words.md)")

@@ -224,7 +224,7 @@ async fn stopped(scene: &Scene, focus: Focus) -> Reached {
         console.burst("y");
     }
     gate.reached().await;
-    console.until("1 running").await.burst("X");
+    console.until("4 running").await.burst("X");
     (0..4).for_each(|_| gate.open());
     console.until("Stopped as asked: ").await.settle().await;
     let mut console = open_with(vec![installation().operations()]).await;
