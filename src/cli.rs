@@ -132,15 +132,14 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Edit(edit)) => Box::pin(edit::run(global, edit)),
         Some(Command::Diff(diff)) => Box::pin(diff::run(global, diff)),
         Some(Command::Get(get)) if get.single().is_none() => Box::pin(refresh::run(global, get)),
-        Some(Command::Batches(BatchesCommand::Resume(resume))) => {
-            Box::pin(batch::resume_one(global, resume))
-        }
-        Some(Command::Batches(BatchesCommand::Retry { batch, token_out })) => {
-            Box::pin(batch::retry(global, batch, token_out))
-        }
-        Some(Command::Batches(BatchesCommand::Reverse(batch))) => {
-            Box::pin(batch::reverse(global, batch))
-        }
+        Some(Command::Batches(batches)) => match batches.chosen() {
+            BatchesCommand::Resume(resume) => Box::pin(batch::resume_one(global, resume)),
+            BatchesCommand::Retry { batch, token_out } => {
+                Box::pin(batch::retry(global, batch, token_out))
+            }
+            BatchesCommand::Reverse(batch) => Box::pin(batch::reverse(global, batch)),
+            reading => Box::pin(run_session(global, Command::Batches(reading.into()))),
+        },
         Some(Command::Update(update)) if update.single().is_none() => {
             Box::pin(batch::update(global, update))
         }
@@ -191,15 +190,16 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError>
         },
         Command::Rotations(arguments) => Box::pin(rotations::run(session, arguments)),
         Command::Attention { all, hidden, .. } => Box::pin(attention::run(session, all, hidden)),
-        Command::Batches(BatchesCommand::List { unfinished, .. }) => {
-            Box::pin(batches::list(session, unfinished))
-        }
-        Command::Batches(BatchesCommand::Show { number, .. }) => {
-            Box::pin(batches::show(session, number))
-        }
-        Command::Batches(BatchesCommand::Check { number }) => {
-            Box::pin(batches::check(session, number))
-        }
+        Command::Batches(asked) => match asked.chosen() {
+            BatchesCommand::List { unfinished, .. } => Box::pin(batches::list(session, unfinished)),
+            BatchesCommand::Show { number, .. } => Box::pin(batches::show(session, number)),
+            BatchesCommand::Check { number } => Box::pin(batches::check(session, number)),
+            BatchesCommand::Resume(_)
+            | BatchesCommand::Retry { .. }
+            | BatchesCommand::Reverse(_) => {
+                return Ok(Exit::Done);
+            }
+        },
         Command::Note(note) => Box::pin(annotations::note(session, note)),
         Command::Label(labels) => Box::pin(annotations::label(session, labels)),
         Command::Favourite(marks) => Box::pin(annotations::favourite(session, marks)),
@@ -218,9 +218,6 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError>
         | Command::Help(_)
         | Command::Import(_)
         | Command::Export(_)
-        | Command::Batches(
-            BatchesCommand::Resume(_) | BatchesCommand::Retry { .. } | BatchesCommand::Reverse(_),
-        )
         | Command::Edit(_)
         | Command::Diff(_)
         | Command::Apply(_) => return Ok(Exit::Done),

@@ -29,7 +29,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 pub(super) use annotations::{Labels, Note};
 pub(super) use audit::Audit;
 pub(super) use batch::{BatchArgs, Pace};
-pub(super) use batches::{AgainBatch, BatchesCommand, ResumeBatch};
+pub(super) use batches::{AgainBatch, Batches, BatchesCommand, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
 pub(super) use config::Command as ConfigCommand;
 pub(super) use directory::Command as DirectoryCommand;
@@ -131,9 +131,6 @@ impl Command {
         match self {
             Self::List(List { output, .. })
             | Self::Rotations(Rotations { output, .. })
-            | Self::Batches(
-                BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. },
-            )
             | Self::Profile(
                 ProfileCommand::List { output } | ProfileCommand::Show { output, .. },
             )
@@ -144,6 +141,7 @@ impl Command {
             | Self::Show { output, .. }
             | Self::History(History { output, .. })
             | Self::Attention { output, .. } => output.form,
+            Self::Batches(batches) => batches.form(),
             Self::Rotate(rotate) => rotate.form,
             _ => None,
         }
@@ -206,12 +204,11 @@ pub(super) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// List, show, check, resume, retry and reverse bulk rotations and bulk edits
+    /// List bulk rotations and bulk edits, newest first; show, check, resume, retry or reverse one
     #[command(
-        subcommand,
-        after_help = "Examples:\n  groupdesk batches list --unfinished\n  groupdesk batches resume 12"
+        after_help = "Examples:\n  groupdesk batches --unfinished\n  groupdesk batches resume 12"
     )]
-    Batches(BatchesCommand),
+    Batches(Batches),
     Note(Note),
     Label(Labels),
     Favourite(Favourite),

@@ -1,5 +1,5 @@
 //! Pairs in a text: one on each line, a table of two columns with or without a header, or a JSON object. Line ends, the
-//! mark and tables are read as everywhere (`intake::text`, [`super::csv`]).
+//! mark and tables are read as everywhere (`intake::text`, `formats::csv`).
 
 use std::{collections::HashMap, fmt};
 

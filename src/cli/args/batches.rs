@@ -5,6 +5,49 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{Mutation, Output, Pace};
+use crate::cli::output::form::Form;
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Batches {
+    /// Show only batches with work left
+    #[arg(long)]
+    unfinished: bool,
+    #[command(flatten)]
+    output: Output,
+    #[command(subcommand)]
+    command: Option<BatchesCommand>,
+}
+
+impl Batches {
+    /// Without a subcommand, the batches are listed.
+    pub(crate) fn chosen(self) -> BatchesCommand {
+        self.command.unwrap_or(BatchesCommand::List {
+            unfinished: self.unfinished,
+            output: self.output,
+        })
+    }
+
+    pub(crate) fn form(&self) -> Option<Form> {
+        match &self.command {
+            None => self.output.form,
+            Some(BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. }) => {
+                output.form
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+impl From<BatchesCommand> for Batches {
+    fn from(command: BatchesCommand) -> Self {
+        Self {
+            unfinished: false,
+            output: Output::default(),
+            command: Some(command),
+        }
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {

@@ -46,6 +46,9 @@ pub(crate) struct Serve {
     /// Private key of the certificate (PEM); must not be world-readable
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Allow plain HTTP on an address that other machines can reach, for example behind a TLS proxy
+    #[arg(long, conflicts_with = "tls_cert")]
+    pub(crate) insecure_http: bool,
     /// A second listener, for operators: /live, /ready and /metrics, without a key
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = operators)]
     pub(crate) metrics: Option<SocketAddr>,

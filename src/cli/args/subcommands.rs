@@ -57,7 +57,7 @@ pub(crate) struct HandOff {
     /// Rotation numbers, whatever the state of their hand-off
     #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
     pub(crate) ids: Vec<i64>,
-    /// Run pending and interrupted hand-offs [default]
+    /// Run pending and interrupted hand-offs (the default)
     #[arg(long)]
     pub(crate) pending: bool,
     /// Those that failed; with --pending both

@@ -17,7 +17,7 @@ use crate::{
         edit::{Opened, config_file},
         file_of,
     },
-    domain::text::counted,
+    domain::text::{counted, visible},
     tui::keymap,
 };
 
@@ -35,6 +35,13 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             output::either(global.json, value, || name.clone())
         }
         Command::Validate => {
+            let file = config_file(&overrides)?;
+            if !file.exists() {
+                return Err(CliError::Usage(format!(
+                    "there is no configuration file at {}. To create one: groupdesk profile add NAME",
+                    visible(&file.to_string_lossy())
+                )));
+            }
             let settings = Settings::load(&overrides)?;
             let file = settings.file.unwrap_or_default();
             keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {

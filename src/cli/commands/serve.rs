@@ -45,6 +45,13 @@ pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliEr
 
 async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, CliError> {
     let tls = tls(&arguments)?;
+    if tls.is_none() && !arguments.listen.ip().is_loopback() && !arguments.insecure_http {
+        return Err(CliError::Usage(format!(
+            "other machines can reach {}, and plain HTTP does not protect API keys and tokens; nothing was started. To serve \
+             HTTPS, add --tls-cert and --tls-key; behind a TLS proxy, add --insecure-http",
+            arguments.listen
+        )));
+    }
     let (mut signals, mut hang_ups) = if tls.is_some() {
         let (signals, hang_ups) = Signals::with_hang_ups()?;
         (signals, Some(hang_ups))
@@ -177,8 +184,7 @@ fn say_where(
 ) -> Result<(), CliError> {
     if scheme == "http" && !address.ip().is_loopback() {
         output::alarm(&format!(
-            "! other machines can reach {address}, and plain HTTP does not protect API keys and tokens: use a TLS proxy, or \
-             --tls-cert and --tls-key"
+            "! other machines can reach {address} over plain HTTP: only a TLS proxy protects API keys and tokens"
         ));
     }
     let url = format!("{scheme}://{address}{DEFAULT_PATH}");

@@ -7,15 +7,18 @@ use jiff::{Timestamp, Zoned};
 use crate::{domain::age, tui::state::context::Context};
 
 impl Context {
-    /// A time for text that stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for
-    /// another day.
+    /// A time for text that stays on the screen while nobody does anything: `at 14:05 CET`, `at 22:39 CET on 25 Nov` for a
+    /// few hours before midnight, and `3d ago` for an earlier time.
     ///
     /// An age would not be updated on an idle screen, and so become wrong.
     pub fn moment(&self, at: Timestamp) -> String {
-        let is_today = self.now.duration_since(at).as_hours() < 24;
-        if is_today {
-            let at = at.to_zoned(self.zone.clone());
-            at.strftime("at %H:%M %Z").to_string()
+        if self.is_recent(at) {
+            let format = if self.is_today(at) {
+                "at %H:%M %Z"
+            } else {
+                "at %H:%M %Z on %-d %b"
+            };
+            self.zoned(at).strftime(format).to_string()
         } else {
             format!("{} ago", self.age(at))
         }
@@ -26,14 +29,23 @@ impl Context {
         self.moment(at).trim_start_matches("at ").to_owned()
     }
 
-    /// Like [`Context::moment`], in few cells: `14:05`, and `3d` for another day.
+    /// Like [`Context::moment`], in few cells: `14:05`, `25 Nov`, `3d`.
     pub fn clock(&self, at: Timestamp) -> String {
-        if self.now.duration_since(at).as_hours() < 24 {
-            let at = at.to_zoned(self.zone.clone());
-            at.strftime("%H:%M").to_string()
+        if self.is_recent(at) {
+            let format = if self.is_today(at) { "%H:%M" } else { "%-d %b" };
+            self.zoned(at).strftime(format).to_string()
         } else {
             self.age(at)
         }
+    }
+
+    fn is_recent(&self, at: Timestamp) -> bool {
+        self.now.duration_since(at).as_hours() < 24
+    }
+
+    /// Whether it is of the calendar day of now, in the zone of the screen.
+    fn is_today(&self, at: Timestamp) -> bool {
+        self.zoned(at).date() == self.zoned(self.now).date()
     }
 
     /// For a column of a list of what was done: `14:05` today, `21 Nov 14:05` on another day of this year, otherwise
@@ -91,7 +103,7 @@ mod tests {
             context.moment(read)
         };
         assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
-        assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC");
+        assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC on 20 Nov");
         assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
         let now = "2026-11-20T14:06:00Z".parse().expect("a time");
         let mut context =

@@ -32,6 +32,13 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
         json!({"file": path, "exists": false, "named_by": null})
     );
 
+    let ran = home.run(&["config", "validate"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(
+        ran.err.contains("there is no configuration file at"),
+        "{}",
+        ran.err
+    );
     home.connect("http://127.0.0.1:1", "key");
     let ran = home.run(&["config", "validate"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);

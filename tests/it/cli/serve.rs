@@ -158,13 +158,23 @@ async fn the_service_states_its_facts_unless_told_not_to() {
 }
 
 #[tokio::test]
-async fn a_public_address_gets_a_warning_and_a_taken_one_an_error() {
+async fn a_public_address_needs_tls_or_an_option_and_a_taken_one_is_an_error() {
     let home = Home::new();
     let database = home.database();
+    let public = ["serve", "--listen", "0.0.0.0:0", "--database", &database];
+    let refused = home.run(&public).await;
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("add --insecure-http"),
+        "{}",
+        refused.err
+    );
+    assert!(!std::path::Path::new(&database).exists());
     let mut open = super::program::Background::start(home.command(&[
         "serve",
         "--listen",
         "0.0.0.0:0",
+        "--insecure-http",
         "--database",
         &database,
     ]));

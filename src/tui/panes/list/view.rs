@@ -357,7 +357,9 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "searching".into()
     } else if list.filter.text().is_empty() {
         let key = key(Action::OpenOrCreate);
-        format!("no groups in the directory: {key} opens or creates one")
+        format!(
+            "no groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
+        )
     } else {
         let key = key(Action::Back);
         format!("nothing matches the filter: {key} clears it")
