@@ -27,14 +27,12 @@ const FIRST_WITH_MUTATIONS: i64 = 8;
 /// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle window
 /// ago, because the profile it was sent with, and so its own window, is not in the directory.
 pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
-    let has_clock = from >= FIRST_WITH_CLOCK;
-    let mut begun = begun(tx, ROTATIONS, has_clock)?;
-    if from >= FIRST_WITH_MUTATIONS {
-        begun.extend(self::begun(tx, MUTATIONS, has_clock)?);
-    }
-    // A rotation has a row in both.
-    begun.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.cmp(&other.1)));
-    begun.dedup_by(|later, earlier| later.0 == earlier.0);
+    // A rotation has a row in both since there are mutations.
+    let journal = match from {
+        ..FIRST_WITH_MUTATIONS => ROTATIONS,
+        _ => MUTATIONS,
+    };
+    let begun = begun(tx, journal, from >= FIRST_WITH_CLOCK)?;
     let mut begun = begun
         .into_iter()
         .filter_map(|(what, since)| Some((what, LONGEST_SETTLE_WINDOW.checked_sub(since)?)));

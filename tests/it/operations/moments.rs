@@ -11,7 +11,7 @@ use groupdesk::{
     directory::Fact,
     domain::{
         annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, token::Token,
-        update::Edit,
+        undo, update::Edit,
     },
     formats::{GroupRow, Parts},
     operations::{
@@ -44,6 +44,14 @@ enum Step {
     Property(u64),
     Mapping(u64),
     Row(u64),
+    /// The whole group as in an editor, after a read.
+    Whole(u64),
+    /// A row of `apply` for a group that may not exist.
+    Apply(u64),
+    /// A row of `import`, which is not sent.
+    Import(u64),
+    /// Takes the last change of the name back.
+    Restore,
     Rotate,
     Batch,
     Read,
@@ -98,10 +106,16 @@ fn moments(dice: &mut Random, method: &str) -> ProxyFault {
         });
         gate
     };
-    let mut fault = if dice.below(6) == 0 && method != "GET" {
-        ProxyFault::applied(Then::Drop)
-    } else {
-        ProxyFault::passed()
+    let lost = |dice: &mut Random| {
+        let ends = [Then::Drop, Then::Reset, Then::Half];
+        ends[dice.below(ends.len())].clone()
+    };
+    let mut fault = match (dice.below(12), method) {
+        // The answer is lost, or cut in half.
+        (0 | 1, "PUT" | "POST") | (0, _) => ProxyFault::applied(lost(dice)),
+        // The request is lost.
+        (2, _) => ProxyFault::swallowed(Then::Drop),
+        _ => ProxyFault::passed(),
     };
     if dice.below(3) == 0 {
         fault = fault.held(&gate(dice));
@@ -112,12 +126,32 @@ fn moments(dice: &mut Random, method: &str) -> ProxyFault {
     fault
 }
 
+/// The name before the last change of it that is known.
+async fn name_before(operations: &Operations, group: &UserGroupId) -> Option<String> {
+    let lines = super::history(operations).await.into_iter();
+    let mut lines = lines.filter(|line| line.user_group_id == *group);
+    lines.find_map(|line| undo::before(&line).ok()?.1.name)
+}
+
 async fn edit(operations: &Operations, group: &UserGroupId, step: Step) -> Result<bool, Failure> {
-    let shown = operations.show(group).await;
-    let shown = shown.map_err(Failure::NothingSent)?;
-    let base = shown.as_ref().map(DesiredFields::of).unwrap_or_default();
+    let base = if matches!(step, Step::Whole(_) | Step::Restore) {
+        DesiredFields::of(&operations.look_up(group, KNOWN).await?.group)
+    } else {
+        let shown = operations.show(group).await;
+        let shown = shown.map_err(Failure::NothingSent)?;
+        shown.as_ref().map(DesiredFields::of).unwrap_or_default()
+    };
     let mut wanted = base.clone();
     match step {
+        Step::Whole(number) => {
+            wanted.name = Some(format!("N{number}"));
+            let properties = wanted.properties.get_or_insert_default();
+            properties.insert(format!("p{number}"), json!(number));
+        }
+        Step::Restore => match name_before(operations, group).await {
+            Some(name) => wanted.name = Some(name),
+            None => return Ok(false),
+        },
         Step::Name(number) => wanted.name = Some(format!("N{number}")),
         Step::Property(number) => {
             let properties = wanted.properties.get_or_insert_default();
@@ -141,10 +175,29 @@ async fn edit(operations: &Operations, group: &UserGroupId, step: Step) -> Resul
 /// Does the step; returns whether it is reported as done.
 async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<bool, Failure> {
     match step {
-        Step::Name(_) | Step::Property(_) | Step::Mapping(_) => {
+        Step::Name(_) | Step::Property(_) | Step::Mapping(_) | Step::Whole(_) | Step::Restore => {
             edit(&operations, &group, step).await
         }
-        Step::Row(number) => {
+        Step::Import(number) => {
+            let row = GroupRow {
+                id: group,
+                fields: DesiredFields {
+                    name: Some(format!("I{number}")),
+                    ..DesiredFields::default()
+                },
+                annotation: AnnotationChange::default(),
+                parts: Parts::default(),
+            };
+            let imported = operations.import(vec![row], false).await;
+            imported.map(|_| true).map_err(Failure::NothingSent)
+        }
+        Step::Row(number) | Step::Apply(number) => {
+            let creates = matches!(step, Step::Apply(_));
+            let group = if creates {
+                id(&format!("{}-new", group.as_str()))
+            } else {
+                group
+            };
             let row = GroupRow {
                 id: group.clone(),
                 fields: DesiredFields {
@@ -155,7 +208,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
                 parts: Parts::default(),
             };
             let sending = Sending {
-                create: false,
+                create: creates,
                 update: true,
                 only_differences: true,
             };
@@ -248,7 +301,7 @@ async fn play(number: u64) {
         let mut steps = Vec::new();
         for _ in 0..=dice.below(3) {
             at += 1;
-            steps.push(match dice.below(14) {
+            steps.push(match dice.below(18) {
                 0 => Step::Name(at),
                 1..4 => Step::Property(at),
                 4..6 => Step::Mapping(at),
@@ -258,6 +311,10 @@ async fn play(number: u64) {
                 10 => Step::Read,
                 11 => Step::Refresh,
                 12 => Step::Settle,
+                13 => Step::Whole(at),
+                14 => Step::Apply(at),
+                15 => Step::Import(at),
+                16 => Step::Restore,
                 _ => Step::Create(at),
             });
         }
@@ -319,7 +376,9 @@ async fn play(number: u64) {
     }
     for (step, end) in &ended {
         let arrived = match step {
-            Step::Property(number) => stored.properties.get(format!("p{number}")).is_some(),
+            Step::Property(number) | Step::Whole(number) => {
+                stored.properties.get(format!("p{number}")).is_some()
+            }
             Step::Mapping(number) => stored.mapping.get(format!("m{number}")).is_some(),
             _ => continue,
         };

@@ -71,9 +71,9 @@ fn digits(row: &[char]) -> usize {
     row.iter().take_while(|sign| sign.is_ascii_digit()).count()
 }
 
-/// Changes `200 12ms` and `answered 200 in 12 ms` to 7 ms, without moving anything around them.
+/// Changes `200 12ms` and `responded 200 in 12 ms` to 7 ms, without moving anything around them.
 fn latencies(row: &mut [char]) {
-    for (before, after) in [("answered 200 in ", " ms"), ("200 ", "ms")] {
+    for (before, after) in [("responded 200 in ", " ms"), ("200 ", "ms")] {
         let Some(at) = find(row, before, 0) else {
             continue;
         };
@@ -119,7 +119,7 @@ fn varying_parts_are_replaced_in_place() {
         let rows = [
             format!("{host:<20}{:>12}", format!("200 {latency}ms")),
             format!("{one} -> {other} {:>11}", ""),
-            format!("{:<30} │", format!("answered 200 in {latency} ms")),
+            format!("{:<30} │", format!("responded 200 in {latency} ms")),
             format!("{} x", one.repeat(8)),
         ];
         steady(&Buffer::with_lines(rows))
