@@ -4,7 +4,10 @@
 use serde_json::Value;
 
 use super::{Column, csv::Record, table::Table};
-use crate::intake::kind::{self, Kind};
+use crate::intake::{
+    kind::{self, Kind},
+    signs,
+};
 
 /// An id as text, with the line or entry where it is, counted from 1.
 pub(super) type Found = (usize, String);
@@ -26,7 +29,9 @@ fn json(text: &str) -> Result<Vec<Found>, String> {
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
         let value = value.map_err(|error| {
             let (line, column) = (error.line(), error.column());
-            format!("line {line}, column {column}: it is not JSON")
+            let sign = signs::at(text, line, column);
+            let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
+            format!("line {line}, column {column}: it is not JSON{sign}")
         })?;
         match value {
             Value::Array(entries) => {

@@ -25,7 +25,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::known::KnownGroup,
+    domain::{known::KnownGroup, text::visible},
     operations::{Done, UnknownIdPolicy},
 };
 
@@ -84,8 +84,14 @@ pub(crate) fn answer(
     }
     if let Some(unwritten) = &unwritten {
         output::alarm(&format!("x {unwritten}"));
-    } else if goes_to_file && done.token.is_some() {
-        output::say("the token was saved to the file");
+    } else if let Some(path) = &token.token_out
+        && goes_to_file
+        && done.token.is_some()
+    {
+        output::say(&format!(
+            "saved the token to {}",
+            visible(&path.to_string_lossy())
+        ));
     } else if rotation.is_some() && !token.reveal && !goes_out {
         output::say(&format!(
             "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",

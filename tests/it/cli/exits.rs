@@ -15,7 +15,7 @@ use super::{
     program::{Background, Home},
 };
 use crate::support::{
-    faults::{Fault, Faults, http, json as answer},
+    faults::{Fault, Faults, closed_port, http, json as answer},
     wait::eventually,
 };
 
@@ -150,9 +150,7 @@ async fn refused_wrong_key_and_unreachable() {
     home.set("LIVE_KEY", "");
     all_end_with(&home, 4, &reach[..3]).await;
 
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = nobody.local_addr().expect("an address");
-    drop(nobody);
+    let (_closed, address) = closed_port();
     home.connect(&format!("http://{address}"), "key");
     all_end_with(&home, 5, &reach).await;
 }

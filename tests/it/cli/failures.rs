@@ -9,7 +9,7 @@ use super::{
 use crate::support::{
     assertions::{assert_has, assert_lacks},
     bare::args,
-    faults::{Fault, Faults, json as answer},
+    faults::{Fault, Faults, closed_port, json as answer},
 };
 
 #[tokio::test]
@@ -65,9 +65,7 @@ async fn a_refusal_ends_with_one_and_shows_the_words_of_the_service() {
 #[tokio::test]
 async fn an_unreachable_service_ends_with_five() {
     let mut home = Home::new();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = nobody.local_addr().expect("an address");
-    drop(nobody);
+    let (_closed, address) = closed_port();
     home.connect(&format!("http://{address}"), "key");
     for (command, outcome) in [
         (&["get", "acme", "--exists"][..], json!("unreachable")),

@@ -2,14 +2,12 @@
 
 use std::{fs, net::TcpListener, time::Duration};
 
-use tokio::net::TcpSocket;
-
 use super::{
     PATIENCE,
     place::{BackgroundDemo, FIRST, TempHome},
     quit,
 };
-use crate::support::pty::Session;
+use crate::support::{faults::closed_port, pty::Session};
 
 /// A console with a history, whose testing profile has one address and whose production profile another.
 fn console(place: &TempHome, held: &BackgroundDemo, testing: &str, production: &str) -> Session {
@@ -48,13 +46,10 @@ fn assert_keys_work(session: &mut Session) {
 fn the_console_works_with_a_closed_port_and_a_silent_service() {
     let place = TempHome::new();
     let held = place.hold();
-    // Bound and not listening: nobody else gets the port, and connections are refused.
-    let closed = TcpSocket::new_v4().expect("a socket");
-    let loopback = ([127, 0, 0, 1], 0).into();
-    closed.bind(loopback).expect("a port");
-    let silent = TcpListener::bind(loopback).expect("a port");
-    let [testing, production] = [closed.local_addr(), silent.local_addr()]
-        .map(|address| address.expect("an address").to_string());
+    let (_closed, testing) = closed_port();
+    let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let production = silent.local_addr().expect("an address").to_string();
+    let testing = testing.to_string();
     let mut session = console(&place, &held, &testing, &production);
 
     session.send("\r");

@@ -318,3 +318,12 @@ pub(crate) async fn read_request(
         }
     }
 }
+
+/// An address of this machine at which connections are refused, as long as the socket is kept: it is bound and does not
+/// listen, so no other test gets the port.
+pub(crate) fn closed_port() -> (tokio::net::TcpSocket, std::net::SocketAddr) {
+    let closed = tokio::net::TcpSocket::new_v4().expect("a socket");
+    closed.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let address = closed.local_addr().expect("an address");
+    (closed, address)
+}
