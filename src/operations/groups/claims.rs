@@ -123,8 +123,8 @@ impl Drop for Claim {
         let place = self.operations.here();
         let giving = self.operations.directory().step_mutation(place, step);
         // One poll queues the write, and a queued write is carried out. If it could not even be queued, the claim ends
-        // with the settle window.
-        drop(giving.now_or_never());
+        // with the settle window. Unconstrained: a task that has used up its turn would not even be let to queue it.
+        drop(tokio::task::unconstrained(giving).now_or_never());
     }
 }
 

@@ -252,7 +252,8 @@ async fn rotate_without_end(
             }
             // Nothing was done: the token is still current, and is sent again.
             503 if not_done => {}
-            500 => current = None,
+            // It may have been done, also after the next read.
+            500 => (current, is_lost) = (None, true),
             409 if is_lost && text.contains("token_retired") => (current, is_lost) = (None, false),
             other => panic!("{other}: {text}"),
         }
