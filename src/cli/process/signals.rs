@@ -10,7 +10,10 @@ use std::{
 
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
-    sync::watch,
+    sync::{
+        mpsc::{UnboundedReceiver, unbounded_channel},
+        watch,
+    },
 };
 
 use crate::{cli::error::CliError, domain::batch::StopCause};
@@ -36,13 +39,8 @@ pub(crate) async fn signalled() {
     drop(SIGNALLED_AT.subscribe().wait_for(Option::is_some).await);
 }
 
-/// SIGINT, SIGTERM and SIGHUP. Once this exists, none of them kills the process.
-pub(crate) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    /// `Some` if SIGHUP asks for the end.
-    hang_up: Option<Signal>,
-}
+/// SIGINT, SIGTERM and SIGHUP. Once this exists, none of them kills the process, and none is lost.
+pub(crate) struct Signals(UnboundedReceiver<StopCause>);
 
 impl Signals {
     pub(crate) fn new() -> Result<Self, CliError> {
@@ -57,24 +55,25 @@ impl Signals {
         ))
     }
 
+    /// One listener for both: whoever waits for the next signal, and whoever is blocked on a reader and cannot wait for a
+    /// signal at the same time. Of two listeners, the second would miss what comes before it exists.
     fn watched(hang_up: bool) -> Result<Self, CliError> {
         CAUGHT.store(true, Ordering::SeqCst);
-        let mut watched = Self::listen(hang_up)?;
-        // Whoever is blocked on a reader cannot wait for a signal at the same time.
+        let mut listeners = Listeners::new(hang_up)?;
+        let (sender, causes) = unbounded_channel();
         tokio::spawn(async move {
-            watched.next().await;
-            SIGNALLED_AT.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
+            loop {
+                let cause = listeners.next().await;
+                SIGNALLED_AT.send_if_modified(|asked| {
+                    let is_first = asked.is_none();
+                    asked.get_or_insert_with(Instant::now);
+                    is_first
+                });
+                // Fails when nobody waits for a signal any more.
+                let _ = sender.send(cause);
+            }
         });
-        Self::listen(hang_up)
-    }
-
-    fn listen(hang_up: bool) -> Result<Self, CliError> {
-        let hang_up = hang_up.then(|| listen(SignalKind::hangup()));
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hang_up: hang_up.transpose()?,
-        })
+        Ok(Self(causes))
     }
 
     /// Waits for the next signal.
@@ -96,6 +95,33 @@ impl Signals {
 
     /// Waits for the next one; SIGINT is a person. The others come from a system that ends a session, often twice.
     pub(crate) async fn next_cause(&mut self) -> StopCause {
+        match self.0.recv().await {
+            Some(cause) => cause,
+            // The runtime is ending, and with it the task that listens.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+struct Listeners {
+    interrupt: Signal,
+    terminate: Signal,
+    /// `Some` if SIGHUP asks for the end.
+    hang_up: Option<Signal>,
+}
+
+impl Listeners {
+    fn new(hang_up: bool) -> Result<Self, CliError> {
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: hang_up
+                .then(|| listen(SignalKind::hangup()))
+                .transpose()?,
+        })
+    }
+
+    async fn next(&mut self) -> StopCause {
         let hang_up = async {
             match &mut self.hang_up {
                 Some(signal) => signal.recv().await,

@@ -145,9 +145,8 @@ impl ServerConnection {
     /// request, so that those who wait together also end together.
     pub(in crate::database) fn begin_work(&mut self, since: Instant, writes: bool, awaited: bool) {
         let now = Instant::now();
-        let is_open = |session: &Session| !session.client.is_closed();
+        // After a loss, an open session says nothing: it was opened before, and its packets may be dropped as well.
         self.until = match self.server.lost_at() {
-            _ if self.session.as_ref().is_some_and(is_open) => now + PATIENCE,
             None => now + PATIENCE,
             Some(_) if !awaited => now + AFTER_LOSS[1],
             Some(lost) if since > lost && !writes => now + AFTER_LOSS[0],
@@ -310,7 +309,10 @@ impl ServerConnection {
         let commits = after.map_or(before.is_none(), |after| after == COMMIT);
         let (failure, is_refused) = match sent {
             Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (timed_out(), false),
-            Ok(Ok(rows)) => return Ok(rows),
+            Ok(Ok(rows)) => {
+                self.server.note_found();
+                return Ok(rows);
+            }
             Ok(Err(error)) => (ServerFault::of_request(&error), is_refusal(&error)),
             Err(_) => (timed_out(), false),
         };

@@ -235,7 +235,7 @@ async fn wait_for_signal_handlers(running: &Background) {
         let status = fs::read_to_string(&file).expect("it runs");
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let caught = u64::from_str_radix(caught.expect("a mask").trim(), 16).expect("hex");
-        // SIGHUP, the first bit, is installed last. A signal between the handler and its listener would be lost.
+        // SIGHUP, the first bit, is installed last.
         caught & 1 != 0
     };
     eventually("it listens", is_caught).await;
