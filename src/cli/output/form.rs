@@ -21,7 +21,7 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 pub(crate) enum Form {
     /// For people, fitted to the terminal width
     Table,
-    /// With all columns, nothing cut or left out
+    /// With all columns, nothing cut or omitted
     Wide,
     /// As --json
     Json,

@@ -491,10 +491,8 @@ fn the_report_holds_every_group_as_json_or_csv() {
     let [Job::WriteReport(report, _)] = scene.writes()[..] else {
         panic!("{:?}", scene.pending);
     };
-    assert_has(
-        report,
-        "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com",
-    );
+    let row = "acme-eu,not_applied,,,1240,the service refused it,none,testing,https://groups.example.com/api/user";
+    assert_has(report, &format!("{row},ana@bastion2,{BEGIN}\r\n"));
 }
 
 #[test]

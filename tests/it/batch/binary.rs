@@ -207,7 +207,8 @@ async fn a_batch_run_by_another_process_is_joined_only_on_request() {
     let (code, _, err) = ask(&["resume", &number, "--yes"]).await;
     assert_eq!(code, 3, "{err}");
     assert_has(&err, "is running: ");
-    assert_has(&err, "--join");
+    let to_join = format!("To join it: groupdesk batches resume {number} --join");
+    assert_has(&err, &to_join);
     assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
 
     // Both work on it, and the run that was held up finishes its own item.

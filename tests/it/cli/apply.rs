@@ -83,6 +83,8 @@ async fn a_file_that_cannot_be_parsed_is_refused_as_a_whole() {
     std::fs::write(folder.join("b.json"), "{\"user_group_id\":\"new-1\"}").expect("written");
     let twice = home.run(&["apply", &path, "--yes"]).await;
     assert_eq!(twice.code, 2, "{}", twice.err);
+    let told = "b.json, row 2, line 1: the ID \"new-1\" is already in ";
+    assert_has(&twice.err, told);
     assert_has(&twice.err, "a.json, row 1, line 1");
     let forbidden = home.run(&["apply", &path, "--yes", "--read-only"]).await;
     assert_eq!(forbidden.code, 2);

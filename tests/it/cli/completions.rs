@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::{guards::knowing_acme, program::Home};
-use crate::support::{assertions::assert_has, world::files_below};
+use crate::support::{
+    assertions::{assert_has, in_one_line},
+    world::files_below,
+};
 
 /// The commands and subcommands that the help lists.
 async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
@@ -332,7 +335,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
         std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
         let ran = home.run(&[command]).await;
         let said = format!("{}{}", ran.out, ran.err);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(&said);
         assert_eq!(ran.code, code, "{more}: {said}");
         assert!(said.contains(words), "{more}: {said}");
     }

@@ -8,7 +8,7 @@ use super::{
     program::{Home, files},
 };
 use crate::support::{
-    assertions::{assert_has, assert_lacks},
+    assertions::{assert_has, assert_lacks, in_one_line},
     bare::args,
     faults::{Fault, Faults},
 };
@@ -37,7 +37,7 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
             let ran = home.run(&with_flag).await;
             assert_eq!(ran.code, 2, "{with_flag:?}: {}{}", ran.out, ran.err);
             let told = format!("{}{}", ran.out, ran.err);
-            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            let told = in_one_line(&told);
             assert_has(&told, "postgres://USER@HOST/DATABASE");
         }
         #[rustfmt::skip] // A table: one case per line.

@@ -5,7 +5,7 @@ use super::{
     program::{Home, files},
     prompts::unasked,
 };
-use crate::support::faults::Fault;
+use crate::support::{assertions::in_one_line, faults::Fault};
 
 async fn token(home: &Home, id: &str) -> String {
     let read = home.json(0, &["get", id, "--reveal"]).await;
@@ -86,7 +86,7 @@ async fn a_terminal_gets_no_token_and_no_file_of_that_name_is_created() {
         let arguments = [arguments, &["--token-out", "-"]].concat();
         let (shown, code) = unasked(&home, &arguments);
         assert_eq!(code, Some(2), "{arguments:?}: {shown}");
-        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = in_one_line(&shown);
         assert!(shown.contains("Nothing was sent"), "{arguments:?}: {shown}");
         assert!(shown.contains("name a new file"), "{arguments:?}: {shown}");
     }
@@ -109,7 +109,7 @@ async fn the_folder_of_a_mistyped_directory_is_not_created() {
         let ran = home.run_with(&named, "x").await;
         assert_eq!(ran.code, 2, "{named:?}: {}{}", ran.out, ran.err);
         let said = format!("{}{}", ran.out, ran.err);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(&said);
         assert!(
             said.contains("nope/deeper, which does not exist"),
             "{named:?}: {said}"

@@ -118,7 +118,7 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
         ("{\"user_group_id\": \"acme-2\"}", "is for \"acme-2\", not for \"acme\""),
         ("", "it is empty"),
         ("[]", "contains no group"),
-        ("user_group_id\nacme\nglobex\n", "contains 2 groups instead of one"),
+        ("user_group_id\nacme\nglobex\n", "contains 2 groups instead of one; for several groups, use `groupdesk apply`"),
         ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),
         ("{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}", "line 1: mapping must be"),
         ("{\"user_group_id\": \"acme\", \"token\": \"canary\"}", "a token does not belong"),
@@ -237,7 +237,7 @@ async fn a_group_changed_by_somebody_else_is_not_updated() {
         ran.err
     );
     let there = li.json(0, &["get", "acme"]).await;
-    assert_eq!(there["name"], "Acme of Li", "no changes; nothing was sent");
+    assert_eq!(there["name"], "Acme of Li", "no update was sent");
     let now = ana.json(0, &["show", "acme"]).await;
     assert_eq!(
         (&now["name"], &now["mapping"]),

@@ -14,12 +14,12 @@ use groupdesk::{
     operations::{Failure, Operations},
 };
 use serde_json::json;
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::{CALLS, LONG, answer, bodies::PACKED, call, client, client_of, profile};
 use crate::support::{
     cases::cases,
-    faults::{Fault, Faults, http, read_request},
+    faults::{Fault, Faults, closed_port, closing_port, http, read_request},
     stage::{Stage, Task, created},
     world::Side,
 };
@@ -95,13 +95,6 @@ impl Phase {
     }
 }
 
-/// Bound and not listening: connections are refused, and nobody else gets the port.
-fn closed() -> (SocketAddr, Box<dyn Any>) {
-    let socket = TcpSocket::new_v4().expect("a socket");
-    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
-    (socket.local_addr().expect("an address"), Box::new(socket))
-}
-
 /// A full accept queue: attempts to connect are not answered at all.
 pub(crate) async fn full() -> (SocketAddr, Box<dyn Any + Send>) {
     let socket = TcpSocket::new_v4().expect("a socket");
@@ -142,8 +135,8 @@ impl Place {
         };
         match phase {
             Phase::Refused => {
-                let (address, socket) = closed();
-                at(format!("http://{address}"), None, Some(socket))
+                let (socket, address) = closed_port();
+                at(format!("http://{address}"), None, Some(Box::new(socket)))
             }
             // A label of more than 63 characters is refused before any name server is asked.
             Phase::NoSuchName => at(format!("http://{}.invalid", "a".repeat(70)), None, None),
@@ -360,7 +353,7 @@ async fn every_phase_of_every_operation() {
 async fn a_service_that_goes_away_after_the_read_is_sent_nothing() {
     let stage = Stage::new(1).await;
     let group = stage.groups[0].as_str();
-    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let (_kept, listener) = closing_port();
     let address = listener.local_addr().expect("an address");
     let answer = good(group, &stage.token(group));
     let serving = tokio::spawn(async move {

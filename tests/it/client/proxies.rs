@@ -19,6 +19,7 @@ use tokio::{
 use crate::{
     client::LONG,
     support::{
+        assertions::in_one_line,
         cases::cases,
         faults::{Request, http, read_request},
         stage::{Stage, Task, created, run},
@@ -315,8 +316,7 @@ async fn doctor_names_the_cause_too() {
         let arguments = ["doctor", "--id", stage.groups[0].as_str()].map(str::to_owned);
         let (ended, said) = run(stage.program(&config, &arguments)).await;
         assert_eq!(ended, code, "{habit:?}: {said}");
-        // The text is broken into lines.
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(&said);
         assert!(said.contains(says), "{habit:?}: {said}");
         cases += 1;
     }

@@ -49,9 +49,8 @@ impl Scene {
             let all = &console.runner.app.context.exchanges;
             all.in_flight().len()
         };
-        while exchanges(&self.console) == 0 {
-            self.console.runner.step().await.expect("drawn");
-        }
+        let is_shown = |console: &Console| exchanges(console) > 0;
+        self.console.until_that("the request", is_shown).await;
         self.clock.forward(Duration::from_secs(2));
         self.console.runner.take(Msg::Tick);
         self.console.draw();

@@ -1,7 +1,7 @@
 //! Drafts with the real directory and the real service: saved, offered by the next console, sent, forgotten; and the
 //! external editor. No draft contains a token.
 
-use std::{os::unix::fs::PermissionsExt, time::Duration};
+use std::os::unix::fs::PermissionsExt;
 
 use rusqlite::Connection;
 
@@ -162,13 +162,7 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
         let others = context.drafts.others(&(context.current, id("acme-eu")));
         others.iter().any(|other| other.draft.typed.name == both[0])
     };
-    let hearing = async {
-        while !heard(&other) {
-            other.runner.step().await.expect("drawn");
-        }
-    };
-    let heard = tokio::time::timeout(Duration::from_mins(1), hearing).await;
-    heard.expect("it is told");
+    other.until_that("the last key", heard).await;
     // Leaving and coming back loses nothing either.
     ana.keys("<esc>e").await.shows("of Ana!?!");
     other.keys("<f9><esc>").await.shows("of Li!?!");
@@ -182,8 +176,9 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
     assert_eq!(names(&hers).await, both[..1], "hers is still hers");
     ana.shows("of Ana!?!");
     ana.keys("<esc>e").await.shows("of Ana!?!");
-    // An untouched form of a group that somebody else has sent meanwhile has nothing to send.
     ana.keys("<ctrl-x>y").await;
+    // An untouched form of a group that somebody else has sent meanwhile has nothing to send.
+    ana.keys("e<ctrl-s>").await.shows("No changes to review");
     assert_eq!(names(&hers).await, [""; 0]);
 }
 

@@ -1,6 +1,8 @@
 //! The database of the directory is away while the answer to a change arrives: the console keeps what came of it, and
 //! records and shows it by itself when the database is back.
 
+use std::time::Duration;
+
 use groupdesk::{
     domain::{batch::ItemStatus, rotation::State},
     operations::Operations,
@@ -8,10 +10,13 @@ use groupdesk::{
 
 use super::lost_server::{Scene, scene};
 use crate::support::{
+    console::Console,
     postgres::{self, Server},
     proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
+
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Sends a change by these keys. Its answer arrives while the server is away, which is back some seconds later.
 async fn answered_without_server(
@@ -34,7 +39,8 @@ async fn answered_without_server(
             }
         }
     };
-    reaching.await;
+    let reached = tokio::time::timeout(DEADLINE, reaching).await;
+    reached.expect("the request arrives");
     tokio::task::block_in_place(|| server.stop());
     gate.open();
     scene.console.until("directory lost, ").await;
@@ -44,6 +50,9 @@ async fn answered_without_server(
         assert!(read.expect_err("away").is_unreachable());
     }
     tokio::task::block_in_place(|| server.start());
+    // The record and the feed find the server by themselves, in any order; without the feed the next change is refused.
+    let is_back = |console: &Console| console.runner.app.context.outage.is_none();
+    scene.console.until_that("the directory", is_back).await;
 }
 
 /// A handle of its own, as another program has.

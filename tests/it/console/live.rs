@@ -203,18 +203,9 @@ async fn own_changes_are_not_shown_as_work_of_others() {
 
 /// Waits until a text has left the screen, whatever else is under way.
 async fn until_gone(console: &mut Console, text: &str) {
-    let waiting = async {
-        while console.screen().contains(text) {
-            console
-                .runner
-                .step()
-                .await
-                .expect("the screen can be drawn");
-        }
-    };
-    let deadline = std::time::Duration::from_secs(30);
-    let gone = tokio::time::timeout(deadline, waiting).await.is_ok();
-    assert!(gone, "{text:?} is still there:\n{}", console.screen());
+    let is_gone = |console: &Console| !console.screen().contains(text);
+    let what = format!("the end of {text:?}");
+    console.until_that(&what, is_gone).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,10 @@ use super::{
     page,
     run::{self, DEADLINE},
 };
-use crate::{house::citations::below, support::pty::Session};
+use crate::{
+    house::citations::below,
+    support::{assertions::in_one_line, pty::Session},
+};
 
 /// The last column of a table of tasks.
 const COLUMN: &str = "on the command line";
@@ -69,14 +72,9 @@ fn script(commands: &[String]) -> String {
     script
 }
 
-/// The text of a screen, however its lines are broken.
-fn joined(screen: &str) -> String {
-    screen.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The answer to the question at the end of the screen.
 fn answer(screen: &str) -> Option<String> {
-    let joined = joined(screen);
+    let joined = in_one_line(screen);
     if joined.ends_with("[y/N]") {
         return Some("y".into());
     }
@@ -98,7 +96,7 @@ fn type_all(session: &mut Session, commands: &[String]) -> Result<usize, String>
         let screen = loop {
             let screen = session.wait_until("a question or the end", DEADLINE, |screen| {
                 let screen = screen.contents();
-                screen.contains(&end) || joined(&screen) != last && answer(&screen).is_some()
+                screen.contains(&end) || in_one_line(&screen) != last && answer(&screen).is_some()
             });
             if screen.contains(&end) {
                 break screen;
@@ -106,7 +104,7 @@ fn type_all(session: &mut Session, commands: &[String]) -> Result<usize, String>
             let line = answer(&screen).expect("a question");
             session.send(format!("{line}\n"));
             answered += 1;
-            last = joined(&screen);
+            last = in_one_line(&screen);
         };
         let wanted = ENDS.iter().find(|(of, ..)| of == command);
         let wanted = wanted.map_or(0, |(_, code, _)| *code);

@@ -65,7 +65,7 @@ fn texts(file: &str, source: &str) -> Vec<(usize, String)> {
                     std::iter::from_fn(|| rest.next_if(|sign| *sign != '\n')).collect();
                 let help = comment
                     .strip_prefix("// ")
-                    .filter(|_| file.starts_with("src/cli/args"));
+                    .filter(|_| file.starts_with("src/cli/args") || source.contains("ValueEnum"));
                 found.extend(help.map(|help| (line, help.to_owned())));
             }
             (None, _) => {}
@@ -83,6 +83,7 @@ fn texts(file: &str, source: &str) -> Vec<(usize, String)> {
             (Some((_, text)), sign) => text.push(sign),
         }
     }
+    assert!(text.is_none(), "{file}: a string does not end: {text:?}");
     found
 }
 

@@ -128,9 +128,14 @@ fn moments(dice: &mut Random, method: &str) -> ProxyFault {
 
 /// The name before the last change of it that is known.
 async fn name_before(operations: &Operations, group: &UserGroupId) -> Option<String> {
-    let lines = super::history(operations).await.into_iter();
+    let lines = super::history(operations).await.into_iter().rev();
     let mut lines = lines.filter(|line| line.user_group_id == *group);
     lines.find_map(|line| undo::before(&line).ok()?.1.name)
+}
+
+/// The group that does not exist at the beginning.
+fn new_beside(group: &UserGroupId) -> UserGroupId {
+    id(&format!("{}-new", group.as_str()))
 }
 
 async fn edit(operations: &Operations, group: &UserGroupId, step: Step) -> Result<bool, Failure> {
@@ -180,7 +185,11 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
         }
         Step::Import(number) => {
             let row = GroupRow {
-                id: group,
+                id: if number % 2 == 0 {
+                    group
+                } else {
+                    new_beside(&group)
+                },
                 fields: DesiredFields {
                     name: Some(format!("I{number}")),
                     ..DesiredFields::default()
@@ -193,11 +202,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
         }
         Step::Row(number) | Step::Apply(number) => {
             let creates = matches!(step, Step::Apply(_));
-            let group = if creates {
-                id(&format!("{}-new", group.as_str()))
-            } else {
-                group
-            };
+            let group = if creates { new_beside(&group) } else { group };
             let row = GroupRow {
                 id: group.clone(),
                 fields: DesiredFields {
@@ -221,7 +226,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
             let sent = operations.send_row(&permit, None, &row, base.as_ref(), slot, |_| {});
             match Box::pin(sent).await {
                 RowEnd::Failed(failure) => Err(failure),
-                end => Ok(end.outcome() == "updated"),
+                end => Ok(matches!(end.outcome(), "created" | "updated")),
             }
         }
         Step::Rotate => {
@@ -256,7 +261,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
                 name: Some(format!("C{number}")),
                 ..DesiredFields::default()
             };
-            let new = id(&format!("{}-new", group.as_str()));
+            let new = new_beside(&group);
             operations.create(&new, &wanted).await.map(|_| true)
         }
     }
@@ -408,6 +413,21 @@ async fn play(number: u64) {
         let rows = rows.iter().filter(|row| row.user_group_id == group).count();
         let rotated = world.rotations(Side::Testing, group.as_str());
         assert!(rotated <= rows, "a rotation without an intent: {}", at());
+    }
+    if is_alone {
+        let new = new_beside(&group);
+        let stored = world.find_stored(Side::Testing, new.as_str());
+        let is_open = open.iter().any(|change| change.user_group_id == new);
+        let known = later.show(&new).await.expect("readable");
+        let name = known.and_then(|known| known.name).map(|known| known.value);
+        let made = ended.iter().any(|(step, end)| {
+            matches!(step, Step::Create(_) | Step::Apply(_)) && matches!(end, Ok(true))
+        });
+        assert!(!made || stored.is_some(), "not created: {}", at());
+        if let Some(stored) = stored {
+            let same = name.as_ref() == Some(&stored.name);
+            assert!(same || is_open, "{name:?} for {:?}: {}", stored.name, at());
+        }
     }
     for process in &processes {
         let sent: Vec<_> = process.proxy.bodies("POST");

@@ -203,10 +203,8 @@ async fn a_group_known_to_be_of_another_environment_is_not_rotated() {
 #[tokio::test]
 async fn a_service_that_is_gone_after_the_first_read_is_sent_nothing() {
     let scene = Scene::new().await;
-    // It answers the first read, then closes its socket: a raw listener, so that the port is free afterwards.
-    let door = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a port");
+    // It answers the first read, then closes its socket.
+    let (_kept, door) = crate::support::faults::closing_port();
     let address = door.local_addr().expect("an address");
     let token = scene.token();
     let answering = tokio::spawn(async move {

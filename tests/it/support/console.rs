@@ -21,8 +21,10 @@ use groupdesk::{
 use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect};
 
+use super::assertions::in_one_line;
+
 /// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A key script for every focus, starting from the list of a testing profile with a production profile below it.
 pub(crate) const PLACES: [(&str, Focus); 42] = [
@@ -220,14 +222,24 @@ impl Console {
 
     /// Waits for a text on the screen, even if other jobs are still running.
     pub(crate) async fn until(&mut self, text: &str) -> &mut Self {
+        let shown = |console: &Self| console.screen().contains(text);
+        self.until_that(&format!("{text:?}"), shown).await
+    }
+
+    /// Waits until this holds, even if other jobs are still running.
+    pub(crate) async fn until_that(
+        &mut self,
+        what: &str,
+        holds: impl Fn(&Self) -> bool,
+    ) -> &mut Self {
         let waiting = async {
             self.draw();
-            while !self.screen().contains(text) {
+            while !holds(self) {
                 self.runner.step().await.expect("the screen can be drawn");
             }
         };
         let came = tokio::time::timeout(DEADLINE, waiting).await.is_ok();
-        assert!(came, "{text:?} did not come:\n{}", self.screen());
+        assert!(came, "{what} did not come:\n{}", self.screen());
         self
     }
 
@@ -267,6 +279,15 @@ impl Console {
             screen.contains(text),
             "{text:?} is not on the screen:\n{screen}"
         );
+        self
+    }
+
+    /// Shows a text, wherever its lines are broken.
+    #[track_caller]
+    pub(crate) fn tells(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        let told = in_one_line(&screen).contains(text);
+        assert!(told, "{text:?} is not on the screen:\n{screen}");
         self
     }
 

@@ -14,7 +14,7 @@ use tokio::{
 };
 
 /// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// What is done with a connection; after a whole request was read, unless stated otherwise.
 #[derive(Debug, Clone)]
@@ -326,4 +326,18 @@ pub(crate) fn closed_port() -> (tokio::net::TcpSocket, std::net::SocketAddr) {
     closed.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let address = closed.local_addr().expect("an address");
     (closed, address)
+}
+
+/// A listener, and a socket that holds its port: as long as the socket is kept, connections are refused once the listener
+/// is dropped, and no other test gets the port.
+pub(crate) fn closing_port() -> (tokio::net::TcpSocket, TcpListener) {
+    let bound = |address: SocketAddr| {
+        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+        socket.set_reuseaddr(true).expect("set");
+        socket.bind(address).expect("a port");
+        socket
+    };
+    let kept = bound(([127, 0, 0, 1], 0).into());
+    let listens = bound(kept.local_addr().expect("an address"));
+    (kept, listens.listen(16).expect("listens"))
 }

@@ -11,7 +11,6 @@
 use std::{
     fs::File,
     io::{BufRead, BufReader, Write},
-    net::TcpListener,
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -26,6 +25,7 @@ use groupdesk::{
     directory::{TeamLocation, set_up_sql},
     service::store::SharedStorage,
 };
+use tokio::net::TcpSocket;
 
 /// The superuser of each server.
 pub(crate) const SUPERUSER: &str = "postgres";
@@ -494,14 +494,18 @@ pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<
         ("root.crt", authority),
         ("pg_hba.conf", hba),
     ];
-    // Another process may be given the same port in the meantime.
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    let port = port.expect("a port").port();
+    // Bound until the server listens, which may bind it as well: no other test gets the port.
+    let held = TcpSocket::new_v4().expect("a socket");
+    held.set_reuseaddr(true).expect("set");
+    held.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let port = held.local_addr().expect("an address").port();
     let options = format!(
         "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file=$1/server.crt -c ssl_key_file=$1/server.key \
          -c ssl_ca_file=$1/root.crt"
     );
-    Some((start(&programs()?, &files, port, &options), port))
+    let server = start(&programs()?, &files, port, &options);
+    drop(held);
+    Some((server, port))
 }
 
 fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> Server {

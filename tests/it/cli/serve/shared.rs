@@ -245,7 +245,8 @@ async fn rotate_without_end(
                 let new = token(&answer);
                 if let Some(old) = current.replace(new.clone()) {
                     dead.push(old);
-                    turn += 1;
+                    // The token was read after the lost request, and is still current: that one is over.
+                    (turn, is_lost) = (turn + 1, false);
                     done.fetch_add(1, Ordering::SeqCst);
                 }
                 assert!(!dead.contains(&new), "a retired token came back");

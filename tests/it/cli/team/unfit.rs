@@ -5,7 +5,11 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::{Home, by_socket, machine, postgres, service};
-use crate::support::{assertions::assert_has, pooler::Pooler, service::Caller};
+use crate::support::{
+    assertions::{assert_has, in_one_line},
+    pooler::Pooler,
+    service::Caller,
+};
 
 /// Runs a command that fails with one line; returns the line.
 async fn refused(home: &Home, code: i32, arguments: &[&str]) -> String {
@@ -237,9 +241,7 @@ async fn a_server_that_a_failover_left_behind_is_refused() {
         assert!(said.contains("was left behind by a failover"), "{said}");
     }
     let report = desk.run(&["doctor"]).await;
-    let words: Vec<_> = report.out.split_whitespace().collect();
-    let found = words.join(" ");
-    assert!(found.contains("was left behind"), "{}", report.out);
+    assert_has(&in_one_line(&report.out), "was left behind");
     // Where both are named, the new primary is found.
     on(&format!("{folder},{folder}:{}", standby.port()));
     desk.json(0, &["list"]).await;

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// All that [`reach`] reaches.
-pub(super) const EXTRA: [Focus; 12] = [
+pub(super) const EXTRA: [Focus; 18] = [
     Focus::Welcome,
     Focus::ConnectField,
     Focus::ConnectChoice,
@@ -36,10 +36,6 @@ pub(super) const EXTRA: [Focus; 12] = [
     Focus::WhoseFound,
     Focus::BulkCheck,
     Focus::ResumeCheck,
-];
-
-/// Not tried yet; `reach` has a way to each.
-pub(super) const LEFT: [Focus; 6] = [
     Focus::ResumeTyped,
     Focus::PlaceChoice,
     Focus::PlaceNew,

@@ -9,7 +9,7 @@ fn a_file_at_its_limit_does_not_end_the_console() {
     let mut session = scene.shell(script).start();
     session.wait_for("acme-eu", PATIENCE);
     // The token is read again, and the answer cannot be recorded.
-    session.type_until("t", "NOT read", PATIENCE);
+    session.type_until("t", "NOT read: the service was only read", PATIENCE);
     session.type_until("\r", "Enter open", PATIENCE);
     session.type_until("q", "status 0.", PATIENCE);
     session.exit_status(PATIENCE);

@@ -87,7 +87,7 @@ pub(super) fn mismatch(
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             (text.len() != 64 || !is_hex).then(|| format!("{at} does not look like a token"))
         }
-        other => panic!("the schema word {other} is not in the directory"),
+        other => panic!("unknown schema word {other}"),
     })
 }
 
