@@ -115,9 +115,7 @@ impl Listeners {
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
-            hang_up: hang_up
-                .then(|| listen(SignalKind::hangup()))
-                .transpose()?,
+            hang_up: hang_up.then(|| listen(SignalKind::hangup())).transpose()?,
         })
     }
 
