@@ -245,16 +245,19 @@ fn report(error: &CliError, as_json: bool) -> Exit {
 /// Reports a command line that could not be parsed.
 fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
-    let mut text = error.render().to_string();
-    if let Some(instead) = gone::instead(error) {
-        text = format!("{}\n\nIt was removed; {instead}\n", text.trim_end());
-    }
+    let text = error.render().to_string();
+    let instead = gone::instead(error).map(|instead| format!("it was removed; {instead}"));
     output::alarm(&text);
+    if let Some(instead) = &instead {
+        output::alarm(instead);
+    }
     if has_option("--json") {
         let text = text.split("\n\nUsage:").next().unwrap_or_default();
         let text = text.split("\n\nFor more").next().unwrap_or_default();
         let text = text.trim_start_matches("error: ").trim_end();
-        drop(output::json_line(&json::failure(None, text, Exit::Usage)));
+        let instead = instead.map_or_else(String::new, |instead| format!("; {instead}"));
+        let text = format!("{text}{instead}");
+        drop(output::json_line(&json::failure(None, &text, Exit::Usage)));
     }
     Exit::Usage
 }

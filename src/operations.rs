@@ -463,11 +463,11 @@ impl Operations {
         Ok(client.with_listener(self.1.clone()))
     }
 
-    /// Whether a text has a part of a token that this process has had from the service.
-    fn has_part_of_token(&self, text: &str) -> bool {
+    /// Whether a text has a part of a token that this process has had from the service, and that was not there before.
+    fn has_part_of_token(&self, text: &str, before: Option<&Parts>) -> bool {
         let client = self.0.client.get();
         client.is_some_and(|client| {
-            Parts::of(text).is_some_and(|parts| client.has_part_of_token(&parts))
+            Parts::of(text).is_some_and(|parts| client.has_part_of_token(&parts, before))
         })
     }
 

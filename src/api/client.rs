@@ -174,10 +174,12 @@ impl Client {
         })
     }
 
-    /// Whether a text has 16 characters in a row of a token that this client sent or received.
-    pub fn has_part_of_token(&self, parts: &Parts) -> bool {
+    /// Whether a text has 16 characters in a row of a token that this client sent or received, and that were not in what
+    /// was there before.
+    pub fn has_part_of_token(&self, parts: &Parts, before: Option<&Parts>) -> bool {
         let seen = self.inner.seen.lock();
-        seen.unwrap_or_else(PoisonError::into_inner).has_part(parts)
+        let seen = seen.unwrap_or_else(PoisonError::into_inner);
+        seen.has_part(parts, before)
     }
 
     /// Returns the same client, with `listener` notified of its exchanges.

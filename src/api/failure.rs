@@ -192,7 +192,7 @@ fn after(status: Option<u16>) -> String {
 fn next(call: Call) -> &'static str {
     match call {
         Call::GetOrCreate | Call::Create => {
-            "the request was sent; reading it again is safe (a group that did not exist may exist now)"
+            "the request was sent; reading the group again is safe (a group that did not exist may exist now)"
         }
         Call::Update => {
             "the update was sent and may have taken effect; read the group before sending it again"

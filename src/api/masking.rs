@@ -67,8 +67,8 @@ impl SeenTokens {
     }
 
     /// Whether a text has a part of one of them.
-    pub(super) fn has_part(&self, parts: &Parts) -> bool {
-        self.tokens().any(|token| parts.are_of(token))
+    pub(super) fn has_part(&self, parts: &Parts, before: Option<&Parts>) -> bool {
+        self.tokens().any(|token| parts.are_of(token, before))
     }
 
     /// Remembers every text below a key whose name denotes a secret.

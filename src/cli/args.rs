@@ -198,7 +198,7 @@ pub(super) enum Command {
         /// Include all profiles
         #[arg(long)]
         all: bool,
-        /// Include items that the console hides for a day
+        /// Include items that were hidden in the console for a day
         #[arg(long)]
         hidden: bool,
         #[command(flatten)]

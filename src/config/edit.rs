@@ -31,7 +31,7 @@ pub enum EditError {
     Config(#[from] ConfigError),
     #[error("{}", listed(.0))]
     Wrong(Vec<(Field, String)>),
-    #[error("there is a profile \"{}\" already in {}; choose another name, or take that one out first", shown(.0), shown(&.1.to_string_lossy()))]
+    #[error("there is a profile \"{}\" already in {}; choose another name, or remove that one first", shown(.0), shown(&.1.to_string_lossy()))]
     Exists(String, PathBuf),
     #[error("groupdesk cannot change {} safely; edit it yourself", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
@@ -67,6 +67,10 @@ impl Edit {
     /// Takes the change back after it was written, if nobody has changed the file since.
     pub fn undo(&self) -> Result<(), EditError> {
         let Some(before) = &self.before else {
+            let now = fs::read(&self.file).map_err(EditError::Unwritable)?;
+            if now != self.after.as_bytes() {
+                return Err(EditError::Changed(self.file.clone()));
+            }
             return fs::remove_file(&self.file).map_err(EditError::Unwritable);
         };
         let back = Self {

@@ -1,5 +1,5 @@
 //! The meaning of every setting of `config.toml` and of every variable, in one table. docs/reference/configuration.md
-//! and the manual page are generated from it. The parser defines what is accepted; a test compares both in either
+//! is generated from it, and the variables of the manual page. The parser defines what is accepted; a test compares both in either
 //! direction.
 
 mod settings;

@@ -161,7 +161,9 @@ impl BatchItem {
     /// What was observed, the first cause before the last observation.
     pub fn story(&self) -> Option<String> {
         match (&self.cause, &self.note) {
-            (Some(cause), Some(note)) if cause != note => Some(format!("{cause}; then {note}")),
+            (Some(cause), Some(note)) if !note.contains(cause.as_str()) => {
+                Some(format!("{cause}; then {note}"))
+            }
             (cause, note) => note.clone().or(cause.clone()),
         }
     }

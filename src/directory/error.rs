@@ -121,8 +121,8 @@ pub enum DirectoryError {
     UnderWay { what: String, minutes: u64 },
     /// Before a copy; nothing was changed.
     #[error(
-        "{} in {at} may be in progress; nothing was copied: wait until they finish, or, if groupdesk was \
-         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves them",
+        "{} in {at} may be in progress; nothing was copied: wait until nothing is in progress, or, if groupdesk was \
+         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves what is open",
         counted(usize::try_from(*count).unwrap_or(usize::MAX), "change")
     )]
     StillOpen { at: String, count: i64 },

@@ -93,7 +93,7 @@ pub enum TokenAge {
     Over,
     /// More than twice the limit.
     Far,
-    /// It is not in the directory when the token was rotated.
+    /// It is unknown when the token was rotated.
     Unknown,
 }
 

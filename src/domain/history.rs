@@ -73,7 +73,7 @@ pub struct Entry {
     /// The operator's reason (for a rotation).
     pub reason: Option<String>,
     /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field whose value
-    /// before was not in the directory is named under [`NOT_KNOWN_BEFORE`].
+    /// before was unknown is named under [`NOT_KNOWN_BEFORE`].
     pub changes: Option<Value>,
     /// What was observed, in a sentence: the service's own words, or what was unclear.
     pub note: Option<String>,

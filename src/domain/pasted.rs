@@ -4,7 +4,7 @@
 //! a text.
 //!
 //! What is recognised: a whole token or API key that the directory knows, of any shape, by its fingerprint; 16 characters
-//! in a row of a token that this process has had in memory ([`Parts`]); whatever its origin, 16 hex digits in a row and a
+//! in a row of one of the last 512 tokens that this process has had ([`Parts`]); whatever its origin, 16 hex digits in a row and a
 //! signed token ([`shape`](fn@shape)). What is not: a part of a token of another shape that only the directory knows,
 //! because a part has another fingerprint, and secrets that nobody showed to groupdesk.
 
@@ -259,10 +259,14 @@ impl Collected {
             }
         }
         for (at, _) in text.match_indices("eyJ") {
-            let is_of_token = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            let is_of_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
             let rest = &text[at..];
-            let end = rest.find(|c| !is_of_token(c)).unwrap_or(rest.len());
-            self.add(&rest[..end], stream.line(at), false);
+            // A longer run is no token; its end is not looked for from each beginning.
+            let run = rest.bytes().take(LONGEST + 1);
+            let end = run.take_while(is_of_token).count();
+            if end <= LONGEST {
+                self.add(&rest[..end], stream.line(at), false);
+            }
         }
     }
 

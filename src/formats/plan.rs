@@ -15,7 +15,7 @@ word_enum! {
     pub enum RowAction {
         /// The service is not known to have it.
         Create = "create",
-        /// Something differs, or is not in the directory.
+        /// Something differs, or is unknown.
         Update = "update",
         Unchanged = "unchanged",
     }

@@ -246,9 +246,7 @@ pub enum Failure {
         failure: Box<Failure>,
     },
     /// Whoever asked for the change has taken that back in time.
-    #[error(
-        "\"{id}\" NOT {changed}: it was cancelled before the change was sent; nothing was changed"
-    )]
+    #[error("\"{id}\" NOT {changed}: it was cancelled before the change was sent")]
     Cancelled {
         id: UserGroupId,
         /// What would have become of the group: "created", "updated" or "rotated".
@@ -328,7 +326,10 @@ impl Failure {
     pub(super) fn before(self, id: &UserGroupId, changed: &'static str) -> Self {
         match self {
             // Where no connection was made, the failure says itself that nothing was sent.
-            Self::Unreachable(CallError::Lost { .. }) | Self::Unreadable(_) => Self::ReadBefore {
+            // What cannot be recorded is the read: no change was sent.
+            Self::Unreachable(CallError::Lost { .. })
+            | Self::Unreadable(_)
+            | Self::NotWritten(_) => Self::ReadBefore {
                 id: id.clone(),
                 changed,
                 failure: Box::new(self),
@@ -450,7 +451,7 @@ impl Failure {
             }
             Self::Unreachable(_) => Some(Ending::Unreachable),
             Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => failure.ending(),
-            // It was sent; what came of it is not in the directory.
+            // It was sent; its result is unknown.
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
             Self::Conflict { .. } => Some(Ending::Conflict),

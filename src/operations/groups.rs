@@ -170,7 +170,6 @@ impl Operations {
             open_before: Some(open_before),
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
-            facts: Vec::new(),
             discards_result: false,
         };
         let confirms = |input| self.confirms_what_is_known(known.as_ref(), input);
@@ -313,7 +312,6 @@ impl Operations {
             open_before: None,
             claim: Some(claim.end(ending, None)),
             fields: Vec::new(),
-            facts: Vec::new(),
             discards_result: false,
         };
         let mut lookup = Box::pin(self.observe(id, input)).await?;

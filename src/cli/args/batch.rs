@@ -47,7 +47,7 @@ pub(crate) struct BatchArgs {
     /// groups that can be rotated
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Include groups rotated within the last 24 h; of one group, also within the last minute
+    /// Include groups rotated within the last 24 h; for a single group, even within the last minute
     #[arg(long)]
     pub(crate) include_recent: bool,
     #[command(flatten)]

@@ -8,7 +8,6 @@ use super::{Mutation, Output, Pace};
 use crate::cli::output::form::Form;
 
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Batches {
     /// Show only batches with work left
     #[arg(long)]
@@ -22,20 +21,24 @@ pub(crate) struct Batches {
 impl Batches {
     /// Without a subcommand, the batches are listed.
     pub(crate) fn chosen(self) -> BatchesCommand {
-        self.command.unwrap_or(BatchesCommand::List {
-            unfinished: self.unfinished,
-            output: self.output,
-        })
+        let listed = |unfinished, output| BatchesCommand::List { unfinished, output };
+        match self.command {
+            None => listed(self.unfinished, self.output),
+            Some(BatchesCommand::List { unfinished, output }) => {
+                listed(unfinished || self.unfinished, output)
+            }
+            Some(other) => other,
+        }
     }
 
     pub(crate) fn form(&self) -> Option<Form> {
-        match &self.command {
-            None => self.output.form,
+        let own = match &self.command {
             Some(BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. }) => {
                 output.form
             }
-            Some(_) => None,
-        }
+            _ => None,
+        };
+        own.or(self.output.form)
     }
 }
 
@@ -129,7 +132,7 @@ pub(crate) struct ResumeBatch {
     /// Number of the batch [default: the newest unfinished one]
     #[arg(value_name = "BATCH")]
     pub(crate) number: Option<i64>,
-    /// Do not ask
+    /// Skip the confirmation prompt
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
     #[command(flatten)]

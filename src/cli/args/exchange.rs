@@ -9,8 +9,8 @@ use crate::{formats::Columns, operations::batch::RunLimits};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and\n\
-                  note, labels, favourite, which stay in the directory and are never sent. Mapping\n\
+    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and \
+                  note, labels, favourite, which stay in the directory and are never sent. Mapping \
                   and properties are JSON. Existing notes and labels are kept and reported, unless you use --update or \
                   --replace-notes. Every row is checked before anything is done. An imported ID counts as known: import only IDs \
                   that exist in the service, or use --create. To resume an interrupted --create or --update, run the same \

@@ -43,7 +43,7 @@ pub(crate) enum Command {
         name: String,
         /// Place to keep
         into: String,
-        /// Do not ask
+        /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
     },
@@ -58,7 +58,7 @@ pub(crate) enum Command {
         /// What you found; recorded with the place
         #[arg(long)]
         reason: String,
-        /// Do not ask
+        /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
     },

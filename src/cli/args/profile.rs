@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Remove {
         /// The profile
         name: String,
-        /// Do not ask
+        /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
         /// Show the lines that would go; change nothing

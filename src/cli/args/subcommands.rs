@@ -39,7 +39,7 @@ pub(crate) enum RotationsCommand {
         /// Why, for the history
         #[arg(long)]
         reason: String,
-        /// Do not ask
+        /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
     },

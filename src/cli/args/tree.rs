@@ -100,7 +100,7 @@ pub(crate) fn command() -> Command {
     };
     let columns = terminal_width().unwrap_or(WIDEST).min(WIDEST);
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions of every command:\n{{options}}{{after-help}}",
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nGlobal options:\n{{options}}{{after-help}}",
         grouped(&root, columns)
     );
     let root = root

@@ -43,8 +43,6 @@ struct Ready {
     tokens: Option<Arc<TokenLines>>,
     /// While this is held, no other scheduled run of the place can start.
     schedule: Option<ScheduledRun>,
-    /// The batch edits groups and rotates nothing.
-    is_edit: bool,
 }
 
 /// A batch that is ready to run, or the exit code when there is nothing to run.
@@ -92,6 +90,10 @@ pub(crate) async fn retry(
         let batch = operations.batch(BatchId(arguments.number)).await?;
         if matches!(batch.kind, BatchKind::Edit(_)) {
             prepare::no_tokens(batch.id, token_out.as_deref())?;
+            let arguments = AgainBatch {
+                reason: arguments.reason.or(batch.reason),
+                ..arguments
+            };
             return edit::again(session, arguments, false).await;
         }
         let asked = prepare::RotateRequest {
@@ -219,9 +221,9 @@ async fn finish(
     let left_out = ready.all_named && !ready.skipped.is_empty();
     let exit = Exit::from_batch(report, left_out, not_handed_off);
     if exit == Exit::Done {
-        progress.say(report::ending(report, ready.is_edit));
+        progress.say(report::ending(report));
     } else {
-        progress.alarm(report::ending(report, ready.is_edit));
+        progress.alarm(report::ending(report));
     }
     if not_handed_off > 0 {
         progress.alarm(report::not_handed_off(not_handed_off));

@@ -80,7 +80,7 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
         [
             item.user_group_id.to_string(),
             human::word(item.outcome()),
-            visible(item.note.as_deref().unwrap_or_default()).into_owned(),
+            visible(&item.story().unwrap_or_default()).into_owned(),
         ]
     });
     let lines = lines.collect::<Vec<_>>();
@@ -184,6 +184,6 @@ fn item(item: &BatchItem) -> Value {
         "user_group_id": item.user_group_id.as_str(),
         "outcome": item.outcome(),
         "rotation": item.rotation.map(|rotation| rotation.0),
-        "note": item.note,
+        "note": item.story(),
     })
 }

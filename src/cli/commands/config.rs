@@ -22,7 +22,8 @@ use crate::{
 };
 
 /// The content of a file that does not exist yet.
-const NEW: &str = "# The configuration of groupdesk; every setting: groupdesk help, or docs/reference/configuration.md\n";
+const NEW: &str =
+    "# The configuration of groupdesk; every setting: docs/reference/configuration.md\n";
 
 pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let overrides = overrides(global);
@@ -36,14 +37,14 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         }
         Command::Validate => {
             let file = config_file(&overrides)?;
-            if !file.exists() {
+            let settings = Settings::load(&overrides)?;
+            // A profile may come from variables alone.
+            if !file.exists() && settings.profiles.is_empty() {
                 return Err(CliError::Usage(format!(
                     "there is no configuration file at {}. To create one: groupdesk profile add NAME",
                     visible(&file.to_string_lossy())
                 )));
             }
-            let settings = Settings::load(&overrides)?;
-            let file = settings.file.unwrap_or_default();
             keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
                 file: file.clone(),
                 problems,

@@ -22,7 +22,7 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::text::visible,
+    domain::text::{counted, visible},
     formats::{Columns, Format},
     operations::exported_row,
     platform::private_files,
@@ -72,7 +72,11 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         session.say_elsewhere().await?;
     }
     if let Some(path) = &file {
-        output::say(&format!("exported {count} groups to {}", path.display()));
+        output::say(&format!(
+            "exported {} to {}",
+            counted(count, "group"),
+            path.display()
+        ));
     }
     Ok(exit)
 }

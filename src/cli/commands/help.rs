@@ -85,7 +85,7 @@ fn unknown(words: &[String], word: &str) -> CliError {
     let nearest = names.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
     let hint = nearest
         .filter(|name| alike(name) > ALIKE)
-        .map_or_else(String::new, |name| format!("(did you mean \"{name}\"?)"));
+        .map_or_else(String::new, |name| format!(" (did you mean \"{name}\"?)"));
     CliError::Usage(format!(
         "no help for \"{}\"{hint}. For a list of commands, run `groupdesk --help`",
         words.join(" ")

@@ -1,5 +1,5 @@
 //! `man`: the manual pages, generated from the command line definition. The page of groupdesk itself also lists the
-//! settings. Every page ends with the exit codes, examples and references.
+//! files and variables. Every page ends with the exit codes, examples and references.
 
 mod reference;
 

@@ -21,12 +21,7 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
-    config::{
-        Overrides, Settings,
-        edit::{self},
-        keyring,
-        profile::KeySource,
-    },
+    config::{Overrides, Settings, edit, keyring, profile::KeySource},
     operations::{Clock, Connector, NotAdded},
 };
 

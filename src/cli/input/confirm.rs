@@ -69,7 +69,7 @@ pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliErro
         "there is no terminal"
     };
     Err(CliError::Guarded(format!(
-        "confirmation required, but {why}; nothing was sent. Preview with --dry-run, then add --yes"
+        "confirmation required, but {why}; nothing was sent. To confirm, add --yes"
     )))
 }
 

@@ -1,42 +1,57 @@
 //! What earlier versions had, each with what to use instead.
 
-use clap::error::{ContextKind, ContextValue, Error};
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// The option, or the last word of the command, and what to use instead.
-const GONE: [(&str, &str); 6] = [
+/// The command, the option or word that it no longer has, and what to use instead.
+const GONE: [(&str, &str, &str); 6] = [
+    ("", "--jq", "to filter JSON: groupdesk list --json | jq ..."),
     (
-        "--jq",
-        "print JSON and filter it: groupdesk list --json | jq ...",
-    ),
-    (
+        "doctor",
         "--probe",
-        "groupdesk profile facts NAME states what the service does",
+        "to state what the service does: groupdesk profile facts NAME",
     ),
-    ("--resume", "groupdesk batches resume continues a batch"),
     (
+        "rotate",
+        "--resume",
+        "to resume a batch: groupdesk batches resume",
+    ),
+    (
+        "rotate",
         "--retry-failed",
-        "groupdesk batches retry BATCH repeats what was certainly not done",
+        "to retry what was certainly not done: groupdesk batches retry BATCH",
     ),
     (
+        "profile",
         "edit",
-        "groupdesk config edit changes the configuration file",
+        "to edit the configuration file: groupdesk config edit",
     ),
     (
+        "[",
         "view",
-        "the console saves and removes views (press v in the list); --filter @NAME uses them",
+        "to save and remove views: v in the list of the console; to use one: --filter @NAME",
     ),
 ];
 
 /// What to use instead of what the command line could not read, if an earlier version had that.
 pub(crate) fn instead(error: &Error) -> Option<&'static str> {
+    let is_unread = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+    );
     let unread = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
-    let unread = unread.into_iter().find_map(|kind| error.get(kind))?;
-    let ContextValue::String(unread) = unread else {
+    let unread = unread.into_iter().find_map(|kind| error.get(kind));
+    let Some(ContextValue::String(unread)) = unread.filter(|_| is_unread) else {
         return None;
     };
     let (unread, _) = unread.split_once('=').unwrap_or((unread, ""));
-    let found = GONE.iter().find(|(gone, _)| *gone == unread)?;
-    Some(found.1)
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let found = GONE.iter().find(|(command, gone, _)| {
+        *gone == unread && usage.contains(&format!("groupdesk {command}"))
+    });
+    found.map(|(_, _, instead)| *instead)
 }
 
 #[cfg(test)]
@@ -64,7 +79,15 @@ mod tests {
                 "{line}: {told:?}"
             );
         }
-        let other = command().try_get_matches_from(["groupdesk", "lst"]);
-        assert_eq!(instead(&other.expect_err("no command")), None);
+        for line in [
+            "lst",
+            "batches edit 12",
+            "place view live",
+            "update a --probe b",
+        ] {
+            let line = format!("groupdesk {line}");
+            let error = command().try_get_matches_from(line.split(' '));
+            assert_eq!(instead(&error.expect_err("no command")), None, "{line}");
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     Done = 0,
     /// Refused by the service, not applied, or an unusable answer; nothing was changed.
     Refused = 1,
-    /// Wrong usage or configuration error, or a problem with local files; nothing was sent.
+    /// Usage or configuration error, or a problem with local files; nothing was sent.
     Usage = 2,
     /// Not confirmed, or stopped by a guard.
     Guarded = 3,

@@ -1,4 +1,4 @@
-//! Changes existing content of the configuration file: all of it, the lines of one profile, or a profile's name. The
+//! Changes existing content of the configuration file: all of it, or the name of a profile. The
 //! result is validated by the usual rules before it is written, and everything else stays as a person wrote it.
 
 use std::{

@@ -106,9 +106,9 @@ pub const SETTINGS: [Setting; 69] = [
     setting("profiles.NAME.guard", "operation", "create, update, rotate, bulk, hand_off or abandon", Required, "operation that \
     the guard applies to; forbidding rotate also forbids bulk"),
     setting("profiles.NAME.guard", "level", "\"review\", \"key\", \"typed\" or \"words\"", ONE_RULE, "for create, update and \
-    rotate: minimum confirmation: Enter, y, typing the ID, or typing a phrase"),
+    rotate: minimum confirmation: a review and y, y, typing the ID, or typing a phrase"),
     setting("profiles.NAME.guard", "forbid", "true", ONE_RULE, "refused before anything is sent, in the console and on the command line"),
     setting("profiles.NAME.guard", "max", "0 to 1000000", ONE_RULE, "for bulk: maximum number of groups at once"),
-    setting("profiles.NAME.guard", "reason", "text", Required, "shown when the guard fires; at most 200 characters"),
+    setting("profiles.NAME.guard", "reason", "text", Required, "shown when the guard applies; at most 200 characters"),
     setting("keys.PLACE", "ACTION", "list of keys", Words("see Keys"), "other keys for an action of a place; the help (?) names both"),
 ];

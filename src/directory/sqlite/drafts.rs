@@ -118,6 +118,16 @@ struct Stored {
     by: String,
 }
 
+impl Stored {
+    fn of(row: &Row<'_>) -> Result<Self, Fault> {
+        Ok(Self {
+            number: row.get(0)?,
+            at: row.get(1)?,
+            by: row.get(2)?,
+        })
+    }
+}
+
 pub(crate) struct SaveDraft {
     pub(crate) place: PlaceId,
     pub(crate) draft: Draft,
@@ -141,21 +151,18 @@ impl Request for SaveDraft {
 
     fn decide(&self, found: &mut Results) -> Result<(Statements, DraftSaved), Fault> {
         let changed_at = columns::micros(self.draft.changed_at);
-        let stored = found.next().all(|row| {
-            Ok::<_, Fault>(Stored {
-                number: row.get(0)?,
-                at: row.get(1)?,
-                by: row.get(2)?,
-            })
-        })?;
+        let stored = found.next().all(Stored::of)?;
         let seen = self.seen.map(columns::micros);
-        let is_mine = |one: &&Stored| Some(one.at) == seen && same_person(&one.by, &self.by);
+        // Also the one of this save, if it is repeated because its commit was unknown.
+        let is_of_console = |at| Some(at) == seen || at == changed_at;
+        let is_mine = |one: &&Stored| is_of_console(one.at) && same_person(&one.by, &self.by);
         let mine = stored.iter().find(is_mine);
         let first = stored.iter().find(|one| one.number == 0);
         let other = first.filter(|one| !is_mine(one));
         let Some((first, at)) = other.and_then(|one| Some((one, columns::timestamp(one.at)?)))
         else {
-            return Ok((self.write(mine.is_none(), 0)?, DraftSaved::Kept));
+            let number = mine.map_or(0, |mine| mine.number);
+            return Ok((self.write(mine.is_none(), number)?, DraftSaved::Kept));
         };
         let other = OtherDraft {
             by: first.by.clone(),
@@ -230,10 +237,6 @@ impl SaveDraft {
     }
 }
 
-/// Only this version: what somebody else typed is kept, and what was typed later.
-const FORGET_DRAFT: &str =
-    "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND changed_at = $3 AND by = $4";
-
 /// Another draft, from a console beside or from a place that was merged into this one, now becomes the draft of the
 /// group.
 const NEXT_DRAFT: &str = "\
@@ -241,15 +244,18 @@ UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged 
  SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2) \
  AND NOT EXISTS (SELECT 1 FROM drafts first WHERE first.place = $1 AND first.user_group_id = $2 AND first.merged = 0)";
 
+/// Forgets only this version of this person: what somebody else typed is kept, and what was typed later.
 pub(crate) fn forget(
     tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     version: (Timestamp, &str),
 ) -> Result<(), Fault> {
-    let (at, by) = version;
-    let values = values![place.0, id.as_str(), columns::micros(at), by];
-    if tx.write(FORGET_DRAFT, values)? > 0 {
+    let (at, by) = (columns::micros(version.0), version.1);
+    let stored = tx.all(DRAFTS_OF_GROUP, values![place.0, id.as_str()], Stored::of)?;
+    let mut stored = stored.iter();
+    if let Some(mine) = stored.find(|one| one.at == at && same_person(&one.by, by)) {
+        tx.write(REMOVE_DRAFT, values![place.0, id.as_str(), mine.number])?;
         tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
     }
     Ok(())

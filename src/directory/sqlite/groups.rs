@@ -1,6 +1,6 @@
 //! The groups of a place.
 
-use std::io;
+use std::{cmp::Ordering, io};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -342,7 +342,13 @@ pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<
         let group = match one(tx, into, &group.id)? {
             Some(other) => {
                 let number = |place| order::of_group(tx, place, &group.id);
-                let token = number(into)?.noted.token.cmp(&number(from)?.noted.token);
+                let (ours, theirs) = (number(into)?.noted.token, number(from)?.noted.token);
+                // A token that was only ever seen has no number: it may be the newer one.
+                let token = if ours == 0 || theirs == 0 {
+                    Ordering::Equal
+                } else {
+                    ours.cmp(&theirs)
+                };
                 other.combined_with(group, token)
             }
             None => group,

@@ -67,9 +67,12 @@ pub(crate) fn end_row(
     Ok(())
 }
 
+/// Its rows are only for resuming it.
+const FORGET_ROWS: &str = "DELETE FROM import_rows WHERE import_id = $1";
 const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id = $2";
 
 pub(crate) fn end(tx: &Tx<'_>, import: ImportId, at: Timestamp) -> Result<(), Fault> {
     tx.write(END_IMPORT, values![columns::micros(at), import.0])?;
+    tx.write(FORGET_ROWS, values![import.0])?;
     Ok(())
 }

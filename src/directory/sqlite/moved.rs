@@ -21,7 +21,7 @@ pub(in crate::directory) fn mark(connection: &Connection, to: &str) -> Result<()
     Ok(())
 }
 
-/// The error for a schema version that is not in the directory.
+/// The error for a schema version that this groupdesk does not know.
 pub(super) fn newer(connection: &Connection, found: i64) -> Fault {
     let known = NEWEST;
     let text = "SELECT value FROM meta WHERE key = ?1";

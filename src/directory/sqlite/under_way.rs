@@ -7,7 +7,7 @@ use super::fault::Fault;
 use crate::{
     database::{Tx, values},
     directory::{DirectoryError, columns},
-    domain::rotation::LONGEST_SETTLE_WINDOW,
+    domain::{rotation::LONGEST_SETTLE_WINDOW, text::visible},
     platform::{
         boot_time::BootTime,
         clock::{self, Clock},
@@ -25,7 +25,7 @@ const FIRST_WITH_CLOCK: i64 = 3;
 const FIRST_WITH_MUTATIONS: i64 = 8;
 
 /// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle window
-/// ago, because the profile it was sent with, and so its own window, is not in the directory.
+/// ago, because the profile it was sent with, and so its own window, is unknown.
 pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
     // A rotation has a row in both since there are mutations.
     let journal = match from {
@@ -72,11 +72,21 @@ fn begun(
     let (boot, wall) = (BootTime::now(), Clock::System.now());
     let rows = tx.all(text, values![], |row| {
         let [operation, group, by] = [row.text(0)?, row.text(1)?, row.text(2)?];
-        let what = format!("{operation} of \"{group}\" by {by}");
+        let operation = if operation == "rotate" {
+            "rotation"
+        } else {
+            operation
+        };
+        let what = format!("{operation} of \"{group}\" by {}", visible(by));
         let clock: Option<String> = row.get(4)?;
-        let begun = clock.and_then(|text| BootTime::parse(&text));
+        let begun = clock.as_deref().and_then(BootTime::parse);
+        // What a server has measured itself.
+        let age = clock
+            .as_deref()
+            .and_then(|text| text.strip_prefix("age:")?.parse().ok());
         let since = match (&boot, begun) {
             (Some(now), Some(begun)) => now.since(&begun),
+            _ if age.is_some() => age.map(Duration::from_micros),
             // A time in the future is that of a clock that was wrong, and must not block for longer than that.
             _ => columns::timestamp(row.get(3)?)
                 .filter(|begun| *begun <= wall)

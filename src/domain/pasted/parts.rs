@@ -40,10 +40,16 @@ impl Parts {
         (!runs.is_empty()).then_some(Self { runs, hash })
     }
 
-    /// Whether some characters in a row of a token are in the text.
-    pub fn are_of(&self, token: &str) -> bool {
+    /// Whether some characters in a row of a token are in the text, and were not in what was there before.
+    pub fn are_of(&self, token: &str, before: Option<&Self>) -> bool {
         let mut all = token.as_bytes().windows(FRAGMENT);
-        all.any(|run| is_telling(run) && self.runs.contains(&self.hash.hash_one(run)))
+        all.any(|run| {
+            is_telling(run) && self.has(run) && !before.is_some_and(|before| before.has(run))
+        })
+    }
+
+    fn has(&self, run: &[u8]) -> bool {
+        self.runs.contains(&self.hash.hash_one(run))
     }
 }
 
@@ -81,16 +87,20 @@ mod tests {
             format!("{}\u{200b}{}", &TOKEN[2..10], &TOKEN[10..20]),
         ] {
             let parts = Parts::of(&text).expect("long enough");
-            assert!(parts.are_of(TOKEN), "{text:?}");
+            assert!(parts.are_of(TOKEN, None), "{text:?}");
             assert!(may_have_token(&text) || text.contains('\n'), "{text:?}");
         }
+        let part = Parts::of(&TOKEN[3..20]).expect("long enough");
+        let other = Parts::of(&TOKEN[8..26]).expect("long enough");
+        assert!(!part.are_of(TOKEN, Some(&part)), "it was there");
+        assert!(other.are_of(TOKEN, Some(&part)), "more of it was not");
         for text in [
             &TOKEN[..15],
             "acme-europe-production",
             "tag:gold -tag:old age>90d",
             "the quick brown fox jumps over 25 dogs",
         ] {
-            let found = Parts::of(text).is_some_and(|parts| parts.are_of(TOKEN));
+            let found = Parts::of(text).is_some_and(|parts| parts.are_of(TOKEN, None));
             assert!(!found, "{text:?}");
             assert!(!may_have_token(text), "{text:?}");
         }

@@ -13,7 +13,6 @@ use crate::{
     },
     directory::{
         GroupSnapshot, Mutation, MutationId, MutationStep, Noted, Record, RotationId, RotationRow,
-        Statement,
     },
     domain::{
         change::{Change, DesiredFields},
@@ -56,8 +55,6 @@ pub(crate) struct ObservationInput {
     pub claim: Option<MutationStep>,
     /// The fields that the get returned.
     pub fields: Vec<Field>,
-    /// Facts of the place that the exchange has proven.
-    pub facts: Vec<Statement>,
     /// The caller does not use the state after recording.
     pub discards_result: bool,
 }
@@ -110,7 +107,6 @@ struct AnswerContext {
     changes: Option<Change>,
     open_before: Option<OpenBeforeGet>,
     claim: Option<MutationStep>,
-    proven: Vec<Statement>,
     discards_result: bool,
 }
 
@@ -256,7 +252,6 @@ impl Operations {
             open_before,
             claim,
             fields,
-            facts: proven,
             discards_result,
         } = input;
         let GoodAnswer {
@@ -287,7 +282,6 @@ impl Operations {
             changes,
             open_before,
             claim,
-            proven,
             discards_result,
         };
         let observation = self.observation(id, sent, returned);
@@ -425,9 +419,8 @@ impl Operations {
         }
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed));
-        let mut facts = self.withdrawn_by(is_foreign, &found.facts);
+        let facts = self.withdrawn_by(is_foreign, &found.facts);
         warnings.extend(facts.first().map(|_| Warning::NotSoleWriter));
-        facts.extend(context.proven.iter().cloned());
         // A get that found what was expected is not written to the history; one that noticed something is.
         let noteworthy = context.operation != Operation::Get || !warnings.is_empty();
         let entry = noteworthy.then(|| {

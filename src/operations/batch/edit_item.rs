@@ -74,7 +74,10 @@ impl ItemContext {
         match failure {
             // The failure concerns this group, and says nothing about the service.
             Failure::ChangedSince { .. } | Failure::Held(_) | Failure::NotKnownEnough(_) => {
-                let why = format!("skipped: {failure}");
+                let why = match &failure {
+                    Failure::Held(holder) => format!("skipped: {holder}"),
+                    other => format!("skipped: {other}"),
+                };
                 let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
                 Outcome {
                     harmless: true,

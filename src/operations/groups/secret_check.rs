@@ -10,7 +10,7 @@ use crate::{
         change::DesiredFields,
         draft::Draft,
         group::UserGroupId,
-        pasted::{self, Pasted, shape, suspicious_words},
+        pasted::{self, Parts, Pasted, shape, suspicious_words},
         text::visible,
         token::Token,
     },
@@ -27,6 +27,12 @@ struct Text<'t> {
     text: &'t str,
 }
 
+/// What could be taken for parts of tokens in the texts that are there.
+fn parts_of(base: &DesiredFields) -> Option<Parts> {
+    let texts: Vec<_> = texts(base).into_iter().map(|text| text.text).collect();
+    Parts::of(&texts.join("\n\n"))
+}
+
 impl Operations {
     /// Refuses fields that differ from `base` and contain a known secret.
     pub(crate) async fn no_secret_in(
@@ -37,8 +43,9 @@ impl Operations {
         let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
         let mut new = texts(wanted);
         new.retain(|text| !before.contains(text.text));
-        let had_part = || before.iter().any(|text| self.has_part_of_token(text));
-        self.refuse_new_secrets(&new, |_| false, had_part).await
+        let parts = parts_of(base);
+        self.refuse_new_secrets(&new, |_| false, parts.as_ref())
+            .await
     }
 
     /// Refuses rows of a file that contain a known secret.
@@ -76,11 +83,9 @@ impl Operations {
             })
             .collect();
         let before = |form: &Token| draft.base.contains_text(form.expose());
-        let had_part = || {
-            let base = texts(&draft.base);
-            base.iter().any(|text| self.has_part_of_token(text.text))
-        };
-        self.refuse_new_secrets(&all, before, had_part).await?;
+        let parts = parts_of(&draft.base);
+        self.refuse_new_secrets(&all, before, parts.as_ref())
+            .await?;
         for text in all {
             let mut words = suspicious_words(text.text);
             if words.any(|word| !draft.base.contains_text(word)) {
@@ -153,19 +158,19 @@ impl Operations {
     }
 
     async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
-        self.refuse_new_secrets(texts, |_| false, || false).await
+        self.refuse_new_secrets(texts, |_| false, None).await
     }
 
     async fn refuse_new_secrets(
         &self,
         texts: &[Text<'_>],
         was_before: impl Fn(&Token) -> bool,
-        had_part: impl Fn() -> bool,
+        parts_before: Option<&Parts>,
     ) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let (mut fields, mut fingerprints) = (Vec::new(), Vec::new());
         for text in texts {
-            if self.has_part_of_token(text.text) && !had_part() {
+            if self.has_part_of_token(text.text, parts_before) {
                 return Err(Failure::HoldsSecret {
                     field: text.field.clone(),
                 });

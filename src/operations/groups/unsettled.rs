@@ -77,7 +77,7 @@ impl Operations {
             entry.reason = Some(reason);
             entry.changes = None;
             entry.note = Some(format!(
-                "started by {}; it was {}",
+                "{SETTLED} {}; it was {}",
                 mutation.by,
                 mutation.state.as_str()
             ));

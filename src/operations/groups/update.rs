@@ -110,10 +110,12 @@ impl Operations {
                 .map_err(Failure::NothingSent)?,
         };
         self.may_read(id, known.as_ref(), assurance).await?;
-        match known {
-            Some(known) => self.check_environment(&known, assurance)?,
+        if let Some(known) = known {
+            self.check_environment(&known, assurance)?;
+        } else {
             // This read can create: it is a mutation of its own.
-            None => not_created(id, &self.look_up(id, assurance).await?)?,
+            let read = self.look_up(id, assurance).await;
+            not_created(id, &read.map_err(|no| no.before(id, "updated"))?)?;
         }
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);
@@ -186,7 +188,6 @@ impl Operations {
             open_before: None,
             claim: Some(claim.end(Ending::Updated, None)),
             fields: Vec::new(),
-            facts: Vec::new(),
             discards_result: false,
         };
         let mut done = Box::pin(self.observe(id, input)).await?.done;

@@ -1,5 +1,5 @@
 //! Facts about undocumented behaviour of the place (hazard 4 of docs/design/service.md): told by a person or by the
-//! service, proven by an exchange, and withdrawn as soon as a reading contradicts them.
+//! service, and withdrawn as soon as a reading contradicts them.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -136,8 +136,8 @@ impl Operations {
     }
 
     /// The places of these profiles, each once, each with the profile that represents it: `first` if possible,
-    /// otherwise the first in order. As in [`Operations::place`], a
-    /// key that is unknown at the address has none.
+    /// otherwise the first in order. As in [`Operations::place`], a key that is unknown at the address has none; a profile
+    /// that was never bound has none either, if only a command tells its key.
     pub(crate) async fn each_place(
         all: &[Self],
         first: usize,
@@ -148,6 +148,10 @@ impl Operations {
             .partition(|(index, _)| *index == first);
         let mut found: Vec<(usize, &Self, PlaceId)> = Vec::new();
         for (index, operations) in mine.into_iter().chain(others) {
+            let is_bound = operations.place_by_name().await?.is_some();
+            if !is_bound && index != first && !operations.key_is_at_hand() {
+                continue;
+            }
             let place = operations.place().await?;
             if place != PlaceId::NONE && found.iter().all(|(.., known)| *known != place) {
                 found.push((index, operations, place));

@@ -256,7 +256,11 @@ impl ReadContext {
     /// recorded all the same.
     async fn note(&self, read: &GroupRead) {
         if let Some(begun) = self.begun
-            && read.found != ReadResult::Failed
+            && !matches!(
+                read.found,
+                ReadResult::Failed | ReadResult::WrongEnvironment
+            )
+            && !read.wrong_environment
         {
             let (row, found) = (number(&read.user_group_id), read.found.as_str());
             drop(self.operations.directory().end_row(begun, row, found).await);

@@ -18,6 +18,7 @@ use crate::{
     },
     domain::{
         history::{Ending, Entry, Operation},
+        operation_record::SETTLED,
         rotation::{Event, State},
     },
     operations::{Failure, Guarded, Operations, UnknownIdPolicy, Warning},
@@ -292,7 +293,7 @@ impl Operations {
                 wait,
             });
         }
-        let was = format!("started by {}; it was {}", row.by, before.state.as_str());
+        let was = format!("{SETTLED} {}; it was {}", row.by, before.state.as_str());
         let record = Record {
             entry: Some(Entry {
                 previous_fingerprint: Some(after.previous),

@@ -13,6 +13,7 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::KnownGroup,
+        operation_record::SETTLED,
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -231,9 +232,9 @@ fn note(row: &RotationRow, after: Rotation, evidence: &Evidence) -> String {
             "the service returned a new token, but still has the old one".to_owned()
         }
         (State::NotApplied, _) if row.rotation.state == State::Intended => {
-            format!("started by {} and never sent", row.by)
+            format!("{SETTLED} {} and never sent", row.by)
         }
-        _ => format!("started by {}, settled by reading the group", row.by),
+        _ => format!("{SETTLED} {}, settled by reading the group", row.by),
     }
 }
 

@@ -175,7 +175,7 @@ fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
         "references",
         count,
         "no orphaned rows",
-        "orphaned rows",
+        "orphaned rows found",
     ))
 }
 

@@ -64,6 +64,8 @@ pub struct Drafts {
     saving: Option<(Ticket, Key, PendingWrite)>,
     /// Tickets of the running reads, by profile.
     asking: BTreeMap<ProfileIndex, Ticket>,
+    /// The time of what was kept last here.
+    latest: Option<Timestamp>,
     /// Drafts changed here since a read was started, which are newer than its answer.
     touched: BTreeSet<Key>,
     /// Profiles whose drafts have been read at least once.
@@ -132,11 +134,18 @@ impl Drafts {
         if old.is_some_and(|old| old.draft.has_same_content(&draft)) {
             return;
         }
-        let kept = old.and_then(|old| old.kept);
-        if let Some(old) = old.filter(|old| old.draft.changed_at >= draft.changed_at) {
+        // A version that is still to be forgotten is replaced instead.
+        let to_forget = match self.due.get(&key) {
+            Some(PendingWrite::Forget(at)) => Some(*at),
+            _ => None,
+        };
+        let kept = old.and_then(|old| old.kept).or(to_forget);
+        let before = old.map(|old| old.draft.changed_at).max(self.latest);
+        if let Some(before) = before.filter(|before| *before >= draft.changed_at) {
             // Two changes with the same time must still be distinguishable.
-            draft.changed_at = old.draft.changed_at + SignedDuration::from_micros(1);
+            draft.changed_at = before + SignedDuration::from_micros(1);
         }
+        self.latest = Some(draft.changed_at);
         self.due.insert(key.clone(), PendingWrite::Keep);
         self.touched.insert(key.clone());
         let unsent = UnsentDraft {
@@ -163,13 +172,8 @@ impl Drafts {
             return;
         }
         if let Some(unsent) = self.unsent.remove(key) {
-            // The version in the directory; while one is being saved, that one.
-            let is_saving = self
-                .saving
-                .as_ref()
-                .is_some_and(|(_, saving, _)| saving == key);
-            let kept = unsent.kept.filter(|_| !is_saving);
-            let until = kept.unwrap_or(unsent.draft.changed_at);
+            // The version in the directory; one that is being saved replaces it when it has been (`ended`).
+            let until = unsent.kept.unwrap_or(unsent.draft.changed_at);
             self.due.insert(key.clone(), PendingWrite::Forget(until));
             self.touched.insert(key.clone());
         }

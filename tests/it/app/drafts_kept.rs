@@ -324,3 +324,33 @@ fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<f9>").says("Not available: there is none");
 }
+
+/// A version whose removal has not started yet is replaced by what is typed next, not kept beside it.
+#[test]
+fn what_is_typed_again_at_once_replaces_what_was_discarded() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end>");
+    let first = typed(&mut scene, "2");
+    scene.answer();
+    // While another save runs, the removal waits.
+    scene.keys("3");
+    let (ticket, profile, job) = scene.pending.remove(0);
+    scene.keys("<ctrl-x>y");
+    scene.keys("e<end>4");
+    let outcome = super::scene::canned_outcome(profile, &job);
+    scene.msg(Msg::Done(ticket, outcome));
+    let saved = match &job {
+        Job::KeepDraft(draft, Some(seen)) if *seen == first.changed_at => draft.changed_at,
+        other => panic!("{other:?}"),
+    };
+    match jobs(&mut scene).as_slice() {
+        [.., Job::KeepDraft(draft, Some(seen))] => {
+            assert!(draft.changed_at > saved);
+            assert_eq!(
+                (draft.typed.name.as_str(), *seen),
+                ("Name of acme-eu4", saved)
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -293,7 +293,7 @@ async fn the_check_shows_what_would_be_sent_before_asking() {
     let dry = home.run(&["import", &file, "--update", "--dry-run"]).await;
     assert!(
         dry.out
-            .contains("update 1, as last known 1, not known 1, as far as is known"),
+            .contains("update 1, as last known 1, not known 1, according to the directory"),
         "{}",
         dry.out
     );

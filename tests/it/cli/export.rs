@@ -109,7 +109,11 @@ async fn a_file_of_tokens_that_was_not_written_is_reported_so() {
         .run(&args("export --reveal-tokens --token-out none.jsonl"))
         .await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.contains("none.jsonl was not made"), "{}", ran.err);
+    assert!(
+        ran.err.contains("none.jsonl was not created"),
+        "{}",
+        ran.err
+    );
     assert!(!home.path("none.jsonl").exists());
 }
 

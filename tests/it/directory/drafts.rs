@@ -203,3 +203,26 @@ async fn a_damaged_draft_hides_no_other() {
         .expect("readable");
     assert_eq!(found, [kept(draft("globex", "x", 5), "ana")]);
 }
+
+/// A person who changes machines still has one draft, and sending it there forgets it.
+#[tokio::test]
+async fn a_draft_belongs_to_the_person_on_whichever_machine() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let save = async |name: &str, at, by: &str, seen: Option<i64>| {
+        let saved = directory.save_draft(place, draft("acme", name, at), by, seen.map(second));
+        saved.await.expect("answered")
+    };
+    assert_eq!(save("a1", 1, "ana@desk1", None).await, DraftSaved::Kept);
+    assert_eq!(save("a2", 2, "ana@desk2", Some(1)).await, DraftSaved::Kept);
+    let found = directory.drafts(place).await.expect("readable");
+    assert_eq!(found.len(), 1, "{found:?}");
+    // Repeated, because it was unknown whether it was saved.
+    assert_eq!(save("a2", 2, "ana@desk2", Some(1)).await, DraftSaved::Kept);
+    assert_eq!(directory.drafts(place).await.expect("readable").len(), 1);
+    let acme = id("acme");
+    let gone = directory.forget_draft(place, &acme, (second(2), "ana@desk3"));
+    gone.await.expect("answered");
+    assert_eq!(directory.drafts(place).await.expect("readable"), []);
+}

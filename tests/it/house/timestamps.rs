@@ -77,7 +77,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/tui/state/activity.rs", 3, OWN),
     ("src/tui/state/app/quitting.rs", 1, OWN),
     ("src/tui/state/batch.rs", 3, OWN),
-    ("src/tui/state/drafts.rs", 2, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
+    ("src/tui/state/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
     ("src/tui/state/in_flight.rs", 2, OWN),
     ("src/tui/state/live.rs", 1, OWN),
     ("src/tui/widgets/time_format.rs", 1, OWN),

@@ -8,7 +8,7 @@ use crate::support::clock;
 
 const HOW: &str = "made by GROUPDESK_PICTURES=write cargo test --test it pictures";
 /// Heads the options of every command, which are listed once.
-const GLOBAL: &str = "\nOptions of every command:\n";
+const GLOBAL: &str = "\nGlobal options:\n";
 
 /// The text with the part between its marks replaced by `made`.
 fn with(text: &str, part: &str, made: &str) -> String {

@@ -343,10 +343,12 @@ CREATE TABLE all_drafts (
 );
 CREATE VIEW drafts AS SELECT place, user_group_id, merged, creating, name, mapping, properties, mapping_text, group_text, base,
     base_at, changed_at, by FROM all_drafts WHERE author = session_user;
--- One's own drafts, and for groups without one the newest of the others.
-CREATE VIEW shown_drafts AS SELECT DISTINCT ON (place, user_group_id, merged) place, user_group_id, merged, creating, name,
-    mapping, properties, mapping_text, group_text, base, base_at, changed_at, by FROM all_drafts
-    ORDER BY place, user_group_id, merged, author = session_user DESC, changed_at DESC;
+-- One's own drafts, and after them those of others, numbered on.
+CREATE VIEW shown_drafts AS SELECT place, user_group_id, CASE WHEN author = session_user THEN merged ELSE COALESCE((SELECT MIN(merged)
+        FROM all_drafts own WHERE own.place = every.place AND own.user_group_id = every.user_group_id AND own.author = session_user), 1)
+        - row_number() OVER (PARTITION BY place, user_group_id, author = session_user ORDER BY merged = 0 DESC, changed_at DESC, author,
+        merged) END AS merged, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by
+    FROM all_drafts every;
 
 CREATE TABLE imports (
     id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

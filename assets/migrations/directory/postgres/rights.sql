@@ -48,7 +48,7 @@ GRANT INSERT, UPDATE (run, by, process, stands_since, seen, boot_clock, ended)
     ON scheduled_runs TO ":schema_operator";
 GRANT INSERT (place, profile, digest, started_at, by), UPDATE (ended_at)
     ON imports TO ":schema_operator";
-GRANT INSERT
+GRANT INSERT, DELETE
     ON import_rows TO ":schema_operator";
 GRANT INSERT, UPDATE (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite)
     ON annotations TO ":schema_operator";

@@ -111,7 +111,7 @@ pub(super) async fn again(
 fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     session.operations.permitted(Guarded::Bulk)?;
     session.operations.permitted(Guarded::Update)?;
-    mutation.no_curl("it is for one group")?;
+    mutation.no_curl("it works for one group only")?;
     if mutation.dry_run {
         return Ok(());
     }
@@ -168,7 +168,6 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         all_named,
         tokens: None,
         schedule: None,
-        is_edit: true,
     }))
 }
 

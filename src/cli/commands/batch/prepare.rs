@@ -120,7 +120,7 @@ pub(super) async fn begin(
     };
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
-    mutation.no_curl("it is for one group")?;
+    mutation.no_curl("it works for one group only")?;
     if !mutation.dry_run {
         confirm::ensure_can_ask(session, mutation.yes)?;
     }
@@ -185,7 +185,6 @@ pub(super) async fn begin(
         all_named,
         tokens,
         schedule,
-        is_edit: false,
     }))
 }
 
@@ -222,7 +221,7 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The newest unfinished batch of rotations.
+/// The newest unfinished batch.
 async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let batches = session.operations.batches().await?;
     let mut unfinished: Vec<_> = batches
@@ -261,8 +260,8 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
         no_tokens(batch.id, arguments.token_out.as_deref())?;
     }
     output::context(&format!(
-        "batch {} in {}, started {:.0}: {}",
-        batch.id.0, batch.by, batch.started_at, batch.counts
+        "batch {}, started {:.0} by {}: {}",
+        batch.id.0, batch.started_at, batch.by, batch.counts
     ));
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));
@@ -276,7 +275,7 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
         };
         let effect = match &batch.kind {
             BatchKind::Rotate => "every old token stops working at once".into(),
-            BatchKind::Edit(change) => format!("one update each, after a read: {change}"),
+            BatchKind::Edit(change) => format!("reads each group, then sends one update: {change}"),
         };
         let what = format!("{} left: {effect}.", resumption.left());
         confirm::confirm(arguments.yes, &what, question).await?;
@@ -288,7 +287,6 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
         all_named: true,
         tokens,
         schedule: None,
-        is_edit,
     })
 }
 

@@ -122,7 +122,7 @@ pub(super) fn more(count: usize) -> Option<String> {
 }
 
 /// The counts, and what to do next.
-pub(super) fn ending(report: &Report, is_edit: bool) -> String {
+pub(super) fn ending(report: &Report) -> String {
     let Report {
         batch,
         counts,
@@ -132,9 +132,8 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
     lines.extend(halt.as_ref().map(ToString::to_string));
     let number = batch.0;
     if counts.unknown > 0 {
-        let again = if is_edit { "sending" } else { "rotating" };
         lines.push(format!(
-            "to resolve unknown results, read the groups; never try {again} again"
+            "to check unknown results: groupdesk batches check {number}"
         ));
     }
     if counts.not_applied > 0 {

@@ -123,9 +123,12 @@ pub(super) async fn read(
     drop(reads);
     let place = file.display();
     progress.say(match kept {
-        _ if is_output(file) => format!("{kept} of {all} tokens were read"),
-        0 => format!("0 of {all} tokens were read; {place} was not made"),
-        _ => format!("saved {kept} of {all} tokens to {place}"),
+        _ if is_output(file) => format!("read {kept} of {}", counted(all, "token")),
+        0 => format!(
+            "read 0 of {}; {place} was not created",
+            counted(all, "token")
+        ),
+        _ => format!("saved {kept} of {} to {place}", counted(all, "token")),
     });
     let ended = progress.end(Exit::all(kept == all)).await;
     match stopped {

@@ -1,4 +1,4 @@
-//! What the rows of a file would change, as far as is known here. Sends nothing.
+//! What the rows of a file would change, according to the directory. Sends nothing.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -322,7 +322,7 @@ pub(crate) fn print_summary(
         return output::result(&sum.to_string());
     }
     let mut lines = shown.head(sending);
-    lines[0].push_str(", as far as is known; nothing was sent");
+    lines[0].push_str(", according to the directory; nothing was sent");
     output::result(&format!("{}\n{}", lines.join("\n"), shown.rows()))
 }
 

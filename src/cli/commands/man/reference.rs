@@ -19,23 +19,17 @@ pub(super) fn sections() -> String {
             "What groupdesk serve keeps.",
         ),
     ] {
-        page += &line(file, "", what);
+        page += &line(file, what);
     }
     page += ".SH ENVIRONMENT\nAn option is stronger than a variable, a variable stronger than the file.\n";
     for (names, meaning) in VARIABLES {
-        page += &line(names, "", meaning);
+        page += &line(names, meaning);
     }
     page
 }
 
-fn line(name: &str, kind: &str, meaning: &str) -> String {
-    let name = format!(".TP\n\\fB{}\\fR", escaped(name));
-    let kind = if kind.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", escaped(kind))
-    };
-    format!("{name}{kind}\n{}\n", escaped(meaning))
+fn line(name: &str, meaning: &str) -> String {
+    format!(".TP\n\\fB{}\\fR\n{}\n", escaped(name), escaped(meaning))
 }
 
 /// Escapes text so that troff prints it literally. None of our lines begins with a dot or an apostrophe.

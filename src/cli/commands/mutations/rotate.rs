@@ -154,10 +154,7 @@ pub(crate) async fn rotate(
 }
 
 fn word(seen: Option<Fingerprint>) -> String {
-    seen.map_or_else(
-        || "not in the directory".to_owned(),
-        |seen| seen.to_string(),
-    )
+    seen.map_or_else(|| "unknown".to_owned(), |seen| seen.to_string())
 }
 
 /// Why a rotation is not printed as a curl command.

@@ -42,12 +42,12 @@ pub(super) fn plan(plan: &Refresh) -> String {
     if plan.never_seen > 0 {
         write!(
             text,
-            "\n! {} known IDs come from files and were never seen in the service. {}",
+            "\n! never seen in the service, known only from files: {}. {}",
             plan.never_seen,
             if plan.with_never_seen {
                 "Reading one that does not exist creates it"
             } else {
-                "They are skipped; to read them too, add --exists"
+                "Skipped; to read them, add --exists"
             }
         )
         .expect("a String takes it");

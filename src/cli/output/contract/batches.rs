@@ -11,7 +11,7 @@ const BATCH: &[Field] = &[
     PLACE_NAME,
     field("operation", "text", "", "rotate or edit"),
     field("change", "text", "it rotates", "what is set or removed; human-readable, may change"),
-    field("by", "text", "", "who began it: user@machine"),
+    field("by", "text", "", "who started it: user@machine"),
     field("reason", "text", "none was given", "the reason it was started"),
     field("started_at", "time", "", "when it was started"),
     field("ended_at", "time", "something is left to do", "when the last group ended"),
@@ -26,7 +26,7 @@ const BATCH: &[Field] = &[
     field("not_applied", "number", "", "nothing was changed; may be tried again"),
     field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
     field("conflict", "number", "", "the responses contradict each other"),
-    field("abandoned", "number", "", "abandoned"),
+    field("abandoned", "number", "", "closed without a result"),
     field("not_started", "number", "", "left for batches resume"),
 ];
 
@@ -39,9 +39,9 @@ pub(super) const SHAPES: &[Shape] = &[
         PLACE_NAME,
         field("object", "text", "", "the group, the number of the batch, or how many"),
         field("since", "time", "not known", "since when"),
-        field("by", "text", "not known", "who began it: user@machine"),
+        field("by", "text", "not known", "who started it: user@machine"),
         field("hidden_until", "time", "not hidden", "hidden in the console until then or until it changes; listed with --hidden, unclear rotations and changes always"),
-        field("next", "text", "", "the command that resumes it; human-readable, may change"),
+        field("next", "text", "", "the command to run next; human-readable, may change"),
     ]]),
     shape("batch", "a bulk rotation or a bulk edit, newest first", &[BATCH]),
     shape("batch-shown", "a batch with each of its groups", &[

@@ -8,13 +8,13 @@ use super::{
 #[rustfmt::skip] // A table: one field a line.
 const GROUP: &[Field] = &[
     field("user_group_id", "text", "", "the id of the group"),
-    field("name", "text", "not in the directory", "its name"),
-    field("team_id", "number", "not in the directory", "the team the service counts it to"),
+    field("name", "text", "unknown", "its name"),
+    field("team_id", "number", "unknown", "the team the service counts it to"),
     field("environment_tag", "text", "unknown, or the service returned none", "Customer or Testing, as the service said last"),
-    field("fingerprint", "text", "not in the directory", "of its current token, as far as is known"),
-    field("mapping", "object of text", "not in the directory", "data source ids by schema id, as last returned, sent or imported"),
-    field("properties", "object of anything", "not in the directory", "as last returned, sent or imported"),
-    field("last_rotated", "time", "not in the directory", "when its token was seen to be a new one"),
+    field("fingerprint", "text", "unknown", "of its current token, as far as is known"),
+    field("mapping", "object of text", "unknown", "data source ids by schema id, as last returned, sent or imported"),
+    field("properties", "object of anything", "unknown", "as last returned, sent or imported"),
+    field("last_rotated", "time", "unknown", "when its token was seen to be a new one"),
     field("last_seen", "time", "never", "when it was last seen in the service"),
     PLACE_NAME,
 ];
@@ -95,7 +95,7 @@ pub(super) const SHAPES: &[Shape] = &[
         REQUEST,
         &[
             THE_GROUP,
-            field("fingerprint", "text", "not in the directory", "of the token that would be replaced"),
+            field("fingerprint", "text", "unknown", "of the token that would be replaced"),
         ],
     ]),
     shape("entry", "a history entry, newest first", &[ENTRY]),
@@ -124,7 +124,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("change", "a create, an update or a first read that was started, newest first", &[&[
         field("change", "text", "", "m and its number, for abandon"),
         field("at", "time", "", "when it was sent, or started if it was not sent"),
-        field("by", "text", "", "who began it: user@machine"),
+        field("by", "text", "", "who started it: user@machine"),
         field("profile", "text", "", "where"),
         THE_GROUP,
         field("operation", "text", "", "create, update or get"),

@@ -25,7 +25,7 @@ const PLACE: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 const EVENTS: &[Field] = &[
-    field("events", "object[]", "", "the reasons given for it, oldest first"),
+    field("events", "object[]", "", "what was decided or happened, oldest first"),
     field("events[].at", "time", "", "when"),
     field("events[].by", "text", "", "who"),
     field("events[].profile", "text", "", "the profile it was said with; empty where none was"),
@@ -57,7 +57,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("open_rotations[].id", "number", "", "number of a rotation that is not settled"),
         field("open_rotations[].user_group_id", "text", "", "its group"),
         field("open_rotations[].state", "text", "", "as in rotations"),
-        field("open_rotations[].by", "text", "", "who began it"),
+        field("open_rotations[].by", "text", "", "who started it"),
     ]]),
     shape("directory-migrated", "what was done, or would be, to the tables of a team's directory", &[&[
         field("from", "number", "", "their version before"),

@@ -54,7 +54,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("max_bulk", "number", "", "most groups of one bulk rotation"),
         field("guards", "object[]", "", "what the configuration guards"),
         field("guards[].operation", "text", "", "which operation"),
-        field("guards[].rule", "text", "", "the question; human-readable, may change"),
+        field("guards[].rule", "text", "", "what it requires; human-readable, may change"),
         field("guards[].reason", "text", "", "why, as the configuration says"),
     ]]),
     shape("profile-added", "a profile that was, or would be, written", &[
@@ -123,8 +123,8 @@ pub(super) const SHAPES: &[Shape] = &[
         field("listening", "text", "", "its URL"),
         field("metrics", "text", "without --metrics", "the URL of its metrics"),
     ]]),
-    shape("request-served", "a request with a response; with or without --json", &[&[
-        field("time", "time", "", "when the response arrived"),
+    shape("request-served", "a request to the service; with or without --json", &[&[
+        field("time", "time", "", "when it was answered or the caller left"),
         field("operation", "text", "", "get_or_create, update, rotate, other or unreadable"),
         field("verdict", "text", "", "ok, the code of the refusal, or caller_left"),
         field("status", "number", "the caller left before", "of HTTP"),

@@ -1,4 +1,4 @@
-//! Prints the shapes as text, as JSON and as a manual page.
+//! Prints the shapes as text and as JSON.
 
 use std::fmt::Write;
 

@@ -76,7 +76,7 @@ pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
         ),
     }
     match &group.properties {
-        None => row("properties", UNKNOWN.into(), "not in the directory".into()),
+        None => row("properties", UNKNOWN.into(), "unknown".into()),
         Some(known) => rows(
             &mut row,
             "properties",

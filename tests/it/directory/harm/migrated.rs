@@ -385,7 +385,7 @@ async fn an_upgrade_waits_as_long_as_a_change_of_any_profile_may_be_in_progress(
                         what,
                         minutes: left,
                     }) => {
-                        assert_eq!(what, "rotate of \"acme-7\" by li@desk");
+                        assert_eq!(what, "rotation of \"acme-7\" by li@desk");
                         assert!(left.abs_diff(20 - minutes) <= 1, "{version}: {left}");
                     }
                     other => panic!("{version}, {minutes} min: {other:?}"),

@@ -259,6 +259,7 @@ fn operators_can_delete_only_from_the_listed_tables() {
             "console_views",
             "saved_views",
             "hidden_concerns",
+            "import_rows",
         ];
         let deletes = may("operator", table, "DELETE");
         assert_eq!(deletes, own.contains(&table), "{table}");

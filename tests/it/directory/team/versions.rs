@@ -168,7 +168,7 @@ async fn a_migration_is_refused_while_a_change_is_in_progress() {
                 what,
                 minutes: left,
             }) => {
-                assert!(what.starts_with("rotate of \"acme\" by "), "{what}");
+                assert!(what.starts_with("rotation of \"acme\" by "), "{what}");
                 assert!(left.abs_diff(20 - u64::from(minutes)) <= 1, "{left}");
             }
             other => panic!("{minutes} min: {other:?}"),
