@@ -189,6 +189,16 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
+/// The person of `ana@bastion2`, without the machine.
+pub fn person(by: &str) -> &str {
+    by.split('@').next().unwrap_or(by)
+}
+
+/// Whether both are the same person, on whichever machine.
+pub fn is_same_person(one: &str, other: &str) -> bool {
+    person(one) == person(other)
+}
+
 /// Number of terminal columns of a text.
 pub fn width(text: &str) -> usize {
     text.width()

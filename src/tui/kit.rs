@@ -2,6 +2,7 @@
 //! kit does the rest.
 
 pub mod confirm;
+pub mod confirm_box;
 pub mod filter;
 pub mod list_page;
 pub mod view;

@@ -33,6 +33,7 @@ mod recovery;
 mod review;
 mod safety;
 mod scene;
+mod typed_tokens;
 mod views;
 mod widths;
 

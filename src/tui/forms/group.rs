@@ -83,8 +83,8 @@ pub struct GroupForm {
     pub(crate) reading: Pending,
     /// The other person whose draft was loaded into the form.
     pub(crate) loaded_from: Option<String>,
-    /// The question is whether to replace the input by another draft.
-    pub(crate) loading: bool,
+    /// The question is whether to replace the input by the draft of this person.
+    pub(crate) loading: Option<String>,
     /// A sentence about what others changed in the group while the form was open.
     pub(crate) meanwhile: Option<String>,
     /// Recent changes of the group.
@@ -130,7 +130,7 @@ impl GroupForm {
             updates: LastUpdates::default(),
             prefilled: None,
             loaded_from: None,
-            loading: false,
+            loading: None,
             meanwhile: None,
             id,
             base,
@@ -179,7 +179,7 @@ impl GroupForm {
             external_edit: None,
             reading: Pending::default(),
             loaded_from,
-            loading: false,
+            loading: None,
             meanwhile: None,
             updates: LastUpdates::default(),
             prefilled: None,

@@ -115,11 +115,16 @@ impl Confirm {
     pub fn set(&mut self, what: impl Into<String>, words: impl Into<String>) {
         let (what, words) = (what.into(), words.into());
         if words != self.words || what != self.what {
-            self.typed.set_text("");
-            self.typed.error = None;
+            self.forget_typed();
         }
         self.what = what;
         self.words = words;
+    }
+
+    /// Words that were typed so far do not count any more.
+    pub fn forget_typed(&mut self) {
+        self.typed.set_text("");
+        self.typed.error = None;
     }
 
     /// The word for the key in the footer.
@@ -152,9 +157,8 @@ impl Confirm {
         self
     }
 
-    /// The level, once more is known.
-    pub fn raise(&mut self, level: Level, guard: Option<String>) {
-        self.level = level;
+    /// Why a guard asks for more, once that is known.
+    pub fn set_guard(&mut self, guard: Option<String>) {
         self.guard = guard;
     }
 

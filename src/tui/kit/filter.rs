@@ -61,6 +61,15 @@ impl Filter {
         self.field.looks_secret()
     }
 
+    /// Says that nothing matches it. A text that may be a token is shown nowhere.
+    pub fn nothing_matches(&self) -> String {
+        if self.is_hidden() {
+            "Nothing matches the filter".to_owned()
+        } else {
+            format!("Nothing matches \"{}\"", self.text().trim())
+        }
+    }
+
     /// Says whether the filter finds something, and therefore is no token.
     pub fn allow(&mut self, finds: bool) {
         self.field.allow(finds);

@@ -284,8 +284,11 @@ impl<R: Rows> ListPage<R> {
         rows
     }
 
+    /// The row under the cursor, which is among those shown since the last [`View::sync`].
     pub fn selected<'a>(&'a self, context: &'a Context) -> Option<&'a R::Row> {
-        self.shown(context).get(self.cursor.at).copied()
+        let on = self.on.as_ref()?;
+        let mut all = self.kind.all(context).into_iter();
+        all.find(|row| R::key(row) == *on)
     }
 
     /// The row under the cursor, or why there is none.
@@ -314,10 +317,6 @@ impl<R: Rows> ListPage<R> {
     pub fn show_whole(&mut self, whole: impl Whole + 'static) {
         self.whole = Some(Box::new(whole));
         self.scroll = Cursor::default();
-    }
-
-    fn stand(&mut self, context: &Context) {
-        self.on = self.selected(context).map(R::key);
     }
 
     fn filter_changed(&mut self, context: &Context) {
@@ -402,17 +401,15 @@ impl<R: Rows> View for ListPage<R> {
         if self.whole.is_some() {
             return self.act_on_whole(action, context);
         }
-        let rows = self.shown(context).len();
+        let rows = self.shown(context);
         let page = usize::from(context.size.1 / 2);
-        if self.cursor.act(action, rows, page) {
-            return self.stand(context);
+        let mut cursor = self.cursor.clone();
+        if cursor.act(action, rows.len(), page) {
+            (self.on, self.cursor) = (rows.get(cursor.at).map(|row| R::key(row)), cursor);
+            return;
         }
         match action {
-            action if self.filter.act(action) => {
-                if action == Action::Back {
-                    self.query = RowQuery::default();
-                }
-            }
+            action if self.filter.act(action) => {}
             Action::Back => self.pop(context),
             action if action == R::CLOSE => self.pop(context),
             action => match Self::command(action) {
@@ -498,13 +495,17 @@ impl<R: Rows> View for ListPage<R> {
     }
 
     fn sync(&mut self, context: &mut Context) {
+        if self.filter.is_empty() {
+            // It may have been emptied by others than keys: what was not understood is not said any more.
+            self.query = RowQuery::default();
+        }
         let stays_first = R::FOLLOWS_FIRST && self.cursor.at == 0;
         let shown = self.shown(context);
         let on = self.on.as_ref().filter(|_| !stays_first);
         let at = on.and_then(|on| shown.iter().position(|row| R::key(row) == *on));
         let at = at.unwrap_or(self.cursor.at);
-        self.cursor.at = at.min(shown.len().saturating_sub(1));
-        self.stand(context);
+        let at = at.min(shown.len().saturating_sub(1));
+        (self.on, self.cursor.at) = (shown.get(at).map(|row| R::key(row)), at);
     }
 
     fn journal_changed(&mut self, context: &mut Context) {

@@ -65,11 +65,10 @@ pub trait View {
     fn takes_secrets(&self) -> bool {
         false
     }
-    /// Takes a known secret out of the focused field; of a text of a person's own nothing stays.
-    fn hold_back(&mut self, secret: &str, _context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.hold_back(secret);
-        }
+    /// Takes a known secret out of the focused field; of a text of a person's own nothing stays. Returns whether the
+    /// field had it.
+    fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
+        self.field().is_some_and(|field| field.hold_back(secret))
     }
     /// Whether something that this action takes over looks like a token.
     fn has_secret(&mut self, _action: Action) -> bool {

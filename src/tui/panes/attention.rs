@@ -287,11 +287,22 @@ impl Rows for Concerns {
     }
 
     fn when_none_shown(page: &AttentionPage, context: &Context) -> String {
+        let key = |action| context.keys.key(Focus::Attention, action);
+        let here = Some(context.current.0);
+        let is_elsewhere = |row: &Concern| row.profile != here && !Self::runs_here(row, context);
+        let others = !page.is_of_all && page.kind.found.concerns.iter().any(is_elsewhere);
+        let place = if others { " in this profile" } else { "" };
         match Self::hidden(page, context) {
+            0 if others => {
+                let all = key(Action::NextField);
+                format!("Nothing needs attention{place}: {all} shows all profiles")
+            }
             0 => page.kind.when_empty(context),
             hidden => {
-                let key = context.keys.key(Focus::Attention, Action::ShowHidden);
-                format!("Nothing else waits: {hidden} hidden, {key} shows them")
+                let show = key(Action::ShowHidden);
+                format!(
+                    "Nothing else needs attention{place}: {hidden} hidden, {show} shows hidden rows"
+                )
             }
         }
     }
@@ -341,7 +352,7 @@ fn say_hidden(until: Option<Timestamp>, context: &mut Context) {
         || "The row is shown again".to_owned(),
         |until| {
             let key = context.keys.key(Focus::Attention, Action::ShowHidden);
-            let until = until.strftime("%d %b %H:%M UTC");
+            let until = context.stamp(until);
             format!("Hidden until {until}, or until it changes; {key} shows hidden rows")
         },
     );

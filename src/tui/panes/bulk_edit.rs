@@ -164,11 +164,10 @@ impl BulkEdit {
 
     /// Says what the confirmation does; words that were typed for another change do not count.
     fn ask(&mut self, context: &Context) {
-        let (count, profile) = (self.changes(), context.profile());
-        let profile = profile.map_or("", |profile| &profile.name);
+        let (count, profile) = (self.changes(), context.profile_name());
         let groups = if count == 1 { "group" } else { "groups" };
         let what = format!("edits {count} {groups} in {profile}");
-        self.confirm.set("", "");
+        self.confirm.forget_typed();
         self.confirm.set(what, format!("edit {count} in {profile}"));
     }
 
@@ -290,11 +289,12 @@ impl View for BulkEdit {
         }
     }
 
-    fn hold_back(&mut self, secret: &str, context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.hold_back(secret);
+    fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
+        let had_it = self.field().is_some_and(|field| field.hold_back(secret));
+        if had_it {
             self.typed_into(context);
         }
+        had_it
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {

@@ -204,7 +204,7 @@ impl View for GroupForm {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        self.loading = false;
+        self.loading = None;
         match action {
             Action::NextField if self.commit(context) => self.section = self.section.next(),
             Action::PreviousField if self.commit(context) => self.section = self.section.previous(),
@@ -237,8 +237,8 @@ impl View for GroupForm {
     }
 
     fn confirmed(&mut self, context: &mut Context) {
-        if std::mem::take(&mut self.loading) {
-            self.load_now(context);
+        if let Some(by) = self.loading.take() {
+            self.load_of(&by, context);
         } else {
             self.discard(context);
         }
@@ -291,13 +291,16 @@ impl View for GroupForm {
         }
     }
 
-    fn hold_back(&mut self, secret: &str, _context: &mut Context) {
+    fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
         if let Some(field) = self.field() {
-            field.hold_back(secret);
-        } else if self.section == Section::Properties {
-            let text = zeroize::Zeroizing::new(self.properties.text());
+            return field.hold_back(secret);
+        }
+        let text = zeroize::Zeroizing::new(self.properties.text());
+        let has_it = self.section == Section::Properties && text.contains(secret);
+        if has_it {
             self.properties.set_text(&text.replace(secret, ""));
         }
+        has_it
     }
 
     fn has_secret(&mut self, action: Action) -> bool {

@@ -391,6 +391,12 @@ impl View for Help {
         Some(&mut self.typed)
     }
 
+    fn hold_back(&mut self, secret: &str, context: &mut Context) -> bool {
+        let had_it = self.typed.hold_back(secret);
+        self.on_typed(context);
+        had_it
+    }
+
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
         self.typed.key(key);
         self.on_typed(context);

@@ -84,9 +84,10 @@ impl Rows for Requests {
                 let style = style(row.recorded.kind, context.theme);
                 Cell::new(sign(row, context).to_string()).styled(style)
             }),
-            col("TIME UTC", (8, 8), 1, |row: &Exchange, _| {
-                Cell::new(row.at.strftime("%H:%M:%S").to_string())
-            }),
+            col("TIME", (8, 15), 1, |row: &Exchange, context| {
+                Cell::new(context.second(row.at))
+            })
+            .right(),
             col("PROFILE", (7, 24), 2, |row: &Exchange, _| {
                 Cell::new(row.recorded.profile.as_str())
             }),
@@ -202,7 +203,7 @@ impl Whole for Exchange {
     }
 
     fn write(&self, page: &mut TextPage, context: &Context) {
-        describe(page, self, context.theme);
+        describe(page, self, context);
     }
 
     fn copy(&self, context: &mut Context) {
@@ -242,11 +243,12 @@ fn size(bytes: usize) -> String {
 }
 
 /// Writes the exchange in full.
-pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, theme: Theme) {
+pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, context: &Context) {
+    let theme = context.theme;
     let recorded = &exchange.recorded;
     let group = recorded.id.as_deref().unwrap_or("a group unknown here");
     let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
-    let at = exchange.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let at = context.whole_time(exchange.at);
     page.field("request", &what, theme.title(), &at);
     let took = format!("{}ms", recorded.duration.as_millis());
     let verdict = exchange.verdict();

@@ -305,7 +305,8 @@ impl View for List {
             let key = context.keys.key(Focus::List, Action::Refresh);
             counts.push((format!("{new} new  {key}"), theme.news()));
         }
-        if let Some(wrong) = self.finder.remark() {
+        // It repeats what was typed.
+        if let Some(wrong) = self.finder.remark().filter(|_| !self.filter.is_hidden()) {
             counts.push((wrong.to_string(), theme.warning()));
         }
         counts
@@ -520,7 +521,9 @@ impl View for List {
             .found()
             .filter(|found| found.request.query == self.finder.query);
         let finds = found.is_some_and(|found| found.shown.len() > found.loose);
-        self.filter.allow(finds);
+        // Only if all of it was looked for: a part that is not understood, or must not match, finds groups as well.
+        let is_asked = self.finder.query.wrong.is_empty() && self.finder.query.without.is_empty();
+        self.filter.allow(finds && is_asked);
         self.save_view(context);
         // The groups were marked for a run that has started, so the marks are cleared.
         let begun = context.batch_here().map(|run| run.ticket);

@@ -186,7 +186,7 @@ impl Whole for ShownMessage {
             if index > 0 {
                 page.blank();
             }
-            describe(page, exchange, context.theme);
+            describe(page, exchange, context);
         }
     }
 
@@ -215,13 +215,13 @@ fn requests(count: usize) -> String {
 
 fn head(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     let style = severity_style(message.severity, context.theme);
-    let at = message.at.strftime("%H:%M:%S UTC").to_string();
+    let at = context.second(message.at);
     let times = match message.times {
         1 => String::new(),
         times => format!("  {times} times"),
     };
     let resolved = message.resolved.map_or_else(String::new, |at| {
-        format!("  resolved {}", at.strftime("%H:%M"))
+        format!("  resolved {}", context.stamp(at))
     });
     page.pieces(vec![
         (format!("{mark}{} ", message.severity.sign()), style),

@@ -86,7 +86,7 @@ impl PlacePane {
         let Stage::Choose(question, cursor) = &self.stage else {
             return;
         };
-        let profile = context.profile().map_or("", |profile| &profile.name);
+        let profile = context.profile_name();
         let what = match chosen(question, cursor.at) {
             Choice::NotNow => return self.close(context),
             Choice::Same(place) => {
@@ -120,7 +120,7 @@ impl PlacePane {
         if !matches!(self.stage, Stage::Failed) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
-                "Requests for this profile are blocked until you choose; {key} in the list asks again"
+                "Requests for this profile stay blocked until you answer; {key} in the list asks again"
             );
             context.say(Severity::Warning, text);
         }
@@ -287,6 +287,15 @@ impl View for PlacePane {
         true
     }
 
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        match (action, &self.stage) {
+            // There is no choice to go back to.
+            (Action::Back, Stage::Reason(_)) if self.working.is_none() => Some("not now"),
+            (Action::Confirm, _) => self.confirm()?.verb(),
+            _ => None,
+        }
+    }
+
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
@@ -320,12 +329,12 @@ impl View for PlacePane {
                 }
             }
             Outcome::PlaceBound(bound) => {
-                let text = format!("This profile is place {} from here on", bound.name);
+                let text = format!("This profile now uses environment {}", visible(&bound.name));
                 context.say(Severity::Done, text);
                 context.navigate(Navigation::Pop);
             }
             Outcome::Proven => {
-                context.say(Severity::Done, "The API key is proven; requests are sent");
+                context.say(Severity::Done, "The API key is verified; requests are sent");
                 context.navigate(Navigation::Pop);
             }
             Outcome::Acknowledged => {

@@ -10,17 +10,17 @@ use super::View;
 use crate::tui::{
     ExitReason,
     keymap::{Action, Focus},
-    kit::confirm::Confirm,
+    kit::{
+        confirm::Confirm,
+        confirm_box::{box_page, draw_box},
+    },
     state::{
         context::{Context, Navigation},
         navigation::{Asked, Then},
     },
-    widgets::{boxes::popup, text_page::TextPage},
 };
 
 const WIDTH: u16 = 76;
-/// Columns and rows of the box around the text.
-const FRAME: (u16, u16) = (4, 2);
 
 #[derive(Debug)]
 pub struct Question(pub(super) Box<Asked>);
@@ -71,14 +71,10 @@ impl View for Question {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let (keys, theme) = (&context.keys, context.theme);
         let Asked { text, confirm, .. } = &*self.0;
-        let width = WIDTH.min(area.width).saturating_sub(FRAME.0);
-        let mut page = TextPage::new(width, theme);
+        let mut page = box_page(WIDTH, area, context.theme);
         page.text(text, Style::new());
-        let rows = page.height() as u16 + 1 + confirm.rows(width, keys, theme, None);
-        let size = (WIDTH, rows + FRAME.1);
-        let inner = popup(buffer, area, size, self.0.title, theme);
-        confirm.draw_below(&page, None, (buffer, inner), (keys, theme), None)
+        let title = (self.0.title, WIDTH);
+        draw_box(&page, confirm, title, (buffer, area), context)
     }
 }

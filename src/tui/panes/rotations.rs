@@ -22,6 +22,7 @@ use crate::{
         keymap::{Action, Focus},
         kit::{
             confirm::{Confirm, Places},
+            confirm_box::{box_page, draw_box},
             list_page::{Can, Col, Command, ListPage, Rows, col},
         },
         state::{
@@ -31,7 +32,7 @@ use crate::{
             notices::Severity,
         },
         theme::Theme,
-        widgets::{boxes::popup, columns::Cell, text_page::TextPage},
+        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 
@@ -184,7 +185,7 @@ impl Rows for Rotations {
 fn can_abandon(page: &RotationsPage, context: &Context) -> Can {
     let can = |row: &RotationRow| row.rotation.step(Event::Abandon, Duration::ZERO).is_ok();
     if !page.selected(context).is_some_and(can) {
-        return Err("only an open rotation, or a conflict, can be closed".into());
+        return Err("only an open rotation, or a conflict, can be abandoned".into());
     }
     let forbidden = context.why_forbidden(Guarded::Abandon);
     forbidden.map_or(Ok(None), |why| Err(why.into()))
@@ -245,6 +246,8 @@ fn style(row: &RotationRow, theme: Theme) -> Style {
 
 const PLACES: Places = Places::boxed(Focus::AbandonReason, Focus::ConfirmKey);
 const NO_REASON: &str = "Enter a reason; it is recorded in the history";
+/// Columns of the box.
+const WIDTH: u16 = 70;
 
 /// The box that asks for the reason before a rotation is closed without a result.
 #[derive(Debug)]
@@ -283,7 +286,9 @@ impl View for Abandoning {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         if action == Action::Back {
-            context.mention("Nothing was closed");
+            if !self.pending.is_waiting() {
+                context.mention("Nothing was abandoned");
+            }
             self.pop(context);
         }
     }
@@ -326,9 +331,8 @@ impl View for Abandoning {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let (keys, theme) = (&context.keys, context.theme);
-        let inner = popup(buffer, area, (70, 11), "Abandon a rotation", theme);
-        let mut page = TextPage::new(inner.width, theme);
+        let theme = context.theme;
+        let mut page = box_page(WIDTH, area, theme);
         let text = format!(
             "The rotation of {} is {}. If you abandon it, its result stays unknown, and its token can be rotated again.",
             self.row.user_group_id,
@@ -337,7 +341,7 @@ impl View for Abandoning {
         page.text(&text, theme.warning());
         let text = "Nothing is sent. The reason is recorded in the history.";
         page.text(text, theme.dim());
-        self.confirm
-            .draw_below(&page, None, (buffer, inner), (keys, theme), None)
+        let title = ("Abandon a rotation", WIDTH);
+        draw_box(&page, &self.confirm, title, (buffer, area), context)
     }
 }

@@ -81,6 +81,8 @@ pub struct TokenPane {
     /// The file to write the token to.
     file: NewFile,
     hand_off_progress: HandOffProgress,
+    /// The reason as it was typed last; a check that begins again has it.
+    reason: String,
     scroll: Cursor,
 }
 
@@ -100,6 +102,7 @@ impl TokenPane {
             replaced: None,
             file: NewFile::default(),
             hand_off_progress: HandOffProgress::Nowhere,
+            reason: String::new(),
             scroll: Cursor::default(),
         }
     }
@@ -117,8 +120,8 @@ impl TokenPane {
 }
 
 /// Who holds the group, so that no rotation may start: since when, and what helps.
-fn why_blocked(done: &Done) -> Option<String> {
-    let time = |at: Timestamp| at.strftime("%H:%M:%S UTC").to_string();
+fn why_blocked(done: &Done, context: &Context) -> Option<String> {
+    let time = |at: Timestamp| context.second(at);
     let open = done.warnings.iter().find_map(|warning| match warning {
         Warning::RotationOpen {
             state,
@@ -203,7 +206,8 @@ impl View for TokenPane {
                 };
             }
             Action::Back | Action::Enter => {
-                if matches!(self.stage, Stage::Check { .. }) {
+                if let Stage::Check { confirm, .. } = &self.stage {
+                    self.reason = confirm.reason().unwrap_or_default();
                     context.mention("Nothing was sent");
                     self.read(context);
                 } else {
@@ -276,7 +280,7 @@ impl View for TokenPane {
                     Some("stopped: read the alarm".into())
                 }
                 Stage::Current(done) => {
-                    why_blocked(done).or_else(|| context.why_forbidden(Guarded::Rotate))
+                    why_blocked(done, context).or_else(|| context.why_forbidden(Guarded::Rotate))
                 }
                 _ => {
                     let key = context.keys.key(Focus::Token, Action::Refresh);

@@ -8,7 +8,12 @@ use super::{
     live::Busy,
 };
 use crate::{
-    domain::{active_change::ActiveChange, batch::ItemStatus, group::UserGroupId, text::visible},
+    domain::{
+        active_change::ActiveChange,
+        batch::ItemStatus,
+        group::UserGroupId,
+        text::{is_same_person, person, visible},
+    },
     tui::state::batch::BatchRun,
 };
 
@@ -30,7 +35,7 @@ impl OtherActivity {
     /// The text in at most `room` cells; `None` if even the short form does not fit.
     pub fn in_cells(&self, room: usize, columns: impl Fn(&str) -> usize) -> Option<String> {
         let Self { what, by, when, .. } = self;
-        let person = by.split('@').next().unwrap_or(by);
+        let person = person(by);
         let forms = [
             format!("{what}: {by}, {when}"),
             format!("{what}: {person}, {when}"),
@@ -130,7 +135,7 @@ impl Context {
 
     /// Whether somebody else has this name, whichever machine it names.
     pub fn is_other_person(&self, by: &str) -> bool {
-        by.split('@').next() != self.operator.split('@').next()
+        !is_same_person(by, &self.operator)
     }
 
     /// The other person whose draft this is, whichever console it was typed in.

@@ -162,8 +162,7 @@ impl App {
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
                 for exchange in exchanges {
-                    self.context.note_answer(&exchange);
-                    self.context.exchanges.push(now, exchange);
+                    self.context.note_exchange(exchange);
                 }
             }
             Msg::Tick => self.settle_when_due(),

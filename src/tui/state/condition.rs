@@ -1,7 +1,5 @@
 //! What an unavailable directory means for the person who uses the console.
 
-use jiff::Timestamp;
-
 use super::{context::Context, message::Job, outage::OutageReason};
 
 impl Context {
@@ -57,10 +55,5 @@ impl Context {
             Job::List => !lost.why.can_be_read(),
             job => job.is_journaled_first(),
         })
-    }
-
-    fn second(&self, at: Timestamp) -> String {
-        let at = at.to_zoned(self.zone.clone());
-        at.strftime("%H:%M:%S").to_string()
     }
 }

@@ -35,12 +35,7 @@ use crate::{
         batch::{Resumption, RunCommand},
     },
     search::ListView,
-    tui::{
-        ExitReason,
-        forms::connect::ConnectForm,
-        keymap::{Action, Focus, Keymap},
-        theme::Theme,
-    },
+    tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
 /// A pane's request to change the stack of panes.
@@ -219,22 +214,14 @@ impl Context {
         self.profiles.get(self.current.0)
     }
 
+    /// The name of the current profile; empty if there is none.
+    pub fn profile_name(&self) -> &str {
+        self.profile().map_or("", |profile| &profile.name)
+    }
+
     /// Starts a job in the current profile.
     pub fn start(&mut self, job: Job) -> Ticket {
         self.start_in(self.current, job)
-    }
-
-    /// Says that a text was a token and what to do with it.
-    pub fn say_token(&mut self) {
-        let key = self.keys.key(Focus::List, Action::Whose);
-        let text =
-            format!("That is a token, or looks like one: nothing was taken. {key} finds its group");
-        self.say(Severity::Warning, text);
-    }
-
-    /// Whether a group with this id is listed, whatever the id looks like.
-    pub fn is_known_id(&self, text: &str) -> bool {
-        UserGroupId::parse(text).is_ok_and(|id| self.groups.contains(&id))
     }
 
     /// Allocates a ticket for something that is not a job.

@@ -112,15 +112,10 @@ pub struct LastAnswer {
 
 impl LastAnswer {
     /// `None` while it is in flight.
-    pub fn of(recorded: &RecordedExchange) -> Option<Self> {
-        let exchange = Exchange {
-            number: 0,
-            at: Timestamp::UNIX_EPOCH,
-            recorded: recorded.clone(),
-        };
+    pub fn of(exchange: &Exchange) -> Option<Self> {
         let status = exchange.status();
-        let milliseconds = recorded.duration.as_millis();
-        match recorded.kind {
+        let milliseconds = exchange.recorded.duration.as_millis();
+        match exchange.recorded.kind {
             ExchangeKind::InFlight => None,
             ExchangeKind::Done => Some(Self {
                 text: format!("{status} {milliseconds}ms"),
@@ -145,7 +140,7 @@ pub struct Exchanges {
 
 impl Exchanges {
     /// Records an exchange that has begun or ended.
-    pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) {
+    pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) -> &Exchange {
         let is_same = |begun: &Exchange| begun.recorded.number == recorded.number;
         let begun = self.in_flight.iter().position(is_same);
         let begun = begun.map(|begun| self.in_flight.remove(begun).number);
@@ -160,9 +155,11 @@ impl Exchanges {
         };
         if exchange.recorded.kind == ExchangeKind::InFlight {
             self.in_flight.insert(0, exchange);
+            &self.in_flight[0]
         } else {
             self.all.truncate(KEPT - 1);
             self.all.push_front(exchange);
+            &self.all[0]
         }
     }
 

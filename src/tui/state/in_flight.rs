@@ -69,12 +69,13 @@ impl Context {
         self.line(&flights, self.esc(ticket))
     }
 
-    /// Notes how a request to the service of this profile ended.
-    pub fn note_answer(&mut self, recorded: &RecordedExchange) {
+    /// Records a request that has begun or ended, and how the last one to the service of this profile ended.
+    pub fn note_exchange(&mut self, recorded: RecordedExchange) {
         let is_here = self
             .profile()
             .is_some_and(|profile| profile.name == recorded.profile);
-        if let Some(answer) = LastAnswer::of(recorded).filter(|_| is_here) {
+        let exchange = self.exchanges.push(self.now, recorded);
+        if let Some(answer) = LastAnswer::of(exchange).filter(|_| is_here) {
             self.last_answer = Some(answer);
         }
     }

@@ -441,7 +441,7 @@ impl Job {
         )
     }
 
-    /// Writes are never cancelled or dropped; quitting waits for them.
+    /// Writes are never dropped (a single change can be cancelled until it is sent); quitting waits for them.
     pub fn is_write(&self) -> bool {
         self.spec().is_write
     }

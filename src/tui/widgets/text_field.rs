@@ -96,14 +96,20 @@ impl TextField {
         self.allowed = allowed;
     }
 
-    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays.
-    pub fn hold_back(&mut self, secret: &str) {
+    /// Takes out a known secret, whatever it looks like; of a text of a person's own nothing stays. Returns whether the
+    /// text had it.
+    pub fn hold_back(&mut self, secret: &str) -> bool {
+        if !self.text().contains(secret) {
+            return false;
+        }
         let kept = if self.is_data {
             Zeroizing::new(self.text().replace(secret, ""))
         } else {
             Zeroizing::default()
         };
         self.set_text(&kept);
+        self.error = None;
+        true
     }
 
     /// Whether it is a field for secrets.

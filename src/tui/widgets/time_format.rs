@@ -62,6 +62,16 @@ impl Context {
         at.strftime(format).to_string().trim_start().to_owned()
     }
 
+    /// Like [`Context::stamp`], to the second: `14:05:09` today, otherwise `21 Nov 14:05:09`.
+    pub fn second(&self, at: Timestamp) -> String {
+        let format = if self.is_today(at) {
+            "%H:%M:%S"
+        } else {
+            "%-d %b %H:%M:%S"
+        };
+        self.zoned(at).strftime(format).to_string()
+    }
+
     /// The whole time, for details: `2026-11-21 14:05:09 CET`.
     pub fn whole_time(&self, at: Timestamp) -> String {
         let at = self.zoned(at);
@@ -122,6 +132,9 @@ mod tests {
         assert_eq!(stamp(&context, "2026-11-19T23:45:00Z"), "19 Nov 23:45");
         assert_eq!(stamp(&context, "2026-02-03T04:05:00Z"), "3 Feb 04:05");
         assert_eq!(stamp(&context, "2025-12-31T04:05:00Z"), "2025-12-31");
+        let second = |at: &str| context.second(at.parse().expect("a time"));
+        assert_eq!(second("2026-11-20T00:05:59Z"), "00:05:59");
+        assert_eq!(second("2026-11-09T00:05:59Z"), "9 Nov 00:05:59");
         let at = "2026-11-20T00:05:59Z".parse().expect("a time");
         assert_eq!(context.whole_time(at), "2026-11-20 00:05:59 UTC");
         context.zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a time zone");

@@ -19,6 +19,10 @@ use groupdesk::{
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
 };
+use jiff::{
+    SignedDuration,
+    tz::{TimeZone, offset},
+};
 
 use super::{
     batch::unfinished,
@@ -238,7 +242,7 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     scene
         .shows("3 items in 2 profiles, 2 of them hidden")
         .shows("x batch unfinished")
-        .shows("s show; back 27 Oct 07:33 UTC");
+        .shows("s show; back 27 Oct 07:33");
     scene.keys("gjs");
     let again = pending_jobs(&scene);
     assert!(
@@ -363,4 +367,35 @@ fn opening_a_draft_that_is_gone_says_so() {
     scene.keys("e");
     scene.says("The draft of nobody no longer exists");
     assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn of_one_profile_it_is_not_said_that_nothing_needs_attention_while_others_do() {
+    let of = |profile| {
+        let unknown = ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex"));
+        concern(profile, unknown)
+    };
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    answer_concerns(&mut scene, vec![of(PRODUCTION)]);
+    scene
+        .walk("<tab>")
+        .shows("Nothing needs attention in this profile: Tab shows all profiles");
+    let hidden = Concern {
+        hidden_until: Some(BEGIN + SignedDuration::from_hours(24)),
+        ..of(TESTING)
+    };
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    answer_concerns(&mut scene, vec![of(PRODUCTION), hidden.clone()]);
+    scene
+        .walk("<tab>")
+        .shows("Nothing else needs attention in this profile: 1 hidden, f shows hidden rows");
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    answer_concerns(&mut scene, vec![hidden]);
+    scene.shows("Nothing else needs attention: 1 hidden, f shows hidden rows");
+    // In the time zone of the screen, as all other times.
+    scene.app.context.zone = TimeZone::fixed(offset(1));
+    scene.walk("f").shows("s show; back 27 Oct 08:33");
 }

@@ -108,6 +108,18 @@ fn a_rotation_in_production_asks_for_the_id() {
 }
 
 #[test]
+fn a_reason_that_was_typed_is_there_when_the_rotation_is_checked_again() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT<shift-tab>leaked<esc>");
+    assert_eq!(scene.focus(), "Token");
+    scene.walk("T").shows("leaked");
+    let effects = scene.keys("y");
+    assert!(starts(&rotation(Some("leaked")), &effects), "{effects:?}");
+    scene.answer();
+    scene.walk("<esc>tT").hides("leaked");
+}
+
+#[test]
 fn pasted_text_never_acts() {
     let hostile = "y\nacme-eu\n\r\x1b[13~T\x03q";
     for (profile, script) in [

@@ -144,15 +144,26 @@ fn after(minutes: i64, by: &str) -> Scene {
     scene.later(minutes * 60);
     scene.app.context.drafts = groupdesk::tui::state::drafts::Drafts::default();
     scene.app.context.now = scene.now;
+    let by = by.into();
+    find(&mut scene, vec![KeptDraft { draft, by }]);
+    scene
+}
+
+/// The console reads these drafts in the directory.
+fn find(scene: &mut Scene, drafts: Vec<KeptDraft>) {
     scene.app.context.read_drafts();
     let effects = scene.app.take_effects();
-    let [Effect::Start(ticket, ..)] = effects[..] else {
-        panic!("{effects:?}");
-    };
-    let by = by.into();
-    let found = Outcome::Drafts(vec![KeptDraft { draft, by }]);
-    scene.msg(Msg::Done(ticket, found));
-    scene
+    let started = effects.iter().find_map(|effect| match effect {
+        Effect::Start(ticket, _, job) if **job == Job::Drafts => Some(*ticket),
+        _ => None,
+    });
+    let ticket = started.unwrap_or_else(|| {
+        // Opening a form reads them as well.
+        let asked = |(.., job): &(_, _, Job)| *job == Job::Drafts;
+        let at = scene.pending.iter().position(asked);
+        scene.pending.remove(at.expect("asked")).0
+    });
+    scene.msg(Msg::Done(ticket, Outcome::Drafts(drafts)));
 }
 
 /// As [`after`], and every read is answered.
@@ -179,7 +190,7 @@ fn a_draft_of_another_person_is_named_and_never_loaded_into_the_form() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
     scene.says(
-        "li@desk7 is editing this group as well (5m ago); this form shows only what you type",
+        "li@desk7 has a draft of this group as well (5m ago); this form shows only what you type",
     );
     assert!(!scene.screen().contains("acme-eu2"), "{}", scene.screen());
     assert!(!scene.screen().contains("1 change"), "{}", scene.screen());
@@ -311,7 +322,7 @@ fn unreadable_drafts_are_announced() {
 fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
-    scene.shows("~ li@desk7 is editing this (5m ago): F9 loads that draft");
+    scene.shows("~ li@desk7 has a draft of this (at 07:33 UTC): F9 loads that draft");
     scene.keys("x");
     scene.pending.clear();
     assert!(!scene.screen().contains("acme-eu2"), "{}", scene.screen());
@@ -319,6 +330,7 @@ fn the_draft_of_another_person_is_loaded_by_a_key_only() {
     scene.walk("<esc>").shows("acme-eux");
     scene.walk("<f9>y").says("Loaded the draft of li@desk7");
     scene.shows("Name of acme-eu2").shows("1 change");
+    scene.hides("loads that draft");
     scene.walk("<ctrl-s>");
     scene.shows("of li@desk7, loaded into the form");
     let mut scene = Scene::on(TESTING);
@@ -353,4 +365,38 @@ fn what_is_typed_again_at_once_replaces_what_was_discarded() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn the_draft_that_was_asked_about_is_loaded_although_another_is_newer_by_then() {
+    let mut first = Scene::on(TESTING);
+    first.walk("e");
+    let draft = typed(&mut first, "<end>2");
+    let kept = |by: &str, name: &str, seconds| {
+        let mut draft = draft.clone();
+        draft.typed.name = name.into();
+        draft.changed_at += SignedDuration::from_secs(seconds);
+        let by = by.into();
+        KeptDraft { draft, by }
+    };
+    let of_li = || kept("li@desk7", "by Li", 0);
+    let mut scene = after(5, "li@desk7");
+    scene.keys("ex");
+    find(&mut scene, vec![of_li()]);
+    scene.walk("<f9>").shows("y loads the draft of li@desk7");
+    find(&mut scene, vec![of_li(), kept("ben@desk8", "by Ben", 9)]);
+    scene.walk("y").says("Loaded the draft of li@desk7");
+    scene
+        .shows("by Li")
+        .shows("~ ben@desk8 has a draft of this");
+    scene.walk("<f9>y").says("Loaded the draft of ben@desk8");
+    // It was sent or discarded while the question was on the screen.
+    scene.keys("<end>x");
+    find(&mut scene, vec![of_li()]);
+    scene.walk("<f9>").shows("y loads the draft of li@desk7");
+    find(&mut scene, Vec::new());
+    scene
+        .walk("y")
+        .says("The draft of acme-eu no longer exists")
+        .shows("by Benx");
 }

@@ -12,8 +12,8 @@ use groupdesk::{
         token::Fingerprint,
     },
     operations::{
-        Mutation, MutationId, Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Unclear,
-        Warning,
+        Bound, Mutation, MutationId, PlaceId, Recovered, RotationId, StillOpen, TokenLookup,
+        TokenReport, Unclear, Warning,
     },
     tui::state::{
         message::{Effect, Job, Msg, Outcome, ProfileIndex},
@@ -21,9 +21,12 @@ use groupdesk::{
     },
 };
 
-use super::scene::{
-    BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed, owner, owners_found,
-    rotation,
+use super::{
+    later_views::dialogs,
+    scene::{
+        BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed, owner, owners_found,
+        rotation,
+    },
 };
 use crate::support::world::id;
 
@@ -185,7 +188,7 @@ fn abandoning_asks_for_a_reason() {
     assert_eq!(scene.keys("<enter>"), []);
     scene.shows("Enter a reason");
     scene.keys("<esc>");
-    scene.says("Nothing was closed");
+    scene.says("Nothing was abandoned");
     scene.walk("A");
     let effects = scene.keys("the customer left<enter>yy");
     let job = Job::Abandon(RotationId(1), "the customer left".into());
@@ -196,7 +199,89 @@ fn abandoning_asks_for_a_reason() {
     assert_eq!(scene.focus(), "Rotations");
     scene
         .walk("jA")
-        .says("only an open rotation, or a conflict, can be closed");
+        .says("only an open rotation, or a conflict, can be abandoned");
+}
+
+/// The box closes itself, whatever was opened above it, and closing it says what is true.
+#[test]
+fn the_end_of_abandoning_closes_its_own_box() {
+    for (above, focus) in [
+        ("<f1>", "Help"),
+        ("<f6>", "Profiles"),
+        ("<ctrl-p>", "Palette"),
+    ] {
+        let mut scene = Scene::on(PRODUCTION);
+        scene.walk("3A");
+        scene.keys("the customer left<enter>y");
+        scene.keys(above);
+        assert_eq!(scene.focus(), focus);
+        scene.answer();
+        scene.says("Rotation of acme-eu closed");
+        assert_eq!(scene.focus(), focus, "{above} stays");
+        scene.keys("<esc>");
+        assert_eq!(scene.focus(), "Rotations");
+    }
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("3A");
+    scene.keys("the customer left<enter>y<esc>");
+    assert_eq!(scene.focus(), "Rotations");
+    let said = scene.app.context.messages.current();
+    let said = said.map(|message| message.text.clone());
+    assert!(
+        !said.as_ref().is_some_and(|said| said.contains("Nothing")),
+        "{said:?}"
+    );
+    scene.answer();
+    scene.says("Rotation of acme-eu closed");
+}
+
+#[test]
+fn the_answer_of_a_question_about_an_environment_closes_its_own_box() {
+    let (_, mut scene) = dialogs().pop().expect("the alarm");
+    scene.keys("a misconfigured proxy<tab>");
+    scene.shows("Esc not now").hides("Esc back");
+    scene.keys("y<f1>");
+    assert_eq!(scene.focus(), "Help");
+    scene.answer();
+    scene.says("Acknowledged; requests are sent again");
+    assert_eq!(scene.focus(), "Help");
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "List");
+}
+
+/// The box was closed before the answer came: what is said is about that answer.
+#[test]
+fn each_answer_about_an_environment_is_told_as_what_it_is() {
+    let bound = |on_trial| {
+        Outcome::PlaceBound(Box::new(Bound {
+            place: PlaceId(2),
+            name: "testing-2".into(),
+            tag: None,
+            key: groupdesk::directory::KeyId(1),
+            on_trial,
+        }))
+    };
+    for (outcome, said) in [
+        (
+            bound(false),
+            "Profile testing now uses environment testing-2",
+        ),
+        (bound(true), "testing-2; its API key is not verified yet"),
+        (
+            Outcome::Proven,
+            "The API key is verified; requests are sent",
+        ),
+        (
+            Outcome::Acknowledged,
+            "Acknowledged; requests are sent again",
+        ),
+    ] {
+        let (_, mut scene) = dialogs().pop().expect("the alarm");
+        scene.keys("a misconfigured proxy<tab>y<esc>");
+        let is_it = |job: &Job| matches!(job, Job::Acknowledge(..));
+        answer(&mut scene, is_it, outcome);
+        scene.says(said);
+    }
 }
 
 #[test]

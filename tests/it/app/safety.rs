@@ -63,11 +63,12 @@ fn a_guard_on_updates_asks_for_typed_words() {
         scene.walk("e<end> 2<ctrl-s>");
         scene
             .shows("two people look")
-            .shows("after a phrase that you type");
+            .shows("after a typed confirmation");
         assert_eq!(scene.keys("<enter>"), [], "Enter sends nothing");
         assert_eq!(scene.keys("y"), []);
         assert_eq!(scene.focus(), "ConfirmTyped");
         scene.shows(words).shows("two people look");
+        scene.shows("This updates acme-eu in testing.");
         assert_eq!(scene.keys("y<enter>"), []);
         scene.shows("Text differs; nothing was sent");
         assert_eq!(scene.keys("<ctrl-u>"), []);

@@ -78,7 +78,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
         .await;
     drop(console);
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.shows("1 unsent draft: new-group (0s ago); o and its id opens it");
+    console.shows("1 unsent draft: new-group (0s ago); o and its ID opens it");
     console.keys("onew-group<enter>").await;
     console.shows("Create new-group").shows("Typed").shows("99");
     assert!(world.find_stored(Side::Testing, "new-group").is_none());
@@ -142,12 +142,12 @@ async fn two_people(world: &World, (ana, other): (Directory, Directory), by: &st
         .await
         .shows("nothing changed");
     ana.keys("/acme-eu<enter>e<end> of Ana").await;
-    other.until("ana@bastion2 is editing this").await;
+    other.until("ana@bastion2 has a draft of this").await;
     other.shows("nothing changed").hides("of Ana");
     // Untouched, it has nothing to send.
     other.keys("<ctrl-s>").await.shows("No changes to review");
     other.keys("<end> of Li").await.shows("1 change");
-    ana.until(&format!("{} is editing this", theirs.operator()))
+    ana.until(&format!("{} has a draft of this", theirs.operator()))
         .await;
     ana.shows("of Ana").hides("of Li");
     for more in ["!", "?", "!"] {

@@ -46,7 +46,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
         .hides("Acme Europe")
-        .shows("Requests for this profile are blocked until you choose");
+        .shows("Requests for this profile stay blocked until you answer");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // The next request asks again.
     console
@@ -55,7 +55,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
         .shows("Which environment is this?");
     console.keys("<down><enter>").await;
     console
-        .shows("Profile testing becomes testing")
+        .shows("Profile testing uses testing from now on")
         .shows("y says that profile testing is the same environment as testing.");
     console.keys("<enter><esc><enter>y").await;
     console
@@ -71,7 +71,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console.keys("<ctrl-u>").await;
     console.keys("<tab><enter>").await;
     console
-        .shows("The API key is proven")
+        .shows("The API key is verified")
         .hides("! UNVERIFIED KEY")
         .hides("Verify the API key");
     assert_eq!(proxy.methods(), ["GET"]);
@@ -88,7 +88,7 @@ async fn a_new_environment_is_never_confirmed_by_enter_alone() {
     console.keys("<down><down><enter>").await;
     console
         .shows("A new environment")
-        .shows("begins with an empty list");
+        .shows("uses a new environment from now on");
     console
         .keys("<enter><enter>")
         .await
@@ -98,7 +98,7 @@ async fn a_new_environment_is_never_confirmed_by_enter_alone() {
     console.keys("<esc>").await.shows("> a new environment");
     console.keys("<enter>y").await;
     console
-        .shows("This profile is place testing-2 from here on")
+        .shows("This profile now uses environment testing-2")
         .shows("0 groups")
         .hides("! WHICH ENVIRONMENT?");
     assert!(operations.place_problem().await.is_none());
@@ -174,7 +174,7 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         .shows("! ALARM")
         .shows("Alarm: nothing is sent")
         .shows("acme-eu, by ana@bastion2")
-        .shows("2026-11-20 09:00 UTC");
+        .shows("2026-11-20 09:00:00 UTC");
     console
         .keys("<esc><enter>")
         .await

@@ -44,12 +44,7 @@ impl<R: Rows> ListPage<R> {
     }
 
     fn nothing_matches(&self) -> String {
-        // A text that may be a token is shown nowhere.
-        let filter = if self.filter.is_hidden() {
-            "Nothing matches the filter".to_owned()
-        } else {
-            format!("Nothing matches \"{}\"", self.filter.text().trim())
-        };
+        let filter = self.filter.nothing_matches();
         match R::TESTS {
             [] => filter,
             tests => format!("{filter}. Also possible: {}", RowQuery::examples(tests)),

@@ -8,7 +8,8 @@ use crate::{
     domain::age::{DEFAULT_LIMIT, TokenAge, due_within},
     operations::attention::Ages,
     tui::{
-        state::context::Context,
+        kit::list_page::profile_name,
+        state::{context::Context, message::ProfileIndex},
         widgets::{boxes::titled, columns::widest, paint},
     },
 };
@@ -55,12 +56,7 @@ pub(super) fn histogram(
     let inner = titled(buffer, area, &title, false, theme);
     let names: Vec<&str> = ages
         .iter()
-        .map(|(profile, _)| {
-            context
-                .profiles
-                .get(*profile)
-                .map_or("", |known| &known.name)
-        })
+        .map(|(profile, _)| profile_name(ProfileIndex(*profile), context))
         .collect();
     let names_width = widest(names.iter().copied(), 16).max(8);
     let first = inner.x + names_width + 1;

@@ -120,8 +120,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
 pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     if let Some(until) = concern.hidden_until {
-        let until = until.strftime("%d %b %H:%M UTC");
-        return format!("{} show; back {until}", key(Action::Hide));
+        return format!("{} show; back {}", key(Action::Hide), context.stamp(until));
     }
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
     match &concern.kind {

@@ -1,4 +1,4 @@
-//! The actions of the bulk pane: starting once the words are typed, handling outcomes, writing the report.
+//! The actions of the bulk pane: starting once it is confirmed, handling outcomes, writing the report.
 
 use super::{BatchPane, RESUME, START, Stage};
 use crate::{
@@ -42,7 +42,7 @@ impl BatchPane {
 
     /// Asks for the key or the words to resume the batch.
     fn ask_to_resume(resumption: &Resumption, context: &Context) -> Confirm {
-        let profile = context.profile().map_or("", |profile| &profile.name);
+        let profile = context.profile_name();
         let words = resumption.words(profile);
         let guard = resumption.guard.clone();
         let confirm = Confirm::new(RESUME, resumption.level, guard);

@@ -12,6 +12,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::confirm::Confirm,
+        panes::attention::draft_is_gone,
         state::{
             context::{Context, Navigation},
             drafts::{DraftOrigin, UnsentDraft},
@@ -50,7 +51,7 @@ impl GroupForm {
         };
         let age = context.age(unsent.draft.changed_at);
         let text = format!(
-            "{by} is editing this group as well ({age} ago); this form shows only what you type"
+            "{by} has a draft of this group as well ({age} ago); this form shows only what you type"
         );
         context.say(Severity::Warning, text);
     }
@@ -111,22 +112,32 @@ impl GroupForm {
         context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
     }
 
-    /// The newest draft of the group that was typed elsewhere and is not in this form.
-    fn other_draft<'c>(&self, context: &'c Context) -> Option<&'c KeptDraft> {
+    /// The drafts of the group that were typed elsewhere and are not in this form, the newest first.
+    fn other_drafts<'c>(&self, context: &'c Context) -> impl Iterator<Item = &'c KeptDraft> {
         let key = (context.current, self.id.clone());
-        context.drafts.others(&key).first()
+        let others = context.drafts.others(&key);
+        let own = (!others.is_empty()).then(|| self.draft(context.now));
+        let is_own = move |other: &KeptDraft| {
+            let own = own.as_ref();
+            own.is_some_and(|own| other.draft.has_same_content(own))
+        };
+        others.iter().filter(move |other| !is_own(other))
+    }
+
+    fn other_draft<'c>(&self, context: &'c Context) -> Option<&'c KeptDraft> {
+        self.other_drafts(context).next()
     }
 
     /// Says who else is editing the group, and the key that loads that draft.
     pub(super) fn others_line(&self, context: &Context) -> Option<String> {
         let other = self.other_draft(context)?;
-        let age = context.age(other.draft.changed_at);
-        let key = context.keys.key(Focus::EditName, Action::LoadDraft);
+        let at = context.moment(other.draft.changed_at);
+        let key = context.keys.key(self.field_focus(), Action::LoadDraft);
         let by = visible(&other.by);
         let what = if context.is_other_person(&other.by) {
-            format!("{by} is editing this ({age} ago)")
+            format!("{by} has a draft of this ({at})")
         } else {
-            format!("your other console has a draft of this ({by}, {age} ago)")
+            format!("your other console has a draft of this ({by}, {at})")
         };
         Some(format!("{what}: {key} loads that draft"))
     }
@@ -141,10 +152,13 @@ impl GroupForm {
 
     /// Loads the draft of another console; asks first if something was typed here.
     pub(super) fn load_other(&mut self, context: &mut Context) {
+        let Some(other) = self.other_draft(context) else {
+            return;
+        };
         if !self.is_changed() {
-            self.load_now(context);
-        } else if let Some(other) = self.other_draft(context) {
-            self.loading = true;
+            self.load_now(&other.clone(), context);
+        } else {
+            self.loading = Some(other.by.clone());
             let confirm = Confirm::with_key(Focus::ConfirmKey);
             let what = format!("loads the draft of {}", visible(&other.by));
             let asked = Asked {
@@ -157,10 +171,16 @@ impl GroupForm {
         }
     }
 
-    pub(super) fn load_now(&mut self, context: &mut Context) {
-        let Some(other) = self.other_draft(context).cloned() else {
-            return;
-        };
+    /// Loads the draft that was asked about: another one may be the newest by now.
+    pub(super) fn load_of(&mut self, by: &str, context: &mut Context) {
+        let asked = self.other_drafts(context).find(|other| other.by == by);
+        match asked.cloned() {
+            Some(other) => self.load_now(&other, context),
+            None => context.say(Severity::Info, draft_is_gone(&self.id)),
+        }
+    }
+
+    fn load_now(&mut self, other: &KeptDraft, context: &mut Context) {
         context.give_up(&self.reading);
         let is_of_other = context.is_other_person(&other.by);
         let age = context.age(other.draft.changed_at);
@@ -168,7 +188,7 @@ impl GroupForm {
         *self = Self {
             section,
             loaded_from: is_of_other.then(|| other.by.clone()),
-            ..Self::of_draft(other.draft)
+            ..Self::of_draft(other.draft.clone())
         };
         let by = visible(&other.by);
         let text =

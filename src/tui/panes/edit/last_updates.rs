@@ -7,6 +7,7 @@ use crate::{
     domain::{
         change::Change,
         history::{Entry, Operation},
+        text::person,
         undo,
     },
     tui::{
@@ -80,10 +81,7 @@ fn write(page: &mut TextPage, shown: &[Entry], context: &Context) {
         when.trim_start_matches("at ").to_owned()
     });
     // Only the person of `ana@bastion2`.
-    let whos = column(&|entry| {
-        let who = entry.by.split('@').next().unwrap_or_default();
-        paint::cut(who, MAX_OPERATOR_WIDTH, theme)
-    });
+    let whos = column(&|entry| paint::cut(person(&entry.by), MAX_OPERATOR_WIDTH, theme));
     page.heading("Last updates");
     for (at, entry) in shown.iter().enumerate() {
         let head = format!("{}{}", whens[at], whos[at]);

@@ -232,7 +232,8 @@ impl Help {
     fn update_offers(&mut self, context: &Context) {
         self.typed.error = None;
         self.more.clear();
-        if !self.is_palette {
+        // An offer repeats what was typed.
+        if !self.is_palette || self.typed.looks_secret() {
             return;
         }
         let typed = self.typed.text();

@@ -350,19 +350,18 @@ fn now_of<'a>(entry: Entry<'a>, context: &'a Context) -> Entry<'a> {
 
 fn empty_hint(list: &List, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::List, action);
-    if !context.groups.is_whole() && (context.is_reading_groups() || list.filter.text().is_empty())
-    {
+    if !context.groups.is_whole() && (context.is_reading_groups() || list.filter.is_empty()) {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()
-    } else if list.filter.text().is_empty() {
+    } else if list.filter.is_empty() {
         let key = key(Action::OpenOrCreate);
         format!(
             "no groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
         )
     } else {
         let key = key(Action::Back);
-        format!("nothing matches the filter: {key} clears it")
+        format!("{}: {key} clears it", list.filter.nothing_matches())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
+        kit::confirm_box::{box_page, draw_box},
         panes::View,
         state::context::Context,
         widgets::{
@@ -32,7 +33,7 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let mut page = TextPage::new(WIDTH.min(area.width).saturating_sub(4), context.theme);
+    let mut page = box_page(WIDTH, area, context.theme);
     if let Some(error) = &pane.error {
         page.text(error, context.theme.error());
         page.blank();
@@ -79,11 +80,7 @@ pub(super) fn draw(
         }
     }
     if let Some(confirm) = pane.confirm() {
-        let (keys, theme) = (&context.keys, context.theme);
-        let width = WIDTH.min(area.width).saturating_sub(4);
-        let rows = page.height() as u16 + 1 + confirm.rows(width, keys, theme, None);
-        let inner = popup(buffer, area, (WIDTH, rows + 2), title, theme);
-        return confirm.draw_below(&page, None, (buffer, inner), (keys, theme), None);
+        return draw_box(&page, confirm, (title, WIDTH), (buffer, area), context);
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };
@@ -173,7 +170,7 @@ fn details(page: &mut TextPage, place: &Place, context: &Context) {
         0 => String::new(),
         open => format!("{open} open"),
     };
-    page.field("place", &place.name, context.theme.title(), &open);
+    page.field("environment", &place.name, context.theme.title(), &open);
     for url in &place.urls {
         page.field("address", url, Style::new(), "");
     }
@@ -203,7 +200,7 @@ fn same(
     context: &Context,
 ) {
     let text = format!(
-        "Profile {} becomes {}: what is known of its groups, its open rotations and its drafts are shared from then on.",
+        "Profile {} uses {} from now on: known groups, open rotations and drafts are shared.",
         profile(pane),
         visible(&place.name)
     );
@@ -219,8 +216,8 @@ fn new(page: &mut TextPage, pane: &PlacePane, question: &Question) {
         .iter()
         .map(|place| visible(&place.name).into_owned());
     let text = format!(
-        "Profile {} becomes a place of its own and begins with an empty list. What is known of {} stays there, with \
-         its open rotations and drafts: they cannot be settled or finished from this profile.",
+        "Profile {} uses a new environment from now on and begins with an empty list. The known groups, open \
+         rotations and drafts of {} stay there: they cannot be checked or finished from this profile.",
         profile(pane),
         names.collect::<Vec<_>>().join(", ")
     );
@@ -234,7 +231,7 @@ fn trial(page: &mut TextPage, pane: &PlacePane) {
         return;
     };
     let text = format!(
-        "The API key of profile {profile} is new for place {place}. To verify it, groupdesk reads one group that you name and \
+        "The API key of profile {profile} is new for environment {place}. To verify it, groupdesk reads one group that you name and \
          sends nothing else. If {place} has never seen the token that comes back, the binding is undone."
     );
     page.text(&text, Style::new());
@@ -249,13 +246,13 @@ fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
         return;
     };
     let text = format!(
-        "A response contradicted place {place}. Its groups are not read, changed or settled until somebody investigates and \
+        "A response contradicted environment {place}. Its groups are not read, changed or settled until somebody investigates and \
          records what they found."
     );
     page.text(&text, Style::new());
     page.blank();
     for alarm in alarms {
-        let at = alarm.at.strftime("%Y-%m-%d %H:%M UTC");
+        let at = context.whole_time(alarm.at);
         let about = alarm.user_group_id.as_deref().unwrap_or("no group");
         page.field("ALARM", &alarm.what, context.theme.error(), "");
         page.field(

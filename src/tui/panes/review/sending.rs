@@ -25,27 +25,24 @@ impl Review {
             Level::Button | Level::Key => None,
             Level::Typed => Some(self.id.to_string()),
             Level::Words => {
-                let profile = context.profile().map_or("", |profile| &profile.name);
                 let operation = operation(self.creating);
-                Some(guard::words(operation, &self.id, profile))
+                Some(guard::words(operation, &self.id, context.profile_name()))
             }
         }
     }
 
     fn what(&self, context: &Context) -> String {
         let verb = if self.creating { "creates" } else { "updates" };
-        let profile = context.profile().map_or("", |profile| &profile.name);
-        format!("{verb} {} in {profile}", self.id)
+        format!("{verb} {} in {}", self.id, context.profile_name())
     }
 
     /// Says at the end of the page what the key does.
     pub(super) fn ask(&mut self, context: &Context) {
         let what = match self.words(context) {
             None => self.what(context),
-            Some(_) => format!("{}, after a phrase that you type", self.what(context)),
+            Some(_) => format!("{} after a typed confirmation", self.what(context)),
         };
-        self.confirm
-            .raise(Level::Key, self.confirmation.guard.clone());
+        self.confirm.set_guard(self.confirmation.guard.clone());
         self.confirm.set(what, "");
     }
 
@@ -56,7 +53,7 @@ impl Review {
         let confirm = Confirm::new(places, level, self.confirmation.guard.clone());
         let asked = Asked {
             title: "Confirm",
-            text: format!("Type {}.", self.what(context)),
+            text: format!("This {}.", self.what(context)),
             confirm: confirm.of("", words),
             then: Then::Below,
         };

@@ -21,7 +21,7 @@ impl TokenPane {
     pub(super) fn confirmation(&self, context: &Context) -> Confirm {
         let ConfirmationLevel { level, guard } =
             ConfirmationLevel::of(context.profile(), Guarded::Rotate);
-        let profile = context.profile().map_or("", |profile| &profile.name);
+        let profile = context.profile_name();
         let words = match level {
             Level::Words => guard::words(Guarded::Rotate, &self.id, profile),
             Level::Button | Level::Key | Level::Typed => self.id.to_string(),
@@ -29,7 +29,7 @@ impl TokenPane {
         let what = format!("rotates the token of {} in {profile}", self.id);
         Confirm::new(PLACES, level, guard)
             .of(what, words)
-            .with_reason("")
+            .with_reason(&self.reason)
     }
 
     pub(super) fn rotate(&mut self, context: &mut Context) {
@@ -104,6 +104,7 @@ impl TokenPane {
         }
         self.stage = match &self.stage {
             Stage::Rotating(_) => {
+                self.reason.clear();
                 context.say(Severity::Done, describe(done));
                 let confirming = (done.ending == Ending::Rotated)
                     .then(|| context.start(Job::Confirm(Box::new(done.clone()))));

@@ -3,7 +3,10 @@
 
 use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    domain::{group::UserGroupId, text::visible},
+    domain::{
+        group::UserGroupId,
+        text::{is_same_person, visible},
+    },
     operations::{DraftSaved, KeptDraft, OtherDraft},
     tui::{
         forms::group::GroupForm,
@@ -116,9 +119,8 @@ impl App {
                 _ => None,
             })
             .collect();
-        let person = |by: &str| by.split('@').next().unwrap_or(by).to_owned();
-        let operator = person(&self.context.operator);
-        let is_own = |by: &str| person(by) == operator;
+        let operator = &self.context.operator;
+        let is_own = |by: &str| is_same_person(by, operator);
         let drafts = &mut self.context.drafts;
         let (is_first, changed) = drafts.found(profile, found, &busy, is_own);
         if profile != self.context.current {
@@ -177,7 +179,7 @@ impl App {
         match drafts.as_slice() {
             [only] if only.draft.creating => {
                 let key = key(Action::OpenOrCreate);
-                format!("1 unsent draft: {named}; {key} and its id opens it")
+                format!("1 unsent draft: {named}; {key} and its ID opens it")
             }
             [_] => format!("1 unsent draft: {named}; {edit} on it opens it"),
             more if more.len() > NAMED => {

@@ -7,14 +7,15 @@ use super::{
 use crate::{
     domain::{
         annotation::InvalidAnnotation, change::DesiredFields, group::UserGroupId, history::Ending,
-        rotation::State,
+        rotation::State, text::visible,
     },
     operations::{Done, Recovered, RotationRow, Warning},
     tui::{
         keymap::Focus,
+        kit::list_page::profile_name,
         panes::export::exported,
         state::{
-            context::Running,
+            context::{Navigation, Running},
             groups::{Listing, ListingExtras},
             message::JobError,
             notices::Subject,
@@ -56,12 +57,10 @@ impl App {
         self.batch_ended(ticket, &outcome, is_here);
         let waiting = self
             .stack
-            .iter_mut()
-            .rev()
-            .find(|pane| pane.view().waits_for(ticket));
-        if let Some(pane) = waiting {
-            has_ended(pane, ticket);
-            pane.view_mut().answer(&outcome, &mut self.context);
+            .iter()
+            .rposition(|pane| pane.view().waits_for(ticket));
+        if let Some(at) = waiting {
+            self.answer(at, ticket, &outcome);
         } else {
             if let Some((id, wanted)) = &running.job.sends {
                 self.settle_draft(running.profile, id, wanted, &outcome);
@@ -88,6 +87,22 @@ impl App {
                 .keep(now, severity, &error.text, ticket);
         }
         self.end_about();
+    }
+
+    /// Gives the outcome to the pane that waited for it. If the pane closes itself, what was opened above it stays.
+    fn answer(&mut self, at: usize, ticket: Ticket, outcome: &Outcome) {
+        let before = std::mem::take(&mut self.context.navigations);
+        let pane = &mut self.stack[at];
+        has_ended(pane, ticket);
+        pane.view_mut().answer(outcome, &mut self.context);
+        let asked = std::mem::replace(&mut self.context.navigations, before);
+        for ask in asked {
+            if at > 0 && matches!(ask, Navigation::Pop) {
+                self.stack.remove(at);
+            } else {
+                self.context.navigate(ask);
+            }
+        }
     }
 
     /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only the
@@ -418,8 +433,25 @@ impl App {
             | Outcome::Checked(_)
             | Outcome::Proof(_)
             | Outcome::HandedOff(None) => {}
-            Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
-                let text = format!("The place of the profile is recorded{place}");
+            Outcome::PlaceBound(bound) => {
+                let key = if bound.on_trial {
+                    "; its API key is not verified yet"
+                } else {
+                    ""
+                };
+                let text = format!(
+                    "Profile {} now uses environment {}{key}",
+                    profile_name(profile, &self.context),
+                    visible(&bound.name)
+                );
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::Proven => {
+                let text = format!("The API key is verified; requests are sent{place}");
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::Acknowledged => {
+                let text = format!("Acknowledged; requests are sent again{place}");
                 self.context.say(Severity::Done, text);
             }
         }

@@ -5,9 +5,12 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use zeroize::Zeroizing;
 
-use super::{App, Job, Outcome, Severity, Ticket};
+use super::{App, Context, Job, Outcome, Severity, Ticket};
 use crate::{
-    domain::pasted::{Pasted, Shape, may_have_token, shape},
+    domain::{
+        group::UserGroupId,
+        pasted::{Pasted, Shape, may_have_token, shape},
+    },
     tui::{
         keymap::{Action, Focus, is_burst},
         state::message::{Effect, Msg},
@@ -38,6 +41,21 @@ impl std::fmt::Debug for LookedUp {
         f.debug_struct("LookedUp")
             .field("focus", &self.focus)
             .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Says that a text was a token and what to do with it.
+    pub fn say_token(&mut self) {
+        let key = self.keys.key(Focus::List, Action::Whose);
+        let text =
+            format!("That is a token, or looks like one: nothing was taken. {key} finds its group");
+        self.say(Severity::Warning, text);
+    }
+
+    /// Whether a group with this id is listed, whatever the id looks like.
+    pub fn is_known_id(&self, text: &str) -> bool {
+        UserGroupId::parse(text).is_ok_and(|id| self.groups.contains(&id))
     }
 }
 
@@ -125,7 +143,7 @@ impl App {
         };
         if let Some(before) = self.typed.take() {
             // Its answer tells nothing any more.
-            self.context.running.remove(&before.ticket);
+            self.context.cancel(before.ticket);
         }
         let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
         self.typed = Some(LookedUp {
@@ -141,13 +159,18 @@ impl App {
             return false;
         };
         if matches!(outcome, Outcome::SecretFound(true)) {
-            if self.top().focus() == typed.focus {
-                let pane = self.stack.last_mut().expect("the bottom pane stays");
-                pane.view_mut().hold_back(&typed.text, &mut self.context);
+            let is_here = self.top().focus() == typed.focus;
+            let pane = self.stack.last_mut().expect("the bottom pane stays");
+            let pane = pane.view_mut();
+            if is_here && pane.hold_back(&typed.text, &mut self.context) {
+                self.word = Zeroizing::default();
+                self.context.say_token();
+                self.keep_draft();
+            } else {
+                let text =
+                    "The field that you left contains a known token: remove it; it is not sent";
+                self.context.say(Severity::Warning, text);
             }
-            self.word = Zeroizing::default();
-            self.context.say_token();
-            self.keep_draft();
         }
         true
     }
@@ -171,7 +194,8 @@ impl App {
                 return false;
             }
             if !field.is_data() {
-                field.set_text("");
+                let text = Zeroizing::new(field.text().to_owned());
+                view.hold_back(&text, &mut self.context);
             }
         }
         self.context.say_token();

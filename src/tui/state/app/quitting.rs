@@ -101,7 +101,11 @@ impl App {
 
     pub(super) fn leave(&mut self, reason: ExitReason, cause: StopCause) {
         self.leaving = Some(reason);
-        self.keep_draft();
+        if self.is_typing_a_token() {
+            self.context.save_drafts();
+        } else {
+            self.keep_draft();
+        }
         self.context.steer(RunCommand::Stop(cause));
         let writes: Vec<&str> = self
             .context

@@ -1,0 +1,126 @@
+//! A token that is typed key by key: it is shown nowhere, no draft has its beginning, and what is said of it is true.
+
+use groupdesk::{
+    domain::batch::StopCause,
+    tui::state::message::{Effect, Job, Msg, Outcome},
+};
+
+use super::scene::{Scene, TESTING};
+use crate::support::world::id;
+
+const HEX: &str = "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65";
+/// A token of another shape, which only a look-up recognises.
+const SIGNS: &str = "Tok/en+4e8A==.Zq_7~Kx!aB3";
+
+/// Answers the look-up of what was typed.
+fn look_up(scene: &mut Scene, is_known: bool) {
+    let is_look_up = |(.., job): &(_, _, Job)| matches!(job, Job::FindSecret(_));
+    let at = scene.pending.iter().position(is_look_up);
+    let (ticket, ..) = scene.pending.remove(at.expect("a look-up"));
+    scene.msg(Msg::Done(ticket, Outcome::SecretFound(is_known)));
+}
+
+#[test]
+fn a_filter_that_was_emptied_leaves_nothing_of_the_token_on_the_screen() {
+    let open = |script: &str| {
+        let mut scene = Scene::on(TESTING);
+        scene.app.context.size = (160, 40);
+        scene.walk(script);
+        scene
+    };
+    // Refused by Enter.
+    let mut scene = open("3/");
+    scene.keys(&format!("since:{HEX}"));
+    scene.keys("<enter>");
+    scene.says("That is a token").hides(&HEX[..16]);
+    // Found by the look-up.
+    let mut scene = open("3/");
+    scene.keys(&format!("since:{SIGNS}"));
+    look_up(&mut scene, true);
+    scene.says("That is a token").hides(&SIGNS[..16]);
+    scene.shows("acme-eu");
+}
+
+/// What is said of a typed line repeats nothing of it.
+#[test]
+fn a_token_behind_a_word_is_hidden_wherever_a_line_is_typed() {
+    let pages = ["/", "0/", "3/", "4/", "5/", "6/", "7/", ":", "?", "o"];
+    let words = [
+        "age:", "-", "since:", "by:", "label:", "@", "view ", "go ", "sort ", "columns ", "save ",
+    ];
+    for page in pages {
+        for word in words {
+            let mut scene = Scene::on(TESTING);
+            scene.app.context.size = (160, 40);
+            scene.walk(page);
+            for end in ["", "<tab>", "<enter>", "<f1>"] {
+                scene.keys(&format!("{word}{HEX}"));
+                scene.hides(&HEX[..16]);
+                scene.keys(end);
+                let screen = scene.screen();
+                assert!(
+                    !screen.contains(&HEX[..16]),
+                    "{page} {word} {end}:\n{screen}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_signal_while_a_token_is_typed_keeps_no_beginning_of_it() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> ");
+    scene.keys(&HEX[..40]);
+    scene.msg(Msg::Leave(StopCause::TerminalLost));
+    let kept = scene
+        .app
+        .context
+        .drafts
+        .get(&(scene.app.context.current, id("acme-eu")));
+    let kept = kept.map(|unsent| unsent.draft.typed.name.clone());
+    assert!(
+        !kept.as_ref().is_some_and(|name| name.contains(&HEX[..16])),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn of_a_token_in_a_field_that_was_left_it_is_said_that_it_is_still_there() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> ");
+    scene.keys(SIGNS);
+    scene.keys("<tab>");
+    look_up(&mut scene, true);
+    scene.says("The field that you left contains a known token: remove it; it is not sent");
+    scene.keys("<shift-tab>");
+    scene.shows(SIGNS);
+    // Another field of the same place keeps its text.
+    let mut scene = Scene::on(TESTING);
+    scene.walk("a<tab>audit<shift-tab><end> ");
+    scene.keys(SIGNS);
+    scene.keys("<tab>");
+    look_up(&mut scene, true);
+    scene.says("The field that you left").shows("audit");
+    // In the field itself it is removed.
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> ");
+    scene.keys(SIGNS);
+    look_up(&mut scene, true);
+    scene.says("nothing was taken").hides(SIGNS);
+}
+
+#[test]
+fn the_look_up_of_a_word_that_is_typed_further_is_cancelled() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> ");
+    let effects = scene.keys(SIGNS);
+    let is_start = |effect: &&Effect| matches!(effect, Effect::Start(.., job) if matches!(**job, Job::FindSecret(_)));
+    let started = effects.iter().filter(is_start).count();
+    let cancelled = effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Cancel(_)))
+        .count();
+    assert!(started > 1, "{effects:?}");
+    assert_eq!(cancelled, started - 1, "{effects:?}");
+}
