@@ -36,6 +36,15 @@ impl HandOff {
         }
     }
 
+    /// Where it stands, and why: "the hand-off is failed: exit 1".
+    pub fn standing(&self) -> String {
+        format!(
+            "the hand-off is {}{}",
+            self.state.as_str(),
+            self.in_words().1
+        )
+    }
+
     /// Its exit code and its note, to be appended to a sentence about it; each is empty if there is none.
     pub fn in_words(&self) -> (String, String) {
         let exit = self.exit.map(|exit| format!(" (exit {exit})"));
@@ -47,6 +56,14 @@ impl HandOff {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_note_no_colon_stands_at_the_end() {
+        let mut pending = HandOff::pending();
+        assert_eq!(pending.standing(), "the hand-off is pending");
+        pending.note = Some("killed".into());
+        assert_eq!(pending.standing(), "the hand-off is pending: killed");
+    }
 
     #[test]
     fn every_word_parses_back() {

@@ -230,10 +230,8 @@ impl ItemContext {
         outcome.ended.handoff = handed
             .as_ref()
             .map_or_else(HandOffState::default, |handed| handed.handoff.state);
-        outcome.ended.note = handed.filter(|handed| !handed.is_done()).map(|handed| {
-            let why = handed.handoff.note.unwrap_or_default();
-            format!("the hand-off is {}: {why}", handed.handoff.state.as_str())
-        });
+        let not_done = handed.filter(|handed| !handed.is_done());
+        outcome.ended.note = not_done.map(|handed| handed.handoff.standing());
         outcome.fatal = fatal;
         outcome
     }

@@ -188,8 +188,8 @@ layers! {
         Token ["t"] "token" "token: show, copy, save to file, rotate";
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it";
         HandOff ["h"] "hand off" "run the hand-off";
-        Compare ["x"] "compare" "compare with the same id in another profile";
-        CopyMenu ["y"] "copy" "copy id, name or more of this group";
+        Compare ["x"] "compare" "compare with the same ID in another profile";
+        CopyMenu ["y"] "copy" "copy ID, name or more of this group";
         WriteFile ["w"] "save to file" "save the token to a new file that only you can read";
         Filter ["/"] "filter" "filter by words";
         Choose ["space"] "mine / theirs" "mine / theirs";

@@ -214,7 +214,7 @@ places! {
     }
 
     RotateTyped TEXT {
-        Enter "ROTATE NOW" "rotate (after typing the id)";
+        Enter "ROTATE NOW" "rotate (after typing the ID)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
@@ -225,7 +225,7 @@ places! {
         Reveal;
         CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile; HandOff;
-        Back "to the list" "to the list (the token can be read again by id)";
+        Back "to the list" "to the list (the token can be read again by ID)";
     } + MOVE
 
     WritePath TEXT {
@@ -262,7 +262,7 @@ places! {
         Enter "open group" "open the group of this entry";
         Filter;
         ReverseEdit ["z"] "restore" "restore (opens the review)";
-        Detail ["d"] "diff" "diff to before it; again: to now";
+        Detail ["d"] "diff" "what it changed; again: diff from now";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";
@@ -270,7 +270,7 @@ places! {
 
     Open TEXT {
         Enter "continue" "open, or new group form";
-        Down "similar ids" "pick a similar id";
+        Down "similar IDs" "pick a similar ID";
         NextField ["tab" "shift-tab"] "copy from" "copy from a group";
         Up "" "up";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
@@ -464,7 +464,7 @@ places! {
 
     /// Choosing the environment of a profile.
     PlaceChoice COMMANDS {
-        Enter "select" "select; the answer asks once more";
+        Enter "select" "select; asks before it is recorded";
         Back "not now" "close (nothing sent; the list can be read)";
     } + MOVE
 
@@ -472,7 +472,7 @@ places! {
     PlaceNew COMMANDS {
         Confirm "CONFIRM" "confirm the answer (only y)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
-        Back "back" "back to the choice";
+        Back "back" "back to the choice, or close (nothing sent)";
         Enter "" "confirms nothing";
     }
 

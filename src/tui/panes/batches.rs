@@ -94,7 +94,7 @@ fn has_no_failure(batch: &Batch) -> Option<&'static str> {
 
 fn cannot_be_reversed(batch: &Batch) -> Option<&'static str> {
     match batch.kind {
-        BatchKind::Rotate => Some("a rotation cannot be taken back"),
+        BatchKind::Rotate => Some("a rotation cannot be undone"),
         BatchKind::Edit(_) => {
             (batch.counts.confirmed == 0).then_some("this batch has changed no group")
         }
@@ -315,7 +315,7 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
         }
     };
     let plain = Style::new();
-    let joins = "joins that run, after a question; no group is taken twice";
+    let joins = "joins that run, after a question; no group is processed twice";
     let text = format!("{enter} watches it. {resume} {joins}.");
     step(is_open && batch.is_run(), text, plain);
     if is_unfinished(batch, context) {
@@ -324,7 +324,7 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
             (0, _) => {
                 format!("{resume} reads what is unknown, then closes it; nothing is left to send.")
             }
-            _ => format!("{resume} checks the {left} again, then asks. Nothing is sent twice."),
+            _ => format!("{resume} checks {left} again, then asks. Nothing is sent twice."),
         };
         step(true, text, plain);
     }

@@ -222,7 +222,7 @@ impl View for Open {
             } else {
                 &mut self.typed
             };
-            field.error = Some("The paste has several lines; paste one id".into());
+            field.error = Some("The paste has several lines; paste one ID".into());
             return true;
         }
         if self.on_copy {
@@ -237,13 +237,13 @@ impl View for Open {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
-                Some("No similar id".into())
+                Some("No similar ID".into())
             }
             Action::Down | Action::Up if !self.on_copy && self.similar.is_empty() => {
-                Some("No similar id".into())
+                Some("No similar ID".into())
             }
             Action::NextField if self.is_known(context) && !self.on_copy => {
-                Some("this id is known: it is opened".into())
+                Some("this ID is known: it is opened".into())
             }
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
@@ -325,7 +325,7 @@ impl Open {
             );
         } else {
             let text = format!(
-                "New id: sending creates the group, and it cannot be deleted. {enter} opens the form."
+                "New ID: sending creates the group, and it cannot be deleted. {enter} opens the form."
             );
             page.text(&text, theme.warning());
             page.text(&place, theme.title());

@@ -289,7 +289,7 @@ impl View for ViewsPane {
         match action {
             Action::Choose if column.is_none() => Some("this row is a saved view".into()),
             Action::Choose if is_shown && self.is_last_name(column) => {
-                Some("the list needs id or name".into())
+                Some("the list needs ID or name".into())
             }
             Action::MoveDown | Action::MoveUp if !is_shown => {
                 Some("only a shown column moves".into())

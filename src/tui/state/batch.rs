@@ -90,8 +90,7 @@ impl BatchRow {
             (None, _) => item.story(),
         };
         if self.is_not_handed_off() {
-            let why = item.handoff.note.as_deref().unwrap_or_default();
-            self.note = Some(format!("the hand-off is {}: {why}", self.handoff.as_str()));
+            self.note = Some(item.handoff.standing());
         }
         true
     }

@@ -42,7 +42,7 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
     scene
         .shows("1 unfinished of 1")
         .shows("unfinished: 1 left")
-        .shows("R checks the 1 again, then asks.");
+        .shows("R checks 1 again, then asks.");
     scene.walk("R");
     assert_eq!(scene.focus(), "ResumeCheck");
     scene.shows("Batch 7: 1 of 2 groups left").shows("ready");

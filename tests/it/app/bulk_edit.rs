@@ -193,5 +193,5 @@ fn unknown_items_of_an_edit_are_settled_as_changes() {
     scene.says("All open changes are settled");
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("z");
-    scene.says("a rotation cannot be taken back");
+    scene.says("a rotation cannot be undone");
 }

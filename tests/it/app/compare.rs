@@ -128,7 +128,7 @@ fn the_copy_of_a_group_fills_the_form_of_a_new_one() {
     scene.shows("copy of");
     scene.walk("nothing<enter>");
     assert_eq!(scene.focus(), "Open");
-    scene.shows("no known group has this id");
+    scene.shows("no known group has this ID");
     scene.walk("<ctrl-u>acme-eu<enter>");
     scene.shows("Create new-id").says("Copied from acme-eu");
     scene.walk("New<ctrl-s>");
@@ -151,7 +151,7 @@ fn a_near_id_is_copied_with_two_keys_and_a_known_one_is_opened() {
     let mut scene = Scene::on(TESTING);
     scene.walk("oacme-eu");
     scene.keys("<tab>");
-    scene.says("this id is known");
+    scene.says("this ID is known");
     scene.keys("<enter>");
     assert!(scene.writes().is_empty());
     assert_eq!(scene.focus(), "Group");

@@ -131,9 +131,9 @@ fn an_unknown_field_is_left_out_until_it_is_chosen() {
     scene.keys("<ctrl-s>");
     scene.answer_with(done(Ending::Found, known));
     scene
-        .shows("> mapping: the present value is unknown here")
-        .shows("(*) leave out")
-        .shows("properties: the present value is unknown here");
+        .shows("> mapping: the current value is unknown")
+        .shows("(*) omit")
+        .shows("properties: the current value is unknown");
     scene.walk("<space>");
     scene
         .shows("EMPTIES the field")

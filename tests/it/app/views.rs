@@ -41,5 +41,5 @@ fn id_or_name_must_stay_visible() {
     let mut scene = Scene::on(TESTING);
     scene.walk("vj<space>").shows("[ ] id");
     scene.walk("g<space>");
-    scene.says("the list needs id or name").shows("[x] name");
+    scene.says("the list needs ID or name").shows("[x] name");
 }

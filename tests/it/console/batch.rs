@@ -155,7 +155,7 @@ async fn groups_rotated_today_are_left_out_unless_asked_for() {
     console.keys("<f7>").await;
     console
         .shows("2 ready, 0 skipped")
-        .shows("Also those rotated within 24 h; F7 leaves them out.");
+        .shows("Includes those rotated within 24 h; F7 excludes them.");
     console.keys("<f7>").await.shows("1 ready, 1 skipped");
     console.keys("<f7>").await;
     let before = world.stored(Side::Testing, MARKED[0]).token;

@@ -95,7 +95,7 @@ async fn an_id_known_only_here_is_never_read_there() {
     console
         .keys("/only here<enter>x")
         .await
-        .shows("No other profile knows this id");
+        .shows("No other profile knows this ID");
     console.keys("ra<enter>").await;
     assert!(world.find_stored(Side::Production, "aaa").is_none());
     console.shows("Compare aaa");

@@ -135,9 +135,9 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
     let (mut console, proxy) = watched(&world).await;
     console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;
     console
-        .shows("> mapping: the present value is unknown here")
-        .shows("(*) leave out")
-        .shows("properties: the present value is unknown here");
+        .shows("> mapping: the current value is unknown")
+        .shows("(*) omit")
+        .shows("properties: the current value is unknown");
     console.keys("y").await.shows("UPDATED");
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!(

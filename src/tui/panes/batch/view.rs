@@ -102,7 +102,7 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
         "Batch {}: {left} of {all} groups left",
         batch.id.0
     ));
-    let begun = batch.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let begun = context.whole_time(batch.started_at);
     let is_old = context.now.duration_since(batch.started_at).as_hours() >= 24;
     let begun = if is_old {
         format!("{begun}, {} ago", context.age(batch.started_at))
@@ -140,7 +140,10 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
         page.text(&text, theme.warning());
     }
     if resumption.open > 0 {
-        let text = format!("First reads {} with an open result.", resumption.open);
+        let text = match resumption.open {
+            1 => "First reads 1 group whose result is open.".to_owned(),
+            open => format!("First reads {open} groups whose result is open."),
+        };
         page.text(&text, Style::new());
     }
     groups(page, &resumption.ready, &resumption.refused, context);
@@ -190,7 +193,7 @@ fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
 fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     if pane.include_recent {
-        let text = format!("Also those rotated within 24 h; {key} leaves them out.");
+        let text = format!("Includes those rotated within 24 h; {key} excludes them.");
         page.text(&text, context.theme.warning());
         return;
     }

@@ -117,10 +117,15 @@ fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
     } else if compare.here(context).is_none() {
         page.text("This group is unknown here", theme.dim());
     } else {
-        page.text("No other profile knows this id here.", theme.warning());
-        let text = "groupdesk did not contact the service: reading an unknown ID could create it. If the group exists, open it \
-        with P and o.";
-        page.text(text, theme.dim());
+        page.text("No other profile knows this ID.", theme.warning());
+        let key = |action| context.keys.key(Focus::Compare, action);
+        let text = format!(
+            "groupdesk did not contact the service: reading an unknown ID could create it. If the group exists, open it \
+             with {} and {}.",
+            key(Action::Profiles),
+            key(Action::OpenOrCreate)
+        );
+        page.text(&text, theme.dim());
     }
 }
 

@@ -73,7 +73,7 @@ fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     let base = if row.base_known {
         there(&row.base)
     } else {
-        "not in the directory".into()
+        "unknown".into()
     };
     let style = head_style(head, theme);
     page.indented(
@@ -93,10 +93,10 @@ fn conflicts(page: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
 }
 
 fn unknown(page: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
-    let text = format!("{head} {}: the present value is unknown here", row.field);
+    let text = format!("{head} {}: the current value is unknown", row.field);
     page.indented(0, &text, head_style(head, theme));
     let kept = "it is not in the request";
-    option(page, !row.is_replaced, "leave out", kept, theme);
+    option(page, !row.is_replaced, "omit     ", kept, theme);
     let by = if row.is_typed {
         "as a whole, by what you typed"
     } else {

@@ -219,9 +219,9 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
     let Some(read) = &review.read else { return };
     for open in &read.open {
         let text = format!(
-            "The {} of {} may have taken effect; its result is still unknown (m{} of the open ones)",
+            "The {} of {} may have taken effect; its result is still unknown (change m{})",
             open.operation.as_str(),
-            context.moment(open.since()),
+            context.when(open.since()),
             open.id.0
         );
         page.field("! open", &text, theme.warning(), "");

@@ -183,8 +183,8 @@ impl TokenPane {
             _ => {
                 let token = context.keys.key(Focus::List, Action::Token);
                 format!(
-                    "Dashboards need this token now. {copy} copies it, {write} writes it to a new 0600 file; \
-                     else it is kept nowhere on this machine, and {token} on the group reads it again."
+                    "Dashboards need this token now. {copy} copies it, {write} saves it to a new 0600 file; \
+                     otherwise this machine does not keep it, and {token} on the group reads it again."
                 )
             }
         }

@@ -158,7 +158,7 @@ fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
                 None => format!("changed outside, noticed {since}"),
             }
         }
-        None => "not in the directory".into(),
+        None => "unknown".into(),
     }
 }
 
