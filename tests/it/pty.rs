@@ -33,7 +33,7 @@ mod texts;
 
 use std::time::Duration;
 
-pub(crate) use idle::{FEW_TICKS, ticks};
+pub(crate) use idle::assert_comes_to_rest;
 use suspend::children;
 
 pub(crate) use place::{BackgroundDemo, TempHome, processes_of_session, wait_until};
@@ -41,7 +41,7 @@ pub(crate) use place::{BackgroundDemo, TempHome, processes_of_session, wait_unti
 use crate::support::pty::Session;
 
 /// Only determines how long a failure takes; no successful wait is this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Checks that the terminal is as a shell left it: main screen, cursor, no bracketed paste, line editing and echo.
 #[track_caller]

@@ -17,7 +17,7 @@ use crate::support::{
 const MORE: u64 = 96 * 1024;
 
 /// Half of the time after which the service closes an idle connection anyway.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The service, with a limit of open files set by the shell.
 async fn serve(home: &Home, limit: &str) -> (Background, String) {

@@ -17,6 +17,7 @@ use super::{
 use crate::support::{
     clock::TestClock,
     faults::{Fault, Faults, http, json as answer},
+    proxy::Gate,
     wait::received,
 };
 
@@ -370,9 +371,8 @@ async fn an_interrupt_after_the_last_row_changes_nothing() {
     let Fault::Answer(bytes) = made("g1", true) else {
         panic!("an answer");
     };
-    // Slow enough for the signal to arrive before the end of the answer.
-    let slowly = Fault::Trickle(bytes, std::time::Duration::from_millis(4));
-    let service = Faults::start(vec![slowly]).await;
+    let gate = Gate::new();
+    let service = Faults::start(vec![Fault::AnswerBehind(gate.clone(), bytes)]).await;
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
     let file = ids(&home, 1);
@@ -380,6 +380,7 @@ async fn an_interrupt_after_the_last_row_changes_nothing() {
     received(&service, 1).await;
     running.signal(Signal::INT);
     running.says("finishing running requests").await;
+    gate.open();
     assert!(running.line().await.contains("\"created\""));
     let last = sum(&running.line().await);
     assert_eq!(

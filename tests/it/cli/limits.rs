@@ -1,6 +1,6 @@
 //! Resource limits of the process: reaching one is an error with an exit code, never a panic, a signal or a hang.
 
-use std::{os::unix::process::ExitStatusExt, process::Output, time::Duration};
+use std::{os::unix::process::ExitStatusExt, process::Output};
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ async fn too_little_memory_is_an_error_before_anything_is_done() {
     for mebibytes in (16..=160).step_by(8) {
         let limit = format!("ulimit -v {}", mebibytes * 1024);
         let mut command = home.command_after(&limit, &["get", "acme-eu"]);
-        let ran = tokio::time::timeout(Duration::from_secs(30), command.output()).await;
+        let ran = tokio::time::timeout(DEADLINE, command.output()).await;
         let ran = ran.expect("it ends in time").expect("it starts");
         let said = String::from_utf8_lossy(&ran.stderr);
         let is_refusal = said.contains("cannot start: there is too little memory");

@@ -128,10 +128,6 @@ async fn requests_in_flight_are_finished_on_a_signal_to_stop() {
             "{answer}"
         );
         assert_eq!(serving.code().await, Some(0));
-        assert!(
-            TcpStream::connect(&host).await.is_err(),
-            "nothing listens any more"
-        );
     }
 }
 

@@ -18,7 +18,7 @@ use crate::support::{
     world::World,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 const FORMATS: [&str; 3] = ["csv", "json", "jsonl"];
 
 fn run(world: &World, directory: &Path, arguments: &[&str]) -> Output {

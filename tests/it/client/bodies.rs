@@ -161,7 +161,7 @@ async fn a_head_cut_at_any_byte_is_a_lost_answer() {
 
 #[tokio::test]
 async fn a_trickling_answer_is_given_up_in_time() {
-    const PATIENCE: Duration = Duration::from_millis(1_500);
+    const PATIENCE: Duration = Duration::from_secs(5);
     let body = good().to_string();
     let whole = http("200 OK", &[JSON], &body);
     let endless = |piece: &[u8]| Fault::Flood {
@@ -176,7 +176,7 @@ async fn a_trickling_answer_is_given_up_in_time() {
     let faults = [
         ("a byte a second", Fault::Trickle(whole.clone(), second)),
         ("ten bytes a second", Fault::Trickle(whole.clone(), second / 10)),
-        ("a body of a byte a second", Fault::Trickle([head, b"1\r\n{\r\n".repeat(9)].concat(), second / 50)),
+        ("a body of a byte a second", Fault::Trickle([head, b"1\r\n{\r\n".repeat(99)].concat(), second / 50)),
         ("blanks in chunks", Fault::Trickle(chunks, second / 100)),
         ("a head that goes on", Fault::AnswerAndHang(whole[..30].to_vec())),
         ("one byte missing", Fault::AnswerAndHang(whole[..whole.len() - 1].to_vec())),
@@ -201,7 +201,7 @@ async fn a_trickling_answer_is_given_up_in_time() {
         );
         results.len()
     });
-    let all = tokio::time::timeout(LONG, join_all(all)).await;
+    let all = tokio::time::timeout(3 * LONG, join_all(all)).await;
     let cases: usize = all.expect("all end in time").iter().sum();
     assert!(cases >= 24, "{cases}");
 }

@@ -25,7 +25,7 @@ use crate::support::{
 };
 
 /// For cases that must wait; long enough for what comes before.
-const SHORT: Duration = Duration::from_secs(4);
+const SHORT: Duration = Duration::from_secs(10);
 
 cases! {
     /// The phase in which the connection fails.

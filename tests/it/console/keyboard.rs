@@ -187,7 +187,7 @@ impl Session {
 pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
     let world = World::new().await;
     let mut meddlers = Vec::new();
-    let mut operations = Vec::new();
+    let (mut unhurried, mut operations) = (Vec::new(), Vec::new());
     for side in [Side::Testing, Side::Production] {
         let direct = world.operations(side);
         for (group, name) in [
@@ -205,6 +205,8 @@ pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
         }
         let proxy = FaultyProxy::before(world.address()).await;
         let installation = world.installation(side).at(NOW).through(proxy.base_url());
+        unhurried.push(installation.clone().operations());
+        // Later, so that a request that hangs ends soon.
         let installation = installation.timeout(std::time::Duration::from_millis(300));
         operations.push(installation.operations());
         meddlers.push(proxy);
@@ -213,7 +215,8 @@ pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
     let mut dice = Random::new(seed);
     let theme = Theme::default();
     let clock = groupdesk::operations::Clock::Fixed(NOW);
-    let console = Console::open_at(operations.clone(), dice.below(2), USUAL, theme, clock).await;
+    let current = dice.below(2);
+    let console = Console::open_at(unhurried, current, USUAL, theme, clock).await;
     let mut session = Session {
         console,
         seen: BTreeSet::new(),
@@ -225,6 +228,8 @@ pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
         session.press(key);
         session.console.settle().await;
     }
+    session.seen.clear();
+    session.console = Console::open_at(operations.clone(), current, USUAL, theme, clock).await;
     let (way, _) = PLACES[seed as usize % PLACES.len()];
     for key in parse(way) {
         session.press(key);

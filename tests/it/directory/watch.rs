@@ -5,7 +5,7 @@ use groupdesk::directory::{Changes, PlaceId, Watch};
 use super::*;
 
 /// The longest wait for a hint.
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 async fn write(directory: &Directory, group: &str, fingerprint: Fingerprint, at: i64) {
     let record = observation_record(observation(group, fingerprint, at));

@@ -1,7 +1,10 @@
 //! How much a key writes to the terminal: bytes are counted instead of time, so that the same screen gives the same
 //! number.
 
-use std::time::{Duration, Instant};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
 
 use super::{
     PATIENCE,
@@ -54,12 +57,23 @@ fn cost_of_move(session: &mut Session, key: &str) -> usize {
 /// Rows and columns: details below the list, beside it, and with more room than they need.
 const SIZES: [(u16, u16); 3] = [(24, 80), (40, 120), (50, 160)];
 
+/// On a busy machine the rest of something may come after the silence, and is counted with the next key. What a key
+/// costs shows in every try.
+const TRIES: usize = 3;
+
 /// Runs the test at all sizes in parallel, because it mostly waits for silence.
 fn in_each_size(test: impl Fn(u16, u16) + Sync) {
+    let tried = |rows, columns| {
+        let once = || catch_unwind(AssertUnwindSafe(|| test(rows, columns)));
+        let failed = (1..TRIES).all(|_| once().is_err());
+        if failed {
+            test(rows, columns);
+        }
+    };
     std::thread::scope(|scope| {
         for (rows, columns) in SIZES {
-            let test = &test;
-            scope.spawn(move || test(rows, columns));
+            let tried = &tried;
+            scope.spawn(move || tried(rows, columns));
         }
     });
 }

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 const READING: &str = "reading it from the service";
 
 /// A key, and what it shows.

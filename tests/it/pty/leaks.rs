@@ -15,7 +15,7 @@ use crate::support::{
     watched::Home,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 const ESC: &str = "\u{1b}";
 
 /// A key and the words that show that it has led somewhere; then Esc leads back.

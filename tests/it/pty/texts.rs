@@ -11,7 +11,7 @@ use crate::support::{
     texts::{CORPUS, a_world, is_dangerous},
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Final bytes of the sequences that the console writes itself; none sets a title or uses the clipboard.
 const OWN: &str = "HGCDABKXmJhlrMLST@P";

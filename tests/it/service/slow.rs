@@ -94,7 +94,29 @@ async fn a_head_without_end_is_refused() {
 async fn slow_bodies_are_disconnected() {
     let limits = Limits {
         in_flight: 8,
-        body_time: Duration::from_secs(2),
+        body_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let service = with(limits).await;
+    let caller = service.testing();
+    let mut dripping = Vec::new();
+    for _ in 0..8 {
+        dripping.push(connect(&service, &without_body(&caller.authorization)).await);
+    }
+    for stream in &mut dripping {
+        let said = rest(stream).await;
+        for words in ["HTTP/1.1 408", "request_timeout", "connection: close"] {
+            assert!(said.contains(words), "{said}");
+        }
+    }
+    assert_served(&service, "acme").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_every_slot_waits_for_a_body_a_caller_is_told_to_come_back() {
+    let limits = Limits {
+        in_flight: 8,
+        body_time: 2 * DEADLINE,
         ..Limits::default()
     };
     let service = with(limits).await;
@@ -107,12 +129,8 @@ async fn slow_bodies_are_disconnected() {
     let refused = caller.get(&json!({"user_group_id": "acme"})).await;
     assert_eq!(refused.refused(), (503, "overloaded".into()));
     assert_eq!(refused.headers["retry-after"], "1");
-    for stream in &mut dripping {
-        let said = rest(stream).await;
-        for words in ["HTTP/1.1 408", "request_timeout", "connection: close"] {
-            assert!(said.contains(words), "{said}");
-        }
-    }
+    drop(dripping);
+    eventually("they are gone", || service.running.in_flight() == 0).await;
     assert_served(&service, "acme").await;
 }
 

@@ -13,6 +13,8 @@ use tokio::{
     task::JoinHandle,
 };
 
+use super::proxy::Gate;
+
 /// Longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -21,6 +23,8 @@ const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) enum Fault {
     /// Sends these bytes and keeps the connection open for the next request.
     Answer(Vec<u8>),
+    /// As `Answer`, once the gate lets it through.
+    AnswerBehind(Gate, Vec<u8>),
     /// Sends these bytes and closes.
     AnswerAndClose(Vec<u8>),
     /// Sends these bytes and resets.
@@ -230,8 +234,11 @@ async fn serve(mut stream: TcpStream, connection: usize, seen: &Mutex<Seen>) {
                 None => return,
             },
         };
+        if let Fault::AnswerBehind(gate, _) = &fault {
+            gate.pass().await;
+        }
         match fault {
-            Fault::Answer(bytes) => {
+            Fault::Answer(bytes) | Fault::AnswerBehind(_, bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
                     return;
                 }

@@ -99,7 +99,7 @@ impl ProxyFault {
 }
 
 /// Holds answers back until a test releases them.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Gate {
     arrived: Arc<Semaphore>,
     open: Arc<Semaphore>,
@@ -128,7 +128,8 @@ impl Gate {
         self.open.add_permits(1);
     }
 
-    async fn pass(&self) {
+    /// Waits until the gate is opened.
+    pub(crate) async fn pass(&self) {
         self.arrived.add_permits(1);
         self.open
             .acquire()

@@ -121,6 +121,9 @@ pub(crate) struct Session {
     pid: Pid,
     status: Option<ExitStatus>,
     is_closed: bool,
+    begun: Instant,
+    /// How long the program took to its first screen that a test waited for.
+    start_time: Option<Duration>,
     /// The terminal settings before the program started.
     before: String,
 }
@@ -193,6 +196,8 @@ impl Session {
             pid,
             status: None,
             is_closed: false,
+            begun: Instant::now(),
+            start_time: None,
             before,
         }
     }
@@ -237,10 +242,15 @@ impl Session {
         self.pid
     }
 
+    /// How long it took to the first screen that was waited for: a measure of how busy the machine is.
+    pub(crate) fn start_time(&self) -> Duration {
+        self.start_time.expect("a screen was waited for")
+    }
+
     /// Closes the test's side of the terminal, as a lost connection does. Nothing can be sent or read afterwards.
     pub(crate) fn hang_up(&mut self) {
         self.line = None;
-        while !self.is_closed && self.take_next(Instant::now() + Duration::from_secs(10)) {}
+        while !self.is_closed && self.take_next(Instant::now() + Duration::from_mins(1)) {}
     }
 
     #[track_caller]
@@ -321,6 +331,7 @@ impl Session {
             let came = !self.is_closed && self.take_next(end);
             assert!(came, "{what}: not within {deadline:?}\n{}", self.report());
         }
+        self.start_time.get_or_insert(self.begun.elapsed());
         self.contents()
     }
 

@@ -54,7 +54,7 @@ impl Stall {
 pub(crate) fn fill(path: &Path, with: u8, is_over: impl Fn() -> bool) {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = rustix::fs::open(path, flags, Mode::empty()).expect("its other end is open");
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_mins(1);
     loop {
         assert!(Instant::now() < end, "it is never full");
         let over = is_over();

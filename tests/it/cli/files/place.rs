@@ -21,7 +21,7 @@ use crate::support::{
     world::{Side, World},
 };
 
-const DEADLINE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
 /// Neither the user who runs the program nor root.
 const SOMEBODY: u32 = 65_533;

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 
 use super::{
-    PATIENCE, Scene, assert_soon,
+    PATIENCE, Scene, Took, assert_soon,
     places::{PLACES, at},
     wait_for_end,
 };
@@ -22,14 +22,14 @@ fn a_hangup_ends_the_console_in_every_place() {
         let begin = std::time::Instant::now();
         session.hang_up();
         let status = session.exit_status(PATIENCE);
-        took.push(begin.elapsed());
+        took.push(Took::since(begin, &session));
         assert_eq!(status.code(), Some(130), "{what}");
         wait_until("no process is left", || {
             processes_of_session(leader).is_empty()
         });
     }
     assert!(took.len() >= 4);
-    assert_soon(took);
+    assert_soon(&took);
 }
 
 /// Nobody reads for a while, keys are typed, and a signal to end comes meanwhile.
@@ -55,7 +55,7 @@ fn a_blocked_terminal_is_restored_once_it_reads() {
         took.push(time);
     }
     assert!(took.len() >= 4);
-    assert_soon(took);
+    assert_soon(&took);
 }
 
 /// Nobody ever reads again, and nobody hangs up: the console ends all the same, and restores the settings.
@@ -72,7 +72,7 @@ fn a_terminal_that_never_reads_does_not_prevent_the_end() {
         let begin = std::time::Instant::now();
         session.signal(signal);
         let status = session.exit_unread(PATIENCE);
-        took.push(begin.elapsed());
+        took.push(Took::since(begin, &session));
         assert_eq!(status.code(), Some(130), "{what_at}");
         // The rest of its output, whenever somebody reads it.
         session.read_on();
@@ -80,7 +80,7 @@ fn a_terminal_that_never_reads_does_not_prevent_the_end() {
         scene.assert_no_secret(&mut session, &what_at);
     }
     assert!(took.len() >= 6);
-    assert_soon(took);
+    assert_soon(&took);
 }
 
 /// The same in plain mode, which writes lines.

@@ -177,7 +177,7 @@ fn a_panic_of_the_console_restores_the_terminal_in_every_place() {
     }
     println!("{} panics", took.len());
     assert!(took.len() >= 4);
-    assert_soon(took);
+    assert_soon(&took);
 }
 
 #[test]
@@ -194,5 +194,5 @@ fn a_panic_in_a_job_is_a_message_and_the_console_continues() {
     let (status, time) = wait_for_end(&mut session, "after a panic in a job");
     assert_eq!(status.code(), Some(0));
     session.assert_never_written(&SECRET[..10]);
-    assert_soon(vec![time]);
+    assert_soon(&[time]);
 }

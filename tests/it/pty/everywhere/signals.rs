@@ -8,7 +8,7 @@ use super::{
     wait_for_end,
 };
 use crate::{
-    pty::{FEW_TICKS, assert_taken, children, ticks},
+    pty::{assert_comes_to_rest, assert_taken, children},
     support::{long, pty::Session},
 };
 
@@ -65,7 +65,7 @@ fn every_signal_ends_every_place_soon() {
     }
     println!("{} of {} signals", took.len(), all + 3);
     assert!(!long::all() || took.len() == all + 3);
-    assert_soon(took);
+    assert_soon(&took);
 }
 
 #[test]
@@ -121,15 +121,7 @@ fn after_stops_and_sizes_it_is_idle() {
             session.signal(signal);
         }
         session.send("\x1a");
-        while !session
-            .output_during(std::time::Duration::from_millis(300))
-            .is_empty()
-        {}
-        let before = ticks(&session);
-        let written = session.output_during(std::time::Duration::from_secs(1));
-        let spent = ticks(&session) - before;
-        assert_eq!(String::from_utf8_lossy(&written), "", "{what}");
-        assert!(spent <= FEW_TICKS, "{what}: {spent} ticks");
+        assert_comes_to_rest(&mut session, what);
     }
 }
 
