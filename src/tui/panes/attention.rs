@@ -172,7 +172,7 @@ impl Rows for Concerns {
                     let row = page.selected(context);
                     match row.and_then(|row| row.profile) {
                         Some(_) => Ok(None),
-                        None => Err("no profile for this row's place".into()),
+                        None => Err("no profile for this environment".into()),
                     }
                 },
                 run: go_there,

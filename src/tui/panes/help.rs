@@ -71,7 +71,7 @@ impl Section {
             Self::Entry => "profiles and saved views",
             Self::Typed => "commands",
             Self::Group => "groups",
-            Self::Elsewhere => "in other places",
+            Self::Elsewhere => "on other screens",
             Self::Impossible => "not possible",
         }
     }

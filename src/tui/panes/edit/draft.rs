@@ -155,9 +155,7 @@ impl GroupForm {
         let Some(other) = self.other_draft(context) else {
             return;
         };
-        if !self.is_changed() {
-            self.load_now(&other.clone(), context);
-        } else {
+        if self.is_changed() {
             self.loading = Some(other.by.clone());
             let confirm = Confirm::with_key(Focus::ConfirmKey);
             let what = format!("loads the draft of {}", visible(&other.by));
@@ -168,6 +166,8 @@ impl GroupForm {
                 then: Then::Below,
             };
             context.navigate(Navigation::Push(PaneRequest::Question(Box::new(asked))));
+        } else {
+            self.load_now(&other.clone(), context);
         }
     }
 
