@@ -1,9 +1,10 @@
-//! The frame around every pane: two lines at the top that say where one is, two at the bottom with the last message and
-//! the most important keys.
+//! The frame around every pane: two or three lines at the top that say where one is, two at the bottom with the last
+//! message and the most important keys.
 
 mod header;
 mod keys;
 mod message;
+mod pages;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -11,7 +12,7 @@ use super::{
     panes::Pane,
     state::app::App,
     widgets::{
-        boxes::body,
+        boxes::{body, pages_line},
         paint::{self, columns},
     },
 };
@@ -41,6 +42,9 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     }
     header::draw(buffer, paint::row(area, 0), context);
     header::breadcrumb(buffer, paint::row(area, 1), app);
+    if let Some(line) = pages_line(area) {
+        pages::draw(buffer, line, app);
+    }
     let body = body(area);
     let is_whole = |pane: &Pane| context.plain_mode || !pane.view().is_overlay();
     let first = app.stack.iter().rposition(is_whole);

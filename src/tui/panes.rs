@@ -33,6 +33,7 @@ pub mod welcome;
 pub use super::kit::view::{Click, View};
 use super::{
     forms::group::GroupForm,
+    keymap::Action,
     kit::list_page::ListPage,
     state::{context::Context, navigation::PaneRequest},
 };
@@ -93,6 +94,19 @@ Profiles(Box<profiles::ProfilesPage>),
 }
 
 impl Pane {
+    /// Which of the numbered pages it is, by the action that opens that.
+    pub fn page(&self) -> Option<Action> {
+        Some(match self {
+            Self::List(_) => Action::Groups,
+            Self::History(_) => Action::History,
+            Self::Rotations(_) => Action::Rotations,
+            Self::Requests(_) => Action::Requests,
+            Self::Batches(_) => Action::Batches,
+            Self::Attention(_) => Action::Attention,
+            _ => return None,
+        })
+    }
+
     /// Creates the requested pane, which may start its first job.
     pub fn open(opening: PaneRequest, context: &mut Context) -> Self {
         match opening {

@@ -26,6 +26,7 @@ mod later_views;
 mod meaning;
 mod messages;
 mod outage;
+mod pages;
 mod places;
 mod quitting;
 mod random;

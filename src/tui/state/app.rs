@@ -7,6 +7,7 @@ mod drafts;
 pub(crate) mod handoff;
 mod key_press;
 mod outcomes;
+pub mod pages;
 mod pastes;
 mod places;
 mod pointer;
@@ -33,9 +34,8 @@ use crate::{
         keymap::Action,
         kit::{confirm::Step, list_page::ListPage},
         panes::{
-            Pane, View, attention::Concerns, batches::Batches, help::Help, history::History,
-            inspector::Requests, list::List, messages::Messages, open::Open, profiles::Profiles,
-            rotations::Rotations, token, token_lookup::TokenLookupPane, welcome::Welcome,
+            Pane, View, help::Help, list::List, messages::Messages, open::Open,
+            profiles::Profiles, token, token_lookup::TokenLookupPane, welcome::Welcome,
         },
     },
 };
@@ -241,27 +241,18 @@ impl App {
             }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
             Action::Groups => self.go_home(),
-            Action::History if !matches!(self.top_mut(), Pane::Group(_)) => {
-                if !matches!(self.top_mut(), Pane::History(_)) {
-                    let page = ListPage::open(History::of(None), &mut self.context);
-                    self.stack.push(Pane::History(Box::new(page)));
-                }
+            // On a group, the key opens the history of that group.
+            Action::History if matches!(self.stack.last(), Some(Pane::Group(_))) => {
+                self.act(action);
             }
-            Action::Rotations if !matches!(self.top_mut(), Pane::Rotations(_)) => {
-                let pane = ListPage::open(Rotations::default(), &mut self.context);
-                self.stack.push(Pane::Rotations(Box::new(pane)));
-            }
-            Action::Attention if !matches!(self.top_mut(), Pane::Attention(_)) => {
-                let page = ListPage::open(Concerns::default(), &mut self.context).of_all();
-                self.stack.push(Pane::Attention(Box::new(page)));
-            }
-            Action::Batches if !matches!(self.top_mut(), Pane::Batches(_)) => {
-                let pane = ListPage::open(Batches::default(), &mut self.context);
-                self.stack.push(Pane::Batches(Box::new(pane)));
-            }
-            Action::Requests if !matches!(self.top_mut(), Pane::Requests(_)) => {
-                let page = ListPage::open(Requests::default(), &mut self.context);
-                self.stack.push(Pane::Requests(Box::new(page)));
+            Action::History
+            | Action::Rotations
+            | Action::Attention
+            | Action::Batches
+            | Action::Requests
+                if self.stack.last().and_then(Pane::page) != Some(action) =>
+            {
+                self.open_page(action);
             }
             Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
                 self.stack.push(Pane::Whose(TokenLookupPane::default()));

@@ -252,11 +252,21 @@ fn is_rule(symbol: &str) -> bool {
         .all(|sign| ('\u{2500}'..='\u{257f}').contains(&sign))
 }
 
-/// The area between the two top lines and the two bottom lines.
+/// From this size on, a third line at the top lists the pages.
+const MIN_SIZE_FOR_PAGES: (u16, u16) = (100, 30);
+
+/// The line that lists the pages, if the console is large enough to spare it.
+pub fn pages_line(area: Rect) -> Option<Rect> {
+    let (width, height) = MIN_SIZE_FOR_PAGES;
+    (area.width >= width && area.height >= height).then(|| paint::row(area, 2))
+}
+
+/// The area between the lines at the top and the two at the bottom.
 pub fn body(area: Rect) -> Rect {
+    let above = 2 + u16::from(pages_line(area).is_some());
     Rect {
-        y: area.y + 2,
-        height: area.height.saturating_sub(4),
+        y: area.y + above,
+        height: area.height.saturating_sub(above + 2),
         ..area
     }
 }

@@ -112,7 +112,7 @@ impl App {
 }
 
 /// Whether the pane has input or results that would be lost or hidden if the list replaced it.
-fn holds_something(pane: &Pane) -> bool {
+pub(super) fn holds_something(pane: &Pane) -> bool {
     matches!(
         pane,
         Pane::Edit(_) | Pane::Review(_) | Pane::Token(_) | Pane::BulkEdit(_) | Pane::Connect(_)
