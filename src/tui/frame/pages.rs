@@ -25,7 +25,11 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, app: &App) {
         }
         let room = line.width;
         x = paint::text(buffer, x, line.y, room, before, style);
-        let key_style = if page == open { style } else { theme.key_hint() };
+        let key_style = if page == open {
+            style
+        } else {
+            theme.key_hint()
+        };
         x = paint::text(buffer, x, line.y, room, &key, key_style);
         x = paint::text(buffer, x, line.y, room, &format!(" {name}{after}"), style) + 1;
     }

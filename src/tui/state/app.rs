@@ -34,8 +34,8 @@ use crate::{
         keymap::Action,
         kit::{confirm::Step, list_page::ListPage},
         panes::{
-            Pane, View, help::Help, list::List, messages::Messages, open::Open,
-            profiles::Profiles, token, token_lookup::TokenLookupPane, welcome::Welcome,
+            Pane, View, help::Help, list::List, messages::Messages, open::Open, profiles::Profiles,
+            token, token_lookup::TokenLookupPane, welcome::Welcome,
         },
     },
 };

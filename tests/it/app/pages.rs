@@ -46,10 +46,10 @@ fn a_page_replaces_what_was_opened_from_the_one_before() {
 #[test]
 fn a_page_over_a_form_or_a_question_leaves_that_as_it_is() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("3<esc>e<end>x<f1>history<enter>");
+    scene.walk("3<esc>e<end>x<tab>2");
     assert_eq!(scene.focus(), "History");
     scene.walk("345<esc>");
-    assert_eq!(scene.focus(), "EditName");
+    assert_eq!(scene.focus(), "EditMapping");
     scene.shows("Name of acme-eux");
     scene.walk("<ctrl-s>");
     assert_eq!(scene.focus(), "Review");
@@ -76,7 +76,10 @@ fn a_large_console_lists_the_pages_and_marks_the_open_one() {
                 false => name.into(),
             });
             for name in names {
-                assert!(row.iter().any(|part| part.contains(&name)), "{name}\n{screen}");
+                assert!(
+                    row.iter().any(|part| part.contains(&name)),
+                    "{name}\n{screen}"
+                );
             }
         }
         scene.walk("1<enter>").shows("[1 groups]");
