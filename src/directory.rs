@@ -50,7 +50,7 @@ use crate::{
         known::{KnownGroup, Observation},
         token::{Fingerprint, Fingerprinter},
     },
-    search::{ListView, SortBy},
+    search::ListView,
 };
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
@@ -220,18 +220,17 @@ impl Directory {
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        let by_id = (SortBy::Id, false);
-        self.each_group_by(place, by_id, take).await
+        self.each_group_from(place, false, take).await
     }
 
-    /// As [`Self::each_group`], ordered by name or id, ascending or descending; other orders are not supported.
-    pub async fn each_group_by(
+    /// As [`Self::each_group`], beginning with the last if `reverse`.
+    pub async fn each_group_from(
         &self,
         place: PlaceId,
-        order: (SortBy, bool),
+        reverse: bool,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        let each = move |c: &Tx<'_>| groups::each(c, place, (&order.0, order.1), take);
+        let each = move |c: &Tx<'_>| groups::each(c, place, reverse, take);
         self.execute(Access::Long, each).await
     }
 

@@ -94,7 +94,7 @@ use crate::{
         facts,
         places::{self, GateSnapshot},
     },
-    search::{Builder, ListView, SortBy, suggest::similar},
+    search::{Builder, ListView, suggest::similar},
 };
 
 /// Groups read in one query.
@@ -227,14 +227,14 @@ impl Operations {
         self.0.directory.each_group(place, take).await
     }
 
-    /// As [`Operations::each_group`], ordered by name or id, ascending or descending.
-    pub async fn each_group_by(
+    /// As [`Operations::each_group`], beginning with the last if `reverse`.
+    pub async fn each_group_from(
         &self,
-        order: (SortBy, bool),
+        reverse: bool,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
         let place = self.place().await?;
-        self.0.directory.each_group_by(place, order, take).await
+        self.0.directory.each_group_from(place, reverse, take).await
     }
 
     /// Folds all groups with `step` without holding them in memory. Runs on a directory thread.

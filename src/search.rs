@@ -8,6 +8,7 @@ mod entry;
 mod group_extras;
 mod index;
 mod interner;
+mod natural;
 pub mod normalize;
 mod order;
 mod packed;
@@ -42,6 +43,7 @@ pub use arena::Entry;
 use conditions::QueryMatcher;
 pub use group_extras::GroupExtras;
 pub use index::{Builder, Index};
+pub use natural::{FirstInOrder, natural};
 pub use packed::{is_unpacked, pack, title_key};
 pub use query::{
     Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, RowFacts, RowQuery,

@@ -322,6 +322,64 @@ fn a_group_keeps_its_number_when_it_or_others_change() {
 }
 
 #[test]
+fn numbers_in_names_and_ids_are_sorted_by_value() {
+    let names = [
+        "Acme 114",
+        "acme 12",
+        "ACME 2",
+        "Acme",
+        "Ärger 10",
+        "ärger 9",
+        "12",
+        "9",
+    ];
+    let mut groups: Vec<_> = ["g114", "g12", "G2", "g2", "g02", "g", "h10", "10"]
+        .iter()
+        .zip(names)
+        .map(|(id, name)| group(id, name))
+        .collect();
+    groups.sort_by(|a, b| a.id.cmp(&b.id));
+    let index = Index::of(&groups);
+    let by = |sort: SortBy, reverse| {
+        let asked = SearchRequest {
+            sort: sort.clone(),
+            reverse,
+            best_first: false,
+            ..asked("")
+        };
+        let found = find(&index, asked);
+        let entries = found
+            .shown
+            .iter()
+            .map(|at| index.entry(*at).expect("a group"));
+        let text = |entry: Entry<'_>| match sort {
+            SortBy::Id => entry.id().to_owned(),
+            _ => entry.title().to_owned(),
+        };
+        entries.map(text).collect::<Vec<_>>()
+    };
+    let names = [
+        "9",
+        "12",
+        "Acme",
+        "ACME 2",
+        "acme 12",
+        "Acme 114",
+        "ärger 9",
+        "Ärger 10",
+    ];
+    let ids = ["10", "G2", "g", "g02", "g2", "g12", "g114", "h10"];
+    assert_eq!(by(SortBy::Name, false), names);
+    assert_eq!(by(SortBy::Id, false), ids);
+    let mut backwards = names;
+    backwards.reverse();
+    assert_eq!(by(SortBy::Name, true), backwards);
+    // Equal ones stand in the same order in either direction.
+    let backwards = ["h10", "g114", "g12", "g02", "g2", "g", "G2", "10"];
+    assert_eq!(by(SortBy::Id, true), backwards);
+}
+
+#[test]
 fn a_search_that_nobody_wants_stops() {
     let index = Index::of(&world());
     assert!(run_search(&index, asked("acme"), None, &|| false).is_none());
@@ -441,7 +499,7 @@ fn many_are_found_in_their_order() {
             .filter(|group| expected.binary_search(&group.id.as_str()).is_ok())
             .collect();
         by_title.sort_by(|a, b| {
-            let titles = a.title().to_lowercase().cmp(&b.title().to_lowercase());
+            let titles = natural(&a.title().to_lowercase(), &b.title().to_lowercase());
             let titles = if reverse { titles.reverse() } else { titles };
             titles.then_with(|| a.id.cmp(&b.id))
         });

@@ -1,6 +1,6 @@
 //! Selects groups and puts them in order. The filter is that of the console, except that a word must occur exactly as
 //! typed in the name or id: nothing must be done to a group because its letters happen to match fuzzily. Groups are
-//! filtered while they are read; only if no index provides the order is the sort key of each group kept in memory.
+//! filtered while they are read; only if they are not stored in this order is the sort key of each kept in memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,10 @@ use crate::{
         session::Session,
     },
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, run_search},
+    search::{
+        Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, natural,
+        run_search,
+    },
 };
 
 /// How many groups are loaded by id at a time.
@@ -31,10 +34,9 @@ struct GroupFilter {
 pub(crate) struct Listing {
     /// `None` selects all groups.
     group_filter: Option<GroupFilter>,
-    sort: SortBy,
     reverse: bool,
     limit: usize,
-    /// The ids in order, if no index provides that order.
+    /// The ids in order, if that is not the order in which groups are stored.
     ordered: Option<Vec<UserGroupId>>,
     pub(crate) with_annotations: bool,
 }
@@ -57,16 +59,14 @@ impl Listing {
         };
         let mut listing = Self {
             group_filter,
-            sort: SortBy::Id,
             reverse: order.reverse,
             limit: order.limit.map_or(usize::MAX, |limit| limit as usize),
             ordered: None,
             with_annotations: false,
         };
-        match &order.sort {
-            None => {}
-            Some(sort @ (SortBy::Id | SortBy::Name)) => listing.sort = sort.clone(),
-            Some(sort) => listing.ordered = Some(listing.ordered_by(session, sort).await?),
+        let sort = order.sort.as_ref().unwrap_or(&SortBy::Id);
+        if *sort != SortBy::Id || !ids_are_stored_in_order(session).await? {
+            listing.ordered = Some(listing.ordered_by(session, sort).await?);
         }
         Ok(listing)
     }
@@ -96,7 +96,6 @@ impl Listing {
             reverse: false,
             limit: usize::MAX,
             ordered: None,
-            sort: SortBy::Id,
             with_annotations: false,
         };
         session
@@ -142,10 +141,11 @@ impl Session {
             return Ok(());
         }
         let (sender, mut some) = tokio::sync::mpsc::channel::<Vec<KnownGroup>>(2);
-        let order = (listing.sort.clone(), listing.reverse);
         let reading = self
             .operations
-            .each_group_by(order, move |groups| sender.blocking_send(groups).is_ok());
+            .each_group_from(listing.reverse, move |groups| {
+                sender.blocking_send(groups).is_ok()
+            });
         // Moves the receiver in, so that it is dropped at the end and the reading side does not wait for it.
         let taking = async move {
             let mut left = listing.limit;
@@ -189,6 +189,12 @@ impl Session {
         .await?;
         Ok(ids)
     }
+}
+
+/// Whether the ids, which are stored in the order of their bytes, are also in natural order.
+async fn ids_are_stored_in_order(session: &Session) -> Result<bool, CliError> {
+    let ids = session.operations.known_ids().await?;
+    Ok(ids.is_sorted_by(|a, b| natural(a.as_str(), b.as_str()).is_lt()))
 }
 
 /// A request that matches everything.

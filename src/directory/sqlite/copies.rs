@@ -8,44 +8,75 @@ use crate::{
     database::{Row, Tx, values},
     directory::{FirstGroups, PlaceId},
     domain::group::UserGroupId,
-    search::{Builder, SortBy, pack, title_key},
+    search::{Builder, FirstInOrder, SortBy, pack, title_key},
 };
 
-/// The order, if an index provides it.
-fn indexed_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
+/// The texts that the order compares, with their ids and in the order of their bytes, if an index provides that.
+fn indexed_texts(sort: &SortBy, reverse: bool) -> Option<&'static str> {
     match (sort, reverse) {
-        (SortBy::Name, false) => Some("title, user_group_id"),
-        (SortBy::Name, true) => Some("title DESC, user_group_id"),
-        (SortBy::Id, false) => Some("user_group_id"),
-        (SortBy::Id, true) => Some("user_group_id DESC"),
+        (SortBy::Name, false) => Some(
+            "SELECT title, user_group_id FROM packed_groups WHERE place = $1 ORDER BY title, user_group_id",
+        ),
+        (SortBy::Name, true) => Some(
+            "SELECT title, user_group_id FROM packed_groups WHERE place = $1 ORDER BY title DESC, user_group_id",
+        ),
+        (SortBy::Id, false) => Some(
+            "SELECT user_group_id, user_group_id FROM packed_groups WHERE place = $1 ORDER BY user_group_id",
+        ),
+        (SortBy::Id, true) => Some(
+            "SELECT user_group_id, user_group_id FROM packed_groups WHERE place = $1 ORDER BY user_group_id DESC",
+        ),
         _ => None,
     }
+}
+
+/// The ids of the first `some` groups in this order. Reads little more, unless all names begin alike before a number.
+fn first_ids(
+    connection: &Connection,
+    place: PlaceId,
+    (sort, reverse): (&SortBy, bool),
+    some: usize,
+) -> Result<Vec<String>, Fault> {
+    let mut first = FirstInOrder::new(some, reverse);
+    if let Some(text) = indexed_texts(sort, reverse).filter(|_| some > 0) {
+        let mut statement = connection.prepare_cached(text)?;
+        let mut found = statement.query([place.0])?;
+        while let Some(row) = found.next()? {
+            let text = |at| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+            if !first.push(text(0)?, text(1)?) {
+                break;
+            }
+        }
+    }
+    Ok(first.into_ids().collect())
 }
 
 /// All groups if there are at most `all`; otherwise the first `some` in this order, or none if no index provides it.
 pub(crate) fn first(
     connection: &Connection,
     place: PlaceId,
-    (sort, reverse): (&SortBy, bool),
+    order: (&SortBy, bool),
     (all, some): (usize, usize),
 ) -> Result<FirstGroups, Fault> {
     let total = count(connection, place)?;
-    let (order, limit) = if total <= all {
-        (indexed_order(&SortBy::Id, false), all + 1)
-    } else {
-        (indexed_order(sort, reverse), some)
-    };
     let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
-    if let Some(order) = order {
-        let text = format!(
-            "SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY {order} LIMIT $2"
-        );
+    if total <= all {
         rows = connection
-            .prepare_cached(&text)?
-            .query_map(params![place.0, limit as i64], |row| {
+            .prepare_cached(
+                "SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id LIMIT $2",
+            )?
+            .query_map(params![place.0, (all + 1) as i64], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             })?
             .collect::<rusqlite::Result<_>>()?;
+    } else {
+        let mut one = connection.prepare_cached(
+            "SELECT packed FROM packed_groups WHERE place = $1 AND user_group_id = $2",
+        )?;
+        for id in first_ids(connection, place, order, some)? {
+            let packed = one.query_row(params![place.0, id], |row| row.get(0))?;
+            rows.push((id, packed));
+        }
     }
     let is_all = total <= all && rows.len() <= all;
     if !is_all && total <= all {

@@ -25,7 +25,7 @@ use crate::{
         token::Fingerprint,
     },
     formats::GroupRow,
-    search::{SortBy, title_key},
+    search::title_key,
 };
 
 const TABLE: &str = "user_groups";
@@ -81,43 +81,14 @@ const DESCENDING: &str = concat!(
     " FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC"
 );
 
-const BY_TITLE: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM packed_groups CROSS JOIN user_groups USING (place, user_group_id) \
-     WHERE place = $1 ORDER BY title, user_group_id"
-);
-
-const BY_TITLE_DESCENDING: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM packed_groups CROSS JOIN user_groups USING (place, user_group_id) \
-     WHERE place = $1 ORDER BY title DESC, user_group_id"
-);
-
-/// In the order of ids or titles. Only a file has an index of titles; from a server all groups are loaded first.
+/// In the order of the bytes of the ids.
 pub(crate) fn each(
     tx: &Tx<'_>,
     place: PlaceId,
-    (sort, reverse): (&SortBy, bool),
+    reverse: bool,
     mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
-    let by_title = *sort == SortBy::Name;
-    if by_title && tx.sqlite().is_none() {
-        let mut all = self::all(tx, place)?.groups;
-        all.sort_by(|a, b| {
-            let titles = title_key(a).cmp(&title_key(b));
-            if reverse { titles.reverse() } else { titles }
-        });
-        take(all);
-        return Ok(());
-    }
-    let text = match (by_title, reverse) {
-        (false, false) => GROUPS,
-        (false, true) => DESCENDING,
-        (true, false) => BY_TITLE,
-        (true, true) => BY_TITLE_DESCENDING,
-    };
+    let text = if reverse { DESCENDING } else { GROUPS };
     let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
     tx.each_while(text, values![place.0], |row| {

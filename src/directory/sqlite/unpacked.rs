@@ -4,7 +4,7 @@ use super::{fault::Fault, groups};
 use crate::{
     database::{Tx, values},
     directory::{FirstGroups, PlaceId},
-    search::{Builder, SortBy},
+    search::Builder,
 };
 
 const COUNT: &str = "SELECT COUNT(*) FROM user_groups WHERE place = $1";
@@ -39,7 +39,7 @@ pub(crate) fn load(
 ) -> Result<Builder, Fault> {
     let mut builder = Builder::for_groups(count(tx, place)?);
     let mut there = 0;
-    groups::each(tx, place, (&SortBy::Id, false), |some| {
+    groups::each(tx, place, false, |some| {
         for group in &some {
             builder.push(group);
         }

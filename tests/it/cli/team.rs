@@ -455,6 +455,51 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_and_ids_are_listed_in_natural_order_in_a_file_and_on_a_server() {
+    let nobody = "http://127.0.0.1:9";
+    let mut homes = vec![machine(nobody, "key", "")];
+    if let Some(server) = postgres::server() {
+        let home = machine(nobody, "key", &by_socket(server, "desk", "in_order"));
+        assert_eq!(home.run(&["directory", "init"]).await.code, 0);
+        homes.push(home);
+    }
+    for home in homes {
+        let rows = "user_group_id,name\ng114,Acme 114\ng12,acme 12\ng2,ACME 2\nG3,\ng10,Zoo\n";
+        let file = home.write("groups.csv", rows);
+        let imported = home.run(&["import", &file]).await;
+        assert_eq!(imported.code, 0, "{}", imported.err);
+        let by_id = ["G3", "g2", "g10", "g12", "g114"];
+        let by_name = ["g2", "g12", "g114", "G3", "g10"];
+        for (order, expected) in [
+            ("list", &by_id[..]),
+            ("list --sort id", &by_id),
+            ("list --sort name", &by_name),
+            ("list --sort name --limit 2", &by_name[..2]),
+            ("list --sort id --filter g1", &by_id[2..]),
+            ("list --sort name --filter acme", &by_name[..3]),
+        ] {
+            for reverse in [false, true] {
+                let mut expected: Vec<_> = expected.to_vec();
+                let mut arguments = args(order);
+                if reverse {
+                    arguments.push("--reverse");
+                    expected.reverse();
+                    if order.contains("limit") {
+                        expected = vec![by_name[4], by_name[3]];
+                    }
+                }
+                let listed = home.json(0, &arguments).await;
+                let ids = listed.as_array().expect("a list").iter();
+                let ids: Vec<_> = ids
+                    .filter_map(|group| group["user_group_id"].as_str())
+                    .collect();
+                assert_eq!(ids, expected, "{arguments:?}");
+            }
+        }
+    }
+}
+
 /// The list of copied tables agrees with the tables of the schema.
 #[test]
 fn every_table_is_copied_or_belongs_to_the_server_alone() {

@@ -263,7 +263,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn first_rows_are_the_beginning_of_the_whole_order(
-        groups in prop::collection::btree_map("[a-cA-C\u{e9}]{1,3}", "[a-cA-B\u{e9}\u{c9} ]{0,3}", 2..12),
+        groups in prop::collection::btree_map("[a-cA-C\u{e9}0-2]{1,3}", "[a-cA-B\u{e9}\u{c9} ]{0,2}[0-2]{0,3}", 2..12),
         by_id: bool,
         reverse: bool,
         some in 1..12_usize,
