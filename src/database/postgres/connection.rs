@@ -236,7 +236,11 @@ impl ServerConnection {
         let deadline = self.deadline;
         let session = self.runtime.block_on(async {
             let left = || deadline.saturating_duration_since(Instant::now());
+            // What the server said, or how a connection broke, last.
+            let mut said = None;
             loop {
+                // The rest of the patience may be too short for an attempt: then it says nothing about the server.
+                let was_short = left() < RESERVE;
                 let writable = match kind {
                     TargetSessionAttrs::Any => left() / 2,
                     _ => left(),
@@ -244,19 +248,22 @@ impl ServerConnection {
                 let mut opened =
                     open_within(writable, &server, TargetSessionAttrs::ReadWrite).await;
                 if kind == TargetSessionAttrs::Any
-                    && matches!(opened, Err((_, Then::Reconnect)))
+                    && matches!(opened, Err(None | Some((_, Then::Reconnect))))
                     && let Ok(session) = open_within(left(), &server, kind).await
                 {
                     opened = Ok(session);
                 }
-                let failure = match opened {
+                said = match opened {
                     Ok(session) => return Ok(session),
+                    Err(None) if was_short => said,
                     Err(failure) => failure,
                 };
-                if failure.1 == Then::GiveUp || left() <= pause {
+                let gives_up = matches!(said, Some((_, Then::GiveUp)));
+                if gives_up || left() <= pause {
                     // The deadline has passed.
                     server.note_lost();
-                    return Err((failure.0, Then::GiveUp));
+                    let (fault, _) = said.unwrap_or_else(timed_out);
+                    return Err((fault, Then::GiveUp));
                 }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
@@ -392,13 +399,14 @@ fn timed_out() -> Failure {
     (ServerFault::Unreachable, Then::Reconnect)
 }
 
+/// The failure is `None` if the time is over before an answer.
 async fn open_within(
     time: Duration,
     server: &Server,
     kind: TargetSessionAttrs,
-) -> Result<Session, Failure> {
+) -> Result<Session, Option<Failure>> {
     let opened = timeout(time, open(server, kind)).await;
-    opened.unwrap_or_else(|_| Err(timed_out()))
+    opened.map_or(Err(None), |opened| opened.map_err(Some))
 }
 
 async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Failure> {

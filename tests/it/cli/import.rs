@@ -12,6 +12,7 @@ use crate::support::{
     bare::args,
     clock::TestClock,
     faults::{Fault, Faults, json as answer},
+    proxy::{FaultyProxy, Gate, ProxyFault},
 };
 
 fn objects(text: &str) -> Vec<Value> {
@@ -257,7 +258,9 @@ async fn a_killed_import_resumes_and_sends_no_row_twice() {
     let key = home
         .key(&args("--environment production --tag Customer"))
         .await;
-    home.connect(&url, &key);
+    let address = url.strip_prefix("http://").expect("an address");
+    let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
+    home.connect(&proxy.base_url(), &key);
     let mut text = String::from("user_group_id,name\n");
     for row in 1..=ROWS {
         writeln!(text, "group-{row},Group {row}").expect("a String takes it");
@@ -272,13 +275,21 @@ async fn a_killed_import_resumes_and_sends_no_row_twice() {
         "--concurrency",
         "1",
     ];
+    // The service has done one more, and its answer does not arrive.
+    let gate = Gate::new();
+    for _ in 0..10 {
+        proxy.next("GET", ProxyFault::passed());
+    }
+    proxy.next("GET", ProxyFault::passed().behind(&gate));
     let mut killed = Background::start(home.command(&import));
     let mut before = Vec::new();
     for _ in 0..10 {
         before.extend(objects(&killed.line().await));
     }
+    gate.reached().await;
     killed.signal(Signal::KILL);
     killed.code().await;
+    gate.open();
     // The row in flight may still take effect for a while.
     clock.forward(Duration::from_mins(2));
 

@@ -33,7 +33,7 @@ impl Pooler {
         let folder = { folder }.prefix("gd-pool").tempdir().expect("a folder");
         let here = folder.path().display();
         let settings = format!(
-            "[databases]\npostgres = host={} port=5432 user=ana\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n\
+            "[databases]\npostgres = host={} port=5432 user=desk\n[pgbouncer]\nlisten_addr =\nlisten_port = 5432\n\
              unix_socket_dir = {here}\nauth_type = any\npool_mode = transaction\nignore_startup_parameters = {ignored}\n",
             server.folder().display()
         );

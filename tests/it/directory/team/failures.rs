@@ -1,8 +1,15 @@
 //! What a server refuses, and what fails on the client's side: reported truly, and nothing is written partly.
 
-use std::sync::atomic::Ordering;
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
 
 use groupdesk::directory::TeamFault;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixListener,
+};
 
 use super::*;
 use crate::support::cutter::Cutter;
@@ -92,6 +99,36 @@ async fn a_uniqueness_violation_is_reported_as_such() {
     let second = directory.record(place, both("acme", 1)).await;
     assert_eq!(fault_of(second), TeamFault::Other("23505".into()));
     assert_eq!(lines(&directory).await, 1);
+}
+
+/// Answers connections as a server that accepts no more of them, for so long; later ones get no answer.
+async fn refuse_for(listener: UnixListener, time: Duration) {
+    const CROWDED: &[u8] = b"SFATAL\0VFATAL\0C53300\0Mtoo many connections\0\0";
+    let mut begun = None;
+    let mut silent = Vec::new();
+    while let Ok((mut stream, _)) = listener.accept().await {
+        if begun.get_or_insert_with(Instant::now).elapsed() > time {
+            silent.push(stream);
+            continue;
+        }
+        // The startup message.
+        let read = stream.read(&mut [0; 1024]).await;
+        assert!(read.is_ok_and(|read| read > 0));
+        let length = 4 + CROWDED.len() as u32;
+        let answer = [b"E", &length.to_be_bytes()[..], CROWDED].concat();
+        stream.write_all(&answer).await.expect("written");
+    }
+}
+
+/// An attempt that is left too little time says nothing about the server.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_answer_counts_when_the_time_for_a_connection_is_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
+    let refusing = tokio::spawn(refuse_for(listener, Duration::from_millis(7_200)));
+    let opened = Directory::open(&postgres::at(folder.path(), "crowded"));
+    assert_eq!(fault_of(opened), TeamFault::Crowded);
+    refusing.abort();
 }
 
 /// Each attempt waits 3 s for a lock, and all of them together 10 s.
