@@ -46,6 +46,7 @@ impl SortBy {
         match text {
             "age" | "due" => return Some(Self::Rotated),
             "read" => return Some(Self::Seen),
+            "fingerprint" => return Some(Self::Token),
             _ => {}
         }
         if let Some(key) = text.strip_prefix(PROPERTY) {
@@ -125,6 +126,9 @@ impl ListColumn {
             return (!key.is_empty()).then(|| Self::Property(key.to_owned()));
         }
         let text = text.to_lowercase();
+        if text == "fingerprint" {
+            return Some(Self::Token);
+        }
         Self::ALL.into_iter().find(|known| known.name() == text)
     }
 

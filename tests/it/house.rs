@@ -4,6 +4,7 @@
 mod circles;
 pub(crate) mod citations;
 mod dependencies;
+mod fingerprints;
 mod readers;
 mod rules;
 mod source;

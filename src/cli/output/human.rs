@@ -47,7 +47,7 @@ pub(crate) fn answered(
             .fingerprint
             .as_ref()
             .map_or(UNKNOWN.into(), |known| known.value.to_string());
-        text = format!("{text}: token {before} -> {after}");
+        text = format!("{text}: fingerprint {before} -> {after}");
     }
     let text = format!("{text}\n{}", group(&answer.group, now));
     match token {

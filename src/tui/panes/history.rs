@@ -163,7 +163,7 @@ impl Rows for History {
             col("BY", (12, 24), 3, |row: &Row, _| {
                 Cell::new(row.entry.by.as_str())
             }),
-            col("TOKEN", (20, 20), 4, |row: &Row, context| {
+            col("FINGERPRINT", (20, 20), 4, |row: &Row, context| {
                 Cell::new(tokens(&row.entry, context.theme))
             }),
         ]
@@ -259,7 +259,7 @@ fn describe(page: &mut TextPage, row: &Row, context: &Context) {
     }
     let tokens = tokens(entry, theme);
     if !tokens.is_empty() {
-        page.field("token", &tokens, Style::new(), "fingerprints");
+        page.field("fingerprint", &tokens, Style::new(), "");
     }
     if let Some(reason) = &entry.reason {
         page.field("reason", reason, Style::new(), "");

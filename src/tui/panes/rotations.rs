@@ -108,7 +108,7 @@ impl Rows for Rotations {
                 Cell::new(row.user_group_id.as_str())
             })
             .id(),
-            col("TOKEN", (20, 20), 2, |row: &RotationRow, context| {
+            col("FINGERPRINT", (20, 20), 2, |row: &RotationRow, context| {
                 Cell::new(tokens(row, context.theme))
             }),
             col("BY", (12, 24), 3, |row: &RotationRow, _| {
@@ -169,7 +169,7 @@ impl Rows for Rotations {
     fn describe(&self, row: &RotationRow, page: &mut TextPage, context: &Context) -> String {
         page.field("state", &word(row), style(row, context.theme), "");
         page.text(&meaning(state(row), context), context.theme.dim());
-        page.field("token", &tokens(row, context.theme), Style::new(), "");
+        page.field("fingerprint", &tokens(row, context.theme), Style::new(), "");
         for (label, text) in [("reason", &row.reason), ("note", &row.note)] {
             if let Some(text) = text {
                 page.field(label, text, Style::new(), "");

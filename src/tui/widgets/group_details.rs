@@ -149,16 +149,15 @@ fn seen(group: &KnownGroup, context: &Context) -> String {
 }
 
 /// The token, of which only the fingerprint is known.
-pub fn masked(group: &KnownGroup, context: &Context) -> String {
-    let mask = context.theme.mask().repeat(8);
+pub fn known_token(group: &KnownGroup) -> String {
     match &group.fingerprint {
-        Some(known) => format!("{mask} {}", known.value),
+        Some(known) => format!("fingerprint {}", known.value),
         None => "?".to_owned(),
     }
 }
 
 fn token(page: &mut TextPage, group: &KnownGroup, context: &Context) {
-    let value = masked(group, context);
+    let value = known_token(group);
     let rotated = match &group.last_rotated {
         Some(last) => {
             let since = context.moment(last.at);

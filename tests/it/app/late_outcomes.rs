@@ -89,7 +89,7 @@ fn a_rotation_whose_pane_was_left_is_confirmed_and_announced() {
         matches!(effects.as_slice(), [Effect::Start(_, _, job)] if matches!(**job, Job::Confirm(_))),
         "{effects:?}"
     );
-    scene.says("acme-eu rotated, token 01010101 is now 09090909");
+    scene.says("acme-eu rotated, fingerprint 01010101 is now 09090909");
     scene.answer();
     scene.says("acme-eu confirmed");
 }

@@ -262,7 +262,7 @@ fn shift_marks_a_range_and_hidden_columns_scroll() {
     let mut scene = scene();
     sized(&mut scene, 80, 24);
     scene.walk("<shift-down><shift-down>").shows("3 marked");
-    scene.walk("<esc>l").shows("TOKEN");
+    scene.walk("<esc>l").shows("FINGERPRINT");
     assert!(!scene.screen().contains("AGE"), "{}", scene.screen());
     scene.walk("h").shows("AGE");
 }

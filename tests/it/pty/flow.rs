@@ -58,7 +58,7 @@ fn edit(session: &mut Session) {
     let review = session.type_until("\x13", ": unchanged since you started", PATIENCE);
     assert!(review.contains("213 → 999"), "{review}");
     let result = session.type_until("y", "UPDATED", PATIENCE);
-    for returned in ["40 → 999", "seats: 121", "Testing", "••••••••"] {
+    for returned in ["40 → 999", "seats: 121", "Testing", "fingerprint "] {
         assert!(result.contains(returned), "{returned} is not in\n{result}");
     }
     assert_eq!(token(&result), None);

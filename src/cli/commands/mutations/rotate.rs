@@ -109,7 +109,7 @@ pub(crate) async fn rotate(
     };
     let asking = Confirmation::about(session, Guarded::Rotate, &id, usual);
     let what = format!(
-        "Rotate the token of \"{id}\" (now {fingerprint})? The old token stops working at once."
+        "Rotate the token of \"{id}\" (fingerprint {fingerprint})? The old token stops working at once."
     );
     confirm::confirm(mutation.yes, &what, asking.question(&id)).await?;
     let target = Target {

@@ -46,7 +46,7 @@ const NAMED: [(Column, &str, &str); 13] = [
     (Column::Tag, "tag", "TAG"),
     (Column::Map, "map", "MAP"),
     (Column::Props, "props", "PROPS"),
-    (Column::Token, "token", "TOKEN"),
+    (Column::Token, "token", "FINGERPRINT"),
     (Column::Age, "age", "ROTATED~"),
     (Column::Read, "read", "SEEN"),
     (Column::Due, "due", "DUE"),

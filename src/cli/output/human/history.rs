@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-const HEADER: [&str; 7] = ["AGE", "WHO", "ID", "WHAT", "RESULT", "TOKEN", "DETAILS"];
+const HEADER: [&str; 7] = ["AGE", "WHO", "ID", "WHAT", "RESULT", "FINGERPRINT", "DETAILS"];
 const RESULT: usize = 4;
 
 /// Entries of the history.

@@ -294,7 +294,7 @@ fn columns<'a>(
     if width >= WIDE_WIDTH {
         let names = widest(rows.map(|row| context.groups.title(&row.id)), 40).max(8);
         columns.insert(3, Column::new("NAME", 8, names, 3));
-        columns.insert(4, Column::new("TOKEN", 20, 20, 4));
+        columns.insert(4, Column::new("FINGERPRINT", 20, 20, 4));
     }
     columns
 }

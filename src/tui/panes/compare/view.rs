@@ -220,7 +220,7 @@ fn heads(
 
 /// Facts that cannot be brought over; the least important are last, and are dropped first if there is little room. Of
 /// the token only the fingerprint.
-const FACTS: [&str; 4] = ["tag", "token", "read", "mapping"];
+const FACTS: [&str; 4] = ["tag", "fingerprint", "read", "mapping"];
 
 /// Writes the facts of both sides, unless the heads contain them.
 fn facts(

@@ -62,7 +62,9 @@ impl Needs {
         let width = match column {
             ListColumn::Name => (self.names().min(NAME.0), self.names()),
             ListColumn::Id => (self.ids(), self.ids()),
-            ListColumn::Age | ListColumn::Token | ListColumn::Tag => (8, 8),
+            ListColumn::Age | ListColumn::Tag => (8, 8),
+            // As wide as its title.
+            ListColumn::Token => (11, 11),
             ListColumn::Map => (3, 3),
             ListColumn::Props | ListColumn::Read => (5, 5),
             ListColumn::Due => (9, 9),
@@ -216,7 +218,7 @@ fn titled(column: &ListColumn) -> Column {
         ListColumn::Id => new("ID").id(),
         // Not right-aligned by the column: its cells align their numbers themselves, and the signs come after them.
         ListColumn::Age => new("AGE"),
-        ListColumn::Token => new("TOKEN"),
+        ListColumn::Token => new("FINGERPRINT"),
         ListColumn::Map => new("MAP").right(),
         ListColumn::Props => new("PROPS").right(),
         ListColumn::Due => new("DUE").right(),

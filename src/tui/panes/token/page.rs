@@ -19,7 +19,7 @@ use crate::{
         state::{context::Context, message::Ticket},
         widgets::{
             boxes::{page as page_box, page_room, write_waiting},
-            group_details::{age, by, masked},
+            group_details::{age, by, known_token},
             text_page::TextPage,
         },
     },
@@ -281,7 +281,7 @@ fn check(page: &mut TextPage, pane: &TokenPane, context: &Context) {
     if let Some(group) = &known(pane, context) {
         facts(page, group, context);
         let (age, style) = age(group, context);
-        page.field("token", &masked(group, context), plain, "");
+        page.field("token", &known_token(group), plain, "");
         let by = group.last_rotated.as_ref().map(|last| match &last.by {
             Some(by) => format!("rotated by {}", visible(by)),
             None => "changed outside".to_owned(),

@@ -136,7 +136,7 @@ impl TokenPane {
 pub(crate) fn describe(done: &Done) -> String {
     let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
         (Some(before), Some(after)) if *before != after.value => {
-            format!(", token {before} is now {}", after.value)
+            format!(", fingerprint {before} is now {}", after.value)
         }
         _ => String::new(),
     };

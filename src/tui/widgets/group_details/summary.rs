@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use serde_json::Value;
 
-use super::{NEVER_RETURNED, by, masked, origin, rows, seen};
+use super::{NEVER_RETURNED, by, known_token, origin, rows, seen};
 use crate::{
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, since},
@@ -134,8 +134,8 @@ fn one_line(
 pub fn brief(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let theme = context.theme;
     let (age, style) = age(group, context);
-    let masked = masked(group, context);
-    let taken = LABEL + columns(&masked) + columns(&age) + 4;
+    let token = known_token(group);
+    let taken = LABEL + columns(&token) + columns(&age) + 4;
     let room = page.width().saturating_sub(taken);
     // Its age already says when it was rotated.
     let by = group
@@ -149,7 +149,7 @@ pub fn brief(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let rotated = paint::words_that_fit(&rotated, room, theme);
     page.pieces(vec![
         label("Token", theme),
-        (masked, Style::new()),
+        (token, Style::new()),
         ("  ".into(), Style::new()),
         (age, style),
         ("  ".into(), Style::new()),
@@ -268,7 +268,7 @@ pub fn side_panel(page: &mut TextPage, group: &KnownGroup, context: &Context, he
         .unwrap_or("unknown: not read yet, Enter reads it");
     field(page, "Read", read.trim_start_matches("at "), plain);
     page.blank();
-    let (token, style) = marked(ChangedField::Token, &masked(group, context), plain);
+    let (token, style) = marked(ChangedField::Token, &known_token(group), plain);
     field(page, "Token", &token, style);
     let (age, style) = age(group, context);
     field(page, "Age", &age, style);
