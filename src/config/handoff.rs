@@ -80,6 +80,6 @@ fn argv(value: &DeValue, around: PathContext) -> Option<Vec<String>> {
     };
     match command_source(texts(array)?, around)? {
         KeySource::Command(argv) => Some(argv),
-        KeySource::Env(_) | KeySource::File(_) | KeySource::Keyring(_) => None,
+        KeySource::Env(_) | KeySource::File(_) | KeySource::Keyring(_) | KeySource::Unset => None,
     }
 }

@@ -40,7 +40,10 @@ impl KeySource {
     ) -> Result<SecretString, KeyError> {
         let found = self.found(env, limit).await;
         found.and_then(|bytes| key(&bytes)).map_err(|why| KeyError {
-            from: self.to_string(),
+            from: match self {
+                Self::Unset => "the profile".into(),
+                _ => self.to_string(),
+            },
             why,
         })
     }
@@ -50,7 +53,7 @@ impl KeySource {
         let bytes = match self {
             Self::Env(name) => Zeroizing::new(env.get(name)?.as_encoded_bytes().to_vec()),
             Self::File(path) => file(path).ok()?,
-            Self::Keyring(_) | Self::Command(_) => return None,
+            Self::Keyring(_) | Self::Command(_) | Self::Unset => return None,
         };
         key(&bytes).ok()
     }
@@ -95,6 +98,7 @@ impl KeySource {
                     .map_or(Err(Missing::Lost), |read| read.map_err(Missing::Keyring))
             }
             Self::Command(argv) => key_command::run(argv, env, limit).await,
+            Self::Unset => Err(Missing::NoSource),
         }
     }
 }

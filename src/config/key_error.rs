@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use super::keyring::KeyringError;
+use super::{key_source::KEY_SOURCES, keyring::KeyringError};
 use crate::domain::text::visible;
 
 /// In bytes. Far more than any key; a file this long must be the wrong one.
@@ -43,6 +43,8 @@ impl KeyError {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Missing {
+    #[error("it names none; add api_key = with one of {KEY_SOURCES}")]
+    NoSource,
     #[error("it is not set; export it, or use another source as api_key in the profile")]
     NotSet,
     #[error("it cannot be read: {0}")]

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::domain::age;
 
-const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
+pub(super) const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
 
 /// The kind of secret, as the file names it.
 #[derive(Clone, Copy)]
@@ -33,16 +33,11 @@ const API_KEY: Secret = Secret {
 
 pub(super) fn api_key(
     section: &mut Section,
-    entry: &Entry,
     around: PathContext,
     problems: &mut Problems,
 ) -> Option<KeySource> {
     let Some(Spanned { at, value }) = section.value(API_KEY.key) else {
-        problems.add(
-            entry.key_at,
-            format!("the profile has no api_key; add api_key = with one of {KEY_SOURCES}"),
-        );
-        return None;
+        return Some(KeySource::Unset);
     };
     let source = source(API_KEY, value, around);
     source.map_err(|what| problems.add(at, what)).ok()

@@ -61,15 +61,17 @@ impl NewProfile {
             fields.push((Field::Path, format!("path = {}", text(path))));
         }
         let source = match &self.api_key {
-            KeySource::Env(name) => format!("env = {}", text(name)),
-            KeySource::File(file) => format!("file = {}", text(&file.to_string_lossy())),
+            KeySource::Env(name) => Some(format!("env = {}", text(name))),
+            KeySource::File(file) => Some(format!("file = {}", text(&file.to_string_lossy()))),
             KeySource::Command(argv) => {
                 let words: Vec<_> = argv.iter().map(|word| text(word)).collect();
-                format!("command = [{}]", words.join(", "))
+                Some(format!("command = [{}]", words.join(", ")))
             }
-            KeySource::Keyring(name) => format!("keyring = {}", text(name)),
+            KeySource::Keyring(name) => Some(format!("keyring = {}", text(name))),
+            KeySource::Unset => None,
         };
-        fields.push((Field::ApiKey, format!("api_key = {{ {source} }}")));
+        let source = source.map(|source| format!("api_key = {{ {source} }}"));
+        fields.extend(source.map(|line| (Field::ApiKey, line)));
         if let Some(file) = &self.ca_file {
             let line = format!("ca_file = {}", text(&file.to_string_lossy()));
             fields.push((Field::CaFile, line));

@@ -20,6 +20,8 @@ pub enum KeySource {
     Command(Vec<String>),
     /// The kernel's keyring, by the name of the entry.
     Keyring(String),
+    /// None: what the directory knows is read, and nothing can be sent.
+    Unset,
 }
 
 /// The source in words. Arguments of a command are left out, because some contain secrets.
@@ -33,6 +35,7 @@ impl fmt::Display for KeySource {
                 None => f.write_str("empty command"),
             },
             Self::Keyring(name) => write!(f, "kernel keyring entry {}", shown(name)),
+            Self::Unset => f.write_str("none"),
         }
     }
 }

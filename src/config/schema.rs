@@ -123,7 +123,7 @@ fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Optio
     let allow_plain_http = section.flag("allow_plain_http", false, problems);
     let base_url = base_url(&mut section, entry, allow_plain_http, problems);
     let path = path(&mut section, base_url.as_ref(), problems);
-    let api_key = api_key(&mut section, entry, around, problems);
+    let api_key = api_key(&mut section, around, problems);
     let environment = environment(&mut section, problems);
     let production = section.flag(
         "production",

@@ -76,7 +76,7 @@ pub const SETTINGS: [Setting; 69] = [
     setting("theme", "label", COLOUR, OF_BASE, "labels and favourites"),
     setting("theme", "backdrop", COLOUR, OF_BASE, "what lies behind a box"),
     setting("profiles.NAME", "base_url", "text", Required, "where the service is, without the path; https://, or http:// for this machine"),
-    setting("profiles.NAME", "api_key", "table", Required, "where the API key comes from, never the key; see below"),
+    setting("profiles.NAME", "api_key", "table", Words("none: nothing can be sent"), "where the API key comes from, never the key; see below. Without one, what the directory knows is read"),
     setting("profiles.NAME", "path", "text", Value("\"/api/user\""), "the path below base_url"),
     setting("profiles.NAME", "environment", "\"Customer\" or \"Testing\"", Words("any tag is taken"), "environment tag that \
     responses must have; another tag raises an alarm"),

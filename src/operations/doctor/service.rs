@@ -99,7 +99,9 @@ async fn client(
             let advice = match source {
                 KeySource::Command(_) => "Run the command yourself to see its output.",
                 KeySource::Keyring(_) => &stored,
-                KeySource::Env(_) | KeySource::File(_) => "The service was not asked.",
+                KeySource::Env(_) | KeySource::File(_) | KeySource::Unset => {
+                    "The service was not asked."
+                }
             };
             report.problem(Area::Key, error.without_words(), advice);
             return None;

@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::{Value, json};
 
 use super::{
-    guards::{group, methods},
+    guards::{group, knowing_acme, methods},
     program::Home,
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
@@ -287,4 +287,32 @@ async fn a_key_goes_to_the_keyring_or_the_error_says_why_not() {
         assert_eq!(config(&home), None, "no profile without its key");
     }
     assert!(!ran.err.contains(KEY) && !ran.out.contains(KEY));
+}
+
+#[tokio::test]
+async fn a_profile_without_an_api_key_reads_the_directory_and_sends_nothing() {
+    let (home, service) = knowing_acme(Vec::new()).await;
+    let config = fs::read_to_string(home.path("config.toml")).expect("written");
+    let lines = config.lines().filter(|line| !line.starts_with("api_key"));
+    let bare: Vec<_> = lines.collect();
+    home.write("config.toml", &bare.join("\n"));
+    let seen = home.json(0, &["list"]).await;
+    assert_eq!(seen[0]["user_group_id"], json!("acme"));
+    for command in ["show acme", "history acme", "config validate"] {
+        let ran = home.run(&args(command)).await;
+        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+    }
+    for command in [
+        "get acme",
+        "rotate acme --yes",
+        "update acme --name X --yes",
+    ] {
+        let ran = home.run(&args(command)).await;
+        assert_has(
+            &ran.err,
+            "no API key from the profile: it names none; add api_key",
+        );
+        assert_ne!(ran.code, 0, "{command}");
+    }
+    assert_eq!(service.requests().len(), 1, "nothing was sent");
 }

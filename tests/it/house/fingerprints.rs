@@ -19,12 +19,11 @@ fn complaints(text: &str) -> Vec<String> {
             let word: String = word.iter().collect();
             let rest = &line[from + 5..];
             let blanks = rest.iter().take_while(|c| " •*".contains(**c)).count();
-            let is_sentence = word.eq_ignore_ascii_case("token")
-                && blanks > 0
-                && is_fingerprint(&rest[blanks..]);
+            let is_sentence =
+                word.eq_ignore_ascii_case("token") && blanks > 0 && is_fingerprint(&rest[blanks..]);
             let mut below = lines[at + 1..].iter().take(3);
-            let is_column = word == "TOKEN"
-                && below.any(|below| below.get(from..).is_some_and(is_fingerprint));
+            let is_column =
+                word == "TOKEN" && below.any(|below| below.get(from..).is_some_and(is_fingerprint));
             if is_sentence || is_column {
                 found.push(line.iter().collect());
             }
@@ -44,7 +43,10 @@ fn a_fingerprint_is_called_fingerprint() {
         if path.is_dir() {
             let entries = fs::read_dir(&path).expect("a folder");
             open.extend(entries.map(|entry| entry.expect("an entry").path()));
-        } else if path.extension().is_some_and(|end| end == "snap" || end == "md") {
+        } else if path
+            .extension()
+            .is_some_and(|end| end == "snap" || end == "md")
+        {
             let text = fs::read_to_string(&path).expect("UTF-8");
             let found = complaints(&text).into_iter();
             wrong.extend(found.map(|line| format!("{}: {line}", path.display())));

@@ -31,7 +31,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     check_named(context, &profile, &arguments).await?;
     let key = match &new.api_key {
         KeySource::Keyring(_) => input::key(context.no_input).await?,
-        KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) => None,
+        KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) | KeySource::Unset => None,
     };
     let probe = if arguments.no_check {
         None

@@ -13,7 +13,15 @@ use crate::{
     },
 };
 
-const HEADER: [&str; 7] = ["AGE", "WHO", "ID", "WHAT", "RESULT", "FINGERPRINT", "DETAILS"];
+const HEADER: [&str; 7] = [
+    "AGE",
+    "WHO",
+    "ID",
+    "WHAT",
+    "RESULT",
+    "FINGERPRINT",
+    "DETAILS",
+];
 const RESULT: usize = 4;
 
 /// Entries of the history.

@@ -30,7 +30,15 @@ pub(crate) fn rotations<'a>(
             visible(row.reason.as_deref().unwrap_or_default()).into_owned(),
         ]
     });
-    let header = ["ROTATION", "STATE", "ID", "AGE", "WHO", "FINGERPRINT", "WHY"];
+    let header = [
+        "ROTATION",
+        "STATE",
+        "ID",
+        "AGE",
+        "WHO",
+        "FINGERPRINT",
+        "WHY",
+    ];
     rows(header, &lines.collect::<Vec<_>>(), Some(STATE))
 }
 
