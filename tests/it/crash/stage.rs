@@ -186,7 +186,10 @@ impl Scene<'_> {
         use groupdesk::config::profile::KeySource;
         match self.stage.world.key_source(Side::Testing, false) {
             KeySource::File(file) => file,
-            KeySource::Env(_) | KeySource::Command(_) | KeySource::Keyring(_) => {
+            KeySource::Env(_)
+            | KeySource::Command(_)
+            | KeySource::Keyring(_)
+            | KeySource::Unset => {
                 panic!("the world keeps keys in files")
             }
         }

@@ -88,7 +88,7 @@ fn rotate(session: &mut Session) -> (String, String) {
     session.send("v");
     session.wait_for_no(&token, PATIENCE);
 
-    let told = "acme-eu rotated, token ";
+    let told = "acme-eu rotated, fingerprint ";
     let (_, rest) = masked.split_once(told).expect("a message");
     let mut words = rest.split_whitespace();
     let before = words.next().expect("a fingerprint").to_owned();

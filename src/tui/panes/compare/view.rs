@@ -213,7 +213,7 @@ fn heads(
             let facts: Vec<String> = facts
                 .map(|(label, fact)| format!("{label} {fact}"))
                 .collect();
-            page.indented(GUTTER - 1, &facts.join("   "), theme.dim());
+            page.indented(GUTTER - 1, &facts.join("  "), theme.dim());
         }
     }
 }

@@ -281,14 +281,17 @@ mod tests {
             ..Needs::default()
         };
         let of = |room| widths(needs, &[], room);
-        assert_eq!(of(76), [26, 16, 8, 8, 3, 5, 0, 0, 0]);
-        assert_eq!(of(72), [22, 16, 8, 8, 3, 5, 0, 0, 0]);
-        assert_eq!(of(140), [26, 16, 8, 8, 3, 5, 9, 14, 5]);
+        assert_eq!(of(76), [23, 16, 8, 11, 3, 5, 0, 0, 0]);
+        assert_eq!(of(72), [19, 16, 8, 11, 3, 5, 0, 0, 0]);
+        assert_eq!(of(140), [26, 16, 8, 11, 3, 5, 9, 14, 5]);
         let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
         assert_eq!(fitted.hidden, 2);
         // A property gets its space right after the name.
         let mut chosen = ListColumn::ALL.to_vec();
         chosen.push(ListColumn::Property("tier".into()));
-        assert_eq!(widths(needs, &chosen, 76), [16, 16, 8, 8, 3, 5, 0, 0, 0, 8]);
+        assert_eq!(
+            widths(needs, &chosen, 76),
+            [20, 16, 8, 11, 3, 0, 0, 0, 0, 8]
+        );
     }
 }

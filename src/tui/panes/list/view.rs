@@ -318,11 +318,16 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
     );
     if places.layout.hidden > 0 {
         let header = table::after_flags(paint::row(places.rows, 0));
-        let more = format!("{} more {}", places.layout.hidden, theme.step());
-        let width = paint::columns(&more) as u16;
-        if places.layout.layout.width() + 2 + width <= header.width {
+        let (hidden, step) = (places.layout.hidden, theme.step());
+        let free = header
+            .width
+            .saturating_sub(places.layout.layout.width() + 2);
+        let words = [format!("{hidden} more {step}"), format!("+{hidden} {step}")];
+        let fits = |words: &&String| paint::columns(words) <= free.into();
+        if let Some(words) = words.iter().find(fits) {
+            let width = paint::columns(words) as u16;
             let at = header.right() - width;
-            paint::text(buffer, at, header.y, width, &more, theme.dim());
+            paint::text(buffer, at, header.y, width, words, theme.dim());
         }
     }
 }
