@@ -291,7 +291,7 @@ mod tests {
         chosen.push(ListColumn::Property("tier".into()));
         assert_eq!(
             widths(needs, &chosen, 76),
-            [20, 16, 8, 11, 3, 0, 0, 0, 0, 8]
+            [16, 16, 8, 11, 3, 0, 0, 0, 0, 12]
         );
     }
 }
