@@ -82,7 +82,9 @@ use sqlite::{
     snapshot::TakeSnapshot,
 };
 pub use tables::{MIGRATIONS, Migration, Role};
-pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};
+pub use team::{
+    Migrated, TeamStatus, grant, members, migrate, revoke, set_up, set_up_sql, team_status,
+};
 use unsettled_here::CountedStep;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{

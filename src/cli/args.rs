@@ -45,9 +45,9 @@ pub(super) use profile::{
     AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
 };
 pub(super) use promote::{Copy, Diff, Edit};
-pub(super) use serve::{Keys, Serve, ServeCommand};
+pub(super) use serve::{CreateKey, Keys, Serve, ServeCommand};
 pub(super) use subcommands::{Abandoned, Demo, HandOff, Rotations, RotationsCommand};
-pub(super) use tree::{GROUPS, command};
+pub(super) use tree::{GROUPS, command, full_command, global_options};
 pub(super) use update::{Replace, Update};
 
 use super::{

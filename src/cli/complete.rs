@@ -34,7 +34,7 @@ pub(super) fn complete_if_requested() -> bool {
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let typed = Typed::of(&words);
-    let env = CompleteEnv::with_factory(move || with_values(args::command(), "", &typed))
+    let env = CompleteEnv::with_factory(move || with_values(args::full_command(), "", &typed))
         .var(VARIABLE)
         .shells(SHELLS);
     // Errors must not be printed into the line that somebody is typing.

@@ -22,7 +22,7 @@ use crate::{
 };
 pub(super) use key::outside as key_outside;
 pub use migrations::{Migrated, migrate, set_up, set_up_sql};
-pub use roles::{grant, revoke};
+pub use roles::{grant, members, revoke};
 pub(super) use table_status::{Membership, TableStatus, execute};
 
 /// The status of the server and of the directory on it.

@@ -25,6 +25,8 @@ pub(super) struct LogEntry<'a> {
     pub(super) duration_ms: f64,
     /// Number of the key; null if none was recognised.
     pub(super) key: Option<i64>,
+    /// Name of the key; null if it has none.
+    pub(super) key_name: Option<&'a str>,
     /// Only if ids were requested.
     pub(super) user_group_id: Option<&'a str>,
 }

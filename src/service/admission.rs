@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    keys::{self, Caller},
+    keys::{self, Caller, KeyLabel},
     rates::Rates,
     refusal::Refusal,
     secret,
@@ -48,7 +48,7 @@ pub(super) struct RequestSlots {
 /// An admitted request. It holds its slot as long as this lives.
 pub(super) struct RequestSlot {
     pub(super) operation: Operation,
-    pub(super) key: i64,
+    pub(super) key: KeyLabel,
     pub(super) caller: Caller,
     _slot: OwnedSemaphorePermit,
 }
@@ -83,7 +83,9 @@ impl RequestSlots {
         let slot = slot.map_err(|_| Refusal::Overloaded)?;
         let (key, caller) = authenticate(store, key).await?;
         if let Some(rates) = &self.rates {
-            rates.take(key, Instant::now()).map_err(Refusal::too_many)?;
+            rates
+                .take(key.number, Instant::now())
+                .map_err(Refusal::too_many)?;
         }
         Ok(RequestSlot {
             operation,
@@ -94,7 +96,7 @@ impl RequestSlots {
     }
 }
 
-async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusal> {
+async fn authenticate(store: &Store, key: &[u8]) -> Result<(KeyLabel, Caller), Refusal> {
     let presented = secret::hash(key);
     let recognised = store
         .execute(Access::Short, move |tx| keys::recognise(tx, &presented))

@@ -104,7 +104,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         Err(refusal) => return refuse(&refusal, &body),
     };
     if let Some(details) = details(&parts) {
-        details.key(admitted.key);
+        details.key(admitted.key.clone());
     }
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
         Ok(answer) => response(StatusCode::OK, &answer),
@@ -161,7 +161,7 @@ async fn exchange(
             new_token: secret::random()?,
         },
     };
-    let done = execute_change(&shared.store, *key, change).await?;
+    let done = execute_change(&shared.store, key.number, change).await?;
     if let Presence::Present(group) = &done.user_group
         && let Presence::Present(id) = &group.provided_id
     {

@@ -15,13 +15,27 @@ use crate::{
     intake::duration::{self, InvalidAge},
 };
 
-/// Maximum length of the name of an environment, in characters.
-const MAX_ENVIRONMENT_NAME: usize = 100;
+/// Maximum length of the name of an environment or a key, in characters.
+const MAX_NAME: usize = 100;
+
+/// A key that is to be created.
+#[derive(Debug, Clone, Default)]
+pub struct NewKey {
+    pub environment: String,
+    /// `Customer` or `Testing`.
+    pub tag: Option<String>,
+    /// Who or what uses the key: shown by lists, the access log and metrics.
+    pub name: Option<String>,
+    pub read_only: bool,
+    pub expires: Option<Expiry>,
+}
 
 /// An API key as it may be listed: everything but the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
     pub id: i64,
+    /// Who or what uses the key.
+    pub name: Option<String>,
     pub environment: String,
     /// `Customer` or `Testing`.
     pub tag: Option<String>,
@@ -116,20 +130,20 @@ impl Caller {
 }
 
 /// Returns when a new key ends, or why there can be no such key. Needs no database.
-pub(crate) fn check_new(
-    environment: &str,
-    tag: Option<&str>,
-    expires: Option<Expiry>,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, StoreError> {
-    let length = environment.chars().count();
-    if !(1..=MAX_ENVIRONMENT_NAME).contains(&length) || environment.contains(char::is_control) {
+pub(crate) fn check_new(new: &NewKey, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    let is_name = |text: &str| {
+        (1..=MAX_NAME).contains(&text.chars().count()) && !text.contains(char::is_control)
+    };
+    if !is_name(&new.environment) {
         return Err(StoreError::InvalidEnvironment);
     }
-    if !matches!(tag, None | Some("Customer" | "Testing")) {
+    if !new.name.as_deref().is_none_or(is_name) {
+        return Err(StoreError::InvalidKeyName);
+    }
+    if !matches!(new.tag.as_deref(), None | Some("Customer" | "Testing")) {
         return Err(StoreError::InvalidTag);
     }
-    expires.map(|expires| expires.after(now)).transpose()
+    new.expires.map(|expires| expires.after(now)).transpose()
 }
 
 impl Store {
@@ -141,26 +155,22 @@ impl Store {
         tag: Option<&str>,
         read_only: bool,
     ) -> Result<(KeyInfo, SecretString), StoreError> {
-        self.create_key_until(environment, tag, read_only, None)
+        self.create_new_key(NewKey {
+            environment: environment.to_owned(),
+            tag: tag.map(ToOwned::to_owned),
+            read_only,
+            ..NewKey::default()
+        })
     }
 
-    /// As [`Store::create_key`], for a key that may expire.
-    pub fn create_key_until(
-        &self,
-        environment: &str,
-        tag: Option<&str>,
-        read_only: bool,
-        expires: Option<Expiry>,
-    ) -> Result<(KeyInfo, SecretString), StoreError> {
+    /// As [`Store::create_key`], for a key that may have a name and may expire.
+    pub fn create_new_key(&self, new: NewKey) -> Result<(KeyInfo, SecretString), StoreError> {
         let now = Timestamp::now();
-        let expires = check_new(environment, tag, expires, now)?;
+        let expires = check_new(&new, now)?;
         let key = secret::random()?;
         let hash = secret::hash(key.expose_secret().as_bytes());
-        let (environment, tag) = (environment.to_owned(), tag.map(ToOwned::to_owned));
         let info = self.execute_blocking(Access::Write, move |tx| {
-            let times = (now, expires);
-            let environment = environment_for(tx, &environment, tag.as_deref())?;
-            create(tx, environment, read_only, &hash, times)
+            create(tx, &new, &hash, (now, expires))
         })?;
         Ok((info, key))
     }
@@ -184,7 +194,7 @@ impl Store {
     }
 }
 
-const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at
+const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at, k.name
     FROM keys k JOIN environments e ON e.id = k.environment";
 
 fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>, StoreError> {
@@ -203,6 +213,7 @@ fn info(row: &Row<'_>) -> Result<KeyInfo, StoreError> {
         revoked_at: perhaps(5)?,
         expires_at: perhaps(6)?,
         last_used_at: perhaps(7)?,
+        name: row.get(8)?,
     })
 }
 
@@ -224,34 +235,51 @@ fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<
 }
 
 const CREATE: &str = "\
-INSERT INTO keys (environment, hash, read_only, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id";
+INSERT INTO keys (environment, hash, read_only, created_at, expires_at, name) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
 
 fn create(
     tx: &Tx<'_>,
-    environment: i64,
-    read_only: bool,
+    new: &NewKey,
     hash: &Hash,
     (now, expires): (Timestamp, Option<Timestamp>),
 ) -> Result<KeyInfo, StoreError> {
     let (now, expires) = (now.as_millisecond(), expires.map(Timestamp::as_millisecond));
-    let values = values![environment, hash, read_only, now, expires];
+    let environment = environment_for(tx, &new.environment, new.tag.as_deref())?;
+    let values = values![
+        environment,
+        hash,
+        new.read_only,
+        now,
+        expires,
+        new.name.as_deref()
+    ];
     let id = tx.one(CREATE, values, |row| row.get::<i64>(0))?;
     let id = id.ok_or(Fault::Column)?;
     find(tx, id)?.ok_or(StoreError::UnknownKey(id))
 }
 
 const LIVE: &str = "\
-SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id FROM keys k JOIN environments e ON e.id = k.environment \
+SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id, k.name FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
-/// Returns number and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
+/// A key as the access log and the metrics name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct KeyLabel {
+    pub(super) number: i64,
+    pub(super) name: Option<String>,
+}
+
+/// Returns label and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
 /// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
 pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
-) -> Result<Option<(i64, Caller)>, StoreError> {
+) -> Result<Option<(KeyLabel, Caller)>, StoreError> {
     let now = Timestamp::now().as_millisecond();
-    let read = |row: &Row<'_>| Ok::<_, Fault>((row.get(4)?, read_caller(row)?));
+    let read = |row: &Row<'_>| {
+        let (number, name) = (row.get(4)?, row.get(5)?);
+        Ok::<_, Fault>((KeyLabel { number, name }, read_caller(row)?))
+    };
     Ok(tx.one(LIVE, values![presented, now], read)?)
 }
 

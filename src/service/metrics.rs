@@ -1,4 +1,5 @@
-//! Counters and timings in Prometheus's format. Labels are operations and verdicts, never an id, a key or a token.
+//! Counters and timings in Prometheus's format. Labels are operations, verdicts, and numbers and names of keys; never an id, a key or
+//! a token.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -10,6 +11,8 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
     registry::{Registry, Unit},
 };
+
+use super::keys::KeyLabel;
 
 /// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 13] = [
@@ -23,6 +26,13 @@ const PREFIX: &str = "groupdesk_service";
 struct RequestLabels {
     operation: &'static str,
     verdict: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KeyLabels {
+    key: i64,
+    /// Empty if it has none.
+    name: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -45,6 +55,7 @@ pub(super) struct CurrentValues {
 pub(super) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
+    keys: Family<KeyLabels, Counter>,
     durations: Family<OperationLabel, Histogram>,
     lost_lines: Counter,
     failed_handshakes: Counter,
@@ -65,6 +76,12 @@ impl Metrics {
             "requests",
             "Requests with a response, or cancelled by their caller",
             requests.clone(),
+        );
+        let keys = Family::<KeyLabels, Counter>::default();
+        registry.register(
+            "key_requests",
+            "Requests that were admitted with this API key",
+            keys.clone(),
         );
         let durations =
             Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
@@ -133,6 +150,7 @@ impl Metrics {
         Self {
             registry,
             requests,
+            keys,
             durations,
             lost_lines,
             failed_handshakes,
@@ -153,6 +171,14 @@ impl Metrics {
         self.durations
             .get_or_create(&OperationLabel { operation })
             .observe(took.as_secs_f64());
+    }
+
+    pub(super) fn count_key(&self, key: &KeyLabel) {
+        let labels = KeyLabels {
+            key: key.number,
+            name: key.name.clone().unwrap_or_default(),
+        };
+        self.keys.get_or_create(&labels).inc();
     }
 
     pub(super) fn lost_line(&self) {

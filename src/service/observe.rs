@@ -20,6 +20,7 @@ use axum::{
 use super::{
     access_log::{self, AccessLog, LogEntry, milliseconds},
     admission::DESCRIPTION_PATH,
+    keys::KeyLabel,
     metrics::Metrics,
     refusal::Refusal,
 };
@@ -37,13 +38,13 @@ pub(super) struct Verdict(pub(super) &'static str);
 /// What becomes known about a request while it is processed.
 #[derive(Debug, Default)]
 pub(super) struct RequestDetails {
-    key: OnceLock<i64>,
+    key: OnceLock<KeyLabel>,
     user_group_id: OnceLock<String>,
     wants_id: bool,
 }
 
 impl RequestDetails {
-    pub(super) fn key(&self, key: i64) {
+    pub(super) fn key(&self, key: KeyLabel) {
         // It is always the same key.
         let _ = self.key.set(key);
     }
@@ -108,7 +109,11 @@ impl Observer {
         took: Duration,
         details: &RequestDetails,
     ) {
+        let key = details.key.get();
         self.metrics.count(operation, verdict, took);
+        if let Some(key) = key {
+            self.metrics.count_key(key);
+        }
         let Some(log) = &self.log else {
             return;
         };
@@ -118,7 +123,8 @@ impl Observer {
             verdict,
             status,
             duration_ms: milliseconds(took),
-            key: details.key.get().copied(),
+            key: key.map(|key| key.number),
+            key_name: key.and_then(|key| key.name.as_deref()),
             user_group_id: details.user_group_id.get().map(String::as_str),
         });
         if !written {

@@ -77,6 +77,13 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "check")]
         print: bool,
     },
+    /// List who has access to a team directory, and in which role
+    #[command(
+        after_help = "Lists database roles, also those that have access as members of another role. Database superusers have \
+        access as well, and are not listed.\n\n\
+                      Examples:\n  groupdesk directory members\n  groupdesk directory members --json"
+    )]
+    Members,
     /// Give a database role access to a team directory
     #[command(
         after_help = "Examples:\n  groupdesk directory grant ben operator\n  groupdesk directory grant cleo viewer --json"

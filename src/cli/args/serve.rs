@@ -158,20 +158,10 @@ pub(crate) enum Keys {
     /// Create an API key and print it once; with --read-only, the key can read but not change groups
     #[command(
         after_help = "Examples:\n  groupdesk serve keys create --environment testing --tag Testing > testing.key\n  \
-                      groupdesk serve keys create --environment testing --read-only --expires 90d"
+                      groupdesk serve keys create --environment testing --name reports --read-only --expires 90d"
     )]
     #[command(visible_alias = "add")]
-    Create {
-        /// Environment of the key; created if it does not exist
-        #[arg(long, value_name = "NAME")]
-        environment: String,
-        /// The tag of the environment; needed where another environment has a group of the same id
-        #[arg(long, value_parser = ["Customer", "Testing"])]
-        tag: Option<String>,
-        /// When the key expires: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
-        #[arg(long, value_name = "WHEN")]
-        expires: Option<Expiry>,
-    },
+    Create(CreateKey),
     /// List API keys by number, without the keys themselves
     #[command(after_help = "Examples:\n  groupdesk serve keys list\n  \
                       groupdesk serve keys list --json | jq '.[] | select(.revoked_at == null)'")]
@@ -184,4 +174,20 @@ pub(crate) enum Keys {
         /// Number of the key, as the list shows it
         id: i64,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateKey {
+    /// Environment of the key; created if it does not exist
+    #[arg(long, value_name = "NAME")]
+    pub(crate) environment: String,
+    /// The tag of the environment; needed where another environment has a group of the same id
+    #[arg(long, value_parser = ["Customer", "Testing"])]
+    pub(crate) tag: Option<String>,
+    /// Who or what uses the key, such as a team or a host; shown by `keys list`, the access log and metrics
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// When the key expires: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) expires: Option<Expiry>,
 }

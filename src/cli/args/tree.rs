@@ -60,6 +60,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ("Help", &["help", "man", "version"]),
 ];
 
+const GLOBAL: &str = "\nGlobal options:\n";
 /// Where what is said of a command begins.
 const COLUMN: usize = 15;
 const WIDEST: usize = 100;
@@ -88,30 +89,57 @@ fn grouped(root: &Command, columns: usize) -> String {
     text
 }
 
-/// The whole command line; a command's help leaves out the options of every command that it has no use for.
+/// The help of a command names the global options in this line, after its own.
+const SEE_OPTIONS: &str = "Global options: see `groupdesk help options`";
+
+/// The command line as it is parsed; the help of a command leaves the global options to `help options`.
 pub(crate) fn command() -> Command {
-    let root = Cli::command();
-    let globals: Vec<Arg> = root.get_arguments().cloned().collect();
+    fn with_line(command: Command) -> Command {
+        let template = format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{SEE_OPTIONS}{{after-help}}"
+        );
+        command.help_template(template).mut_subcommands(with_line)
+    }
+    let (root, globals) = root();
+    let hidden = globals.iter().map(|arg| arg.clone().hide(true));
+    with_home(root.mut_subcommands(|below| with_line(below).args(hidden.clone())))
+}
+
+/// The global options, as the help of the program lists them.
+pub(crate) fn global_options() -> String {
+    let help = command().render_help().to_string();
+    let options = help.split_once(GLOBAL).map_or("", |(_, options)| options);
+    let options = options.split("\n\n").next().unwrap_or_default();
+    format!("{}{options}", GLOBAL.trim_start())
+}
+
+/// The same for completion and the manual: of the global options, each command shows those that it has a use for.
+pub(crate) fn full_command() -> Command {
+    let (root, globals) = root();
     let hidden = |names: &[&str]| -> Vec<Arg> {
         let unused = globals
             .iter()
             .filter(|arg| names.contains(&arg.get_id().as_str()));
         unused.map(|arg| arg.clone().hide(true)).collect()
     };
+    with_home(root.mut_subcommands(|below| match below.get_name() {
+        "demo" => below,
+        "doctor" => below.args(hidden(&LOOKS[1..])),
+        name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
+        _ => below.args(hidden(&LOOKS)),
+    }))
+}
+
+/// The command line and its global options.
+fn root() -> (Command, Vec<Arg>) {
+    let root = Cli::command();
+    let globals = root.get_arguments().cloned().collect();
     let columns = terminal_width().unwrap_or(WIDEST).min(WIDEST);
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nGlobal options:\n{{options}}{{after-help}}",
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}{GLOBAL}{{options}}{{after-help}}",
         grouped(&root, columns)
     );
-    let root = root
-        .help_template(template)
-        .mut_subcommands(|below| match below.get_name() {
-            "demo" => below,
-            "doctor" => below.args(hidden(&LOOKS[1..])),
-            name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
-            _ => below.args(hidden(&LOOKS)),
-        });
-    with_home(root)
+    (root.help_template(template), globals)
 }
 
 /// Gives each option and argument that is a path its parser; also those that are added later.

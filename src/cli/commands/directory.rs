@@ -9,7 +9,7 @@ use crate::{
     cli::{
         args::{DirectoryCommand as Command, Global},
         error::CliError,
-        output,
+        output::{self, human},
         process::exit::Exit,
         session,
     },
@@ -77,6 +77,23 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Copy { from, to } => copy(global, &overrides, (from, to), false).await,
         Command::Move { from, to } => copy(global, &overrides, (from, to), true).await,
         Command::Status => status(global, &overrides).await,
+        Command::Members => {
+            let team = team(&overrides, None)?;
+            let members = blocking("it was interrupted", move || directory::members(&team)).await?;
+            let value = |(name, role): &(String, directory::Role)| json!({"name": name, "role": role.as_str()});
+            let rows = || {
+                let row = |(name, role): &(String, directory::Role)| {
+                    [visible(name).into_owned(), role.to_string()]
+                };
+                human::rows(
+                    ["NAME", "ROLE"],
+                    &members.iter().map(row).collect::<Vec<_>>(),
+                    None,
+                )
+            };
+            let none = "no role of the database has access; to add one: groupdesk directory grant NAME operator";
+            output::list(global.json, &members, value, none, rows)
+        }
         Command::Grant { name, role } => {
             let team = team(&overrides, None)?;
             let (to, role) = (name.clone(), directory::Role::from(role));

@@ -1,11 +1,11 @@
-//! `help`: the help of a command, the JSON of all commands, and the exit codes.
+//! `help`: the help of a command, the JSON of all commands, the exit codes, and the global options.
 
 use std::io;
 
 use serde_json::json;
 
 use crate::cli::{
-    args::{Global, Help, command},
+    args::{Global, Help, command, global_options},
     error::CliError,
     output::{self, colour, contract, human},
     process::exit::{self, Exit},
@@ -15,6 +15,7 @@ use crate::cli::{
 const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
+const OPTIONS: &str = "options";
 
 pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
     match help.words.as_slice() {
@@ -38,6 +39,11 @@ pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
                 || codes.clone().map(value).collect::<Vec<_>>(),
                 || codes.clone().map(line).collect::<Vec<_>>().join("\n"),
             )
+        }
+        [topic] if topic == OPTIONS => {
+            let text = global_options();
+            let value = || json!({"command": "groupdesk", "text": text});
+            output::either(global.json, value, || text.trim_end().to_owned())
         }
         words => of_command(global, words),
     }
@@ -69,7 +75,7 @@ fn of_command(global: &Global, words: &[String]) -> Result<Exit, CliError> {
 }
 
 fn unknown(words: &[String], word: &str) -> CliError {
-    let mut names = vec![JSON.to_owned(), EXIT_CODES.to_owned()];
+    let mut names = [JSON, EXIT_CODES, OPTIONS].map(str::to_owned).to_vec();
     let root = command();
     let mut here = Some(&root);
     for above in words.iter().take_while(|above| *above != word) {

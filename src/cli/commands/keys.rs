@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::storage::Storage;
 use crate::{
     cli::{
-        args::{Global, Keys},
+        args::{CreateKey, Global, Keys},
         error::CliError,
         output::{self, human},
         process::exit::Exit,
@@ -14,7 +14,7 @@ use crate::{
     domain::text::visible,
     operations::Clock,
     service::{
-        keys::{KeyInfo, check_new},
+        keys::{KeyInfo, NewKey, check_new},
         store::{Options, StoreError},
     },
 };
@@ -22,13 +22,8 @@ use crate::{
 pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
     // A key that cannot be, and a look at what is not there, create no database.
     match &command {
-        Keys::Create {
-            environment,
-            tag,
-            expires,
-        } => {
-            let now = Clock::System.now();
-            check_new(environment, tag.as_deref(), *expires, now)?;
+        Keys::Create(create) => {
+            check_new(&new_key(create, global), Clock::System.now())?;
         }
         Keys::List if !storage.is_there() => return print(&[], global),
         Keys::Revoke { id } if !storage.is_there() => {
@@ -38,13 +33,8 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
     }
     let store = storage.open(Options::default())?;
     match command {
-        Keys::Create {
-            environment,
-            tag,
-            expires,
-        } => {
-            let (tag, read_only) = (tag.as_deref(), global.read_only);
-            let (info, key) = store.create_key_until(&environment, tag, read_only, expires)?;
+        Keys::Create(create) => {
+            let (info, key) = store.create_new_key(new_key(&create, global))?;
             output::say(&format!(
                 "created API key {} for environment {}. It is shown only once: save it in a file with mode 600, and set api_key \
                  = {{ file = \"...\" }} in a profile",
@@ -70,6 +60,16 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
     }
 }
 
+fn new_key(create: &CreateKey, global: &Global) -> NewKey {
+    NewKey {
+        environment: create.environment.clone(),
+        tag: create.tag.clone(),
+        name: create.name.clone(),
+        read_only: global.read_only,
+        expires: create.expires,
+    }
+}
+
 fn print(keys: &[KeyInfo], global: &Global) -> Result<Exit, CliError> {
     let none = "there is no API key yet";
     output::list(global.json, keys, object, none, || list(keys))
@@ -78,6 +78,7 @@ fn print(keys: &[KeyInfo], global: &Global) -> Result<Exit, CliError> {
 fn object(info: &KeyInfo) -> Value {
     json!({
         "id": info.id,
+        "name": info.name,
         "environment": info.environment,
         "tag": info.tag,
         "read_only": info.read_only,
@@ -94,6 +95,11 @@ fn list(keys: &[KeyInfo]) -> String {
         let minute = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%MZ").to_string();
         [
             key.id.to_string(),
+            key.name
+                .as_deref()
+                .map(visible)
+                .unwrap_or_default()
+                .into_owned(),
             visible(&key.environment).into_owned(),
             key.tag.clone().unwrap_or_default(),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
@@ -105,6 +111,7 @@ fn list(keys: &[KeyInfo]) -> String {
     });
     let header = [
         "ID",
+        "NAME",
         "ENVIRONMENT",
         "TAG",
         "MAY",

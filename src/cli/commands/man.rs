@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::version::{RELEASED, VERSION};
 use crate::cli::{
-    args::{GROUPS, Global, Manual, command},
+    args::{GROUPS, Global, Manual, full_command},
     error::CliError,
     output,
     process::exit::{self, Exit},
@@ -20,7 +20,7 @@ use crate::cli::{
 const EXAMPLES: &str = "Examples:\n";
 
 pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
-    let mut command = command();
+    let mut command = full_command();
     // Fills in the names of subcommands, such as `groupdesk-profile-add`.
     command.build();
     let Some(folder) = &arguments.folder else {

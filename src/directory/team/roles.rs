@@ -1,5 +1,7 @@
 //! Who may access a team's directory, and in which role: members of its database roles.
 
+use std::collections::BTreeMap;
+
 use super::table_status::{TableStatus, execute};
 use crate::{
     database::{Access, values},
@@ -21,6 +23,36 @@ pub fn grant(team: &TeamLocation, name: &str, role: Role) -> Result<(), Director
 /// Revokes all roles. Blocks.
 pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
     change(team, name, None)
+}
+
+/// Also those who are members by way of another role.
+const MEMBERS: &str = "\
+WITH RECURSIVE held (member, role) AS (\
+ SELECT m.member, r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid \
+ WHERE r.rolname IN ($1::text::name, $2::text::name, $3::text::name) \
+ UNION SELECT m.member, held.role FROM pg_auth_members m JOIN held ON held.member = m.roleid) \
+SELECT p.rolname::text, held.role::text FROM held JOIN pg_roles p ON p.oid = held.member";
+
+/// Who has which role, by name; of several roles the highest. Superusers, who may do everything, are not among them.
+/// Blocks.
+pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>, DirectoryError> {
+    let schema = team.schema().to_owned();
+    execute(&Engine::of_team(team)?, Access::Short, move |tx| {
+        TableStatus::read(tx)?;
+        let name = |role: Role| role.of(&schema).trim_matches('"').to_owned();
+        let [viewer, operator, admin] = Role::GRANTED.map(name);
+        let held = tx.all(MEMBERS, values![&viewer, &operator, &admin], |row| {
+            Ok::<_, Fault>((row.get::<String>(0)?, row.get::<String>(1)?))
+        })?;
+        let mut members = BTreeMap::new();
+        let own = [Role::Owner, Role::Viewer, Role::Operator, Role::Admin].map(name);
+        for (member, held) in held.into_iter().filter(|(member, _)| !own.contains(member)) {
+            let role = Role::GRANTED.into_iter().find(|role| name(*role) == held);
+            let highest = members.entry(member).or_insert(Role::Viewer);
+            *highest = (*highest).max(role.unwrap_or(Role::Viewer));
+        }
+        Ok(members.into_iter().collect())
+    })
 }
 
 const EXISTS: &str = "SELECT 1 FROM pg_roles WHERE rolname = $1::text::name";

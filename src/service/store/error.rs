@@ -48,6 +48,8 @@ pub enum StoreError {
     UnknownEnvironment(String),
     #[error("the environment name must have 1 to 100 characters, none of them a control character")]
     InvalidEnvironment,
+    #[error("the name of a key has 1 to 100 characters and no control characters")]
+    InvalidKeyName,
     #[error("the key would already be expired; give a time in the future")]
     InvalidExpiry,
     #[error("the tag must be Customer or Testing")]

@@ -7,8 +7,6 @@ use super::{is_writing, keys, settings};
 use crate::support::clock;
 
 const HOW: &str = "made by GROUPDESK_PICTURES=write cargo test --test it pictures";
-/// Heads the options of every command, which are listed once.
-const GLOBAL: &str = "\nGlobal options:\n";
 
 /// The text with the part between its marks replaced by `made`.
 fn with(text: &str, part: &str, made: &str) -> String {
@@ -68,19 +66,11 @@ fn listed(help: &str) -> Vec<String> {
         .collect()
 }
 
-fn without_global(help: &str) -> String {
-    let Some((before, rest)) = help.split_once(GLOBAL) else {
-        return help.to_owned();
-    };
-    let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
-    format!("{before}\n{after}")
-}
-
 /// Adds a command and all its subcommands.
 fn command(words: &[&str], made: &mut String) {
     let help = help(words);
     let _ = writeln!(made, "## {}\n", words.join(" "));
-    *made += &fenced(&without_global(&help));
+    *made += &fenced(&help);
     made.push('\n');
     for name in listed(&help) {
         command(&[words, &[name.as_str()]].concat(), made);
@@ -140,7 +130,7 @@ fn every_command_is_listed_once() {
         let times = heads.iter().filter(|told| **told == head).count();
         assert_eq!(times, 1, "{head} of {heads:?}");
     }
-    assert_eq!(told.matches(GLOBAL.trim()).count(), 1);
+    assert_eq!(told.matches("\nGlobal options:\n").count(), 1);
     assert_eq!(
         listed("x\n\nCommands:\n  one  First\n       of it\n  two  x\n\nOptions:\n  no"),
         ["one", "two"]

@@ -24,6 +24,7 @@ CREATE TABLE keys (
     id           BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     environment  BIGINT NOT NULL REFERENCES environments (id),
     hash         BYTEA NOT NULL UNIQUE CHECK (length(hash) = 32),
+    name         TEXT,
     read_only    BOOLEAN NOT NULL,
     created_at   BIGINT NOT NULL,
     revoked_at   BIGINT,

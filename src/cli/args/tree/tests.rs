@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory, Parser};
 
-use super::{Cli, GROUPS, command};
+use super::{Cli, GROUPS, SEE_OPTIONS, command, full_command, global_options};
 use crate::cli::input::secrets;
 
 /// Columns of the help.
@@ -81,25 +81,41 @@ fn the_help_fits_a_hundred_columns() {
 }
 
 #[test]
-fn a_command_shows_only_the_common_options_it_has_a_use_for() {
+fn the_help_of_a_command_has_one_line_for_the_global_options() {
+    for (name, mut command) in commands() {
+        let help = command.render_help().to_string();
+        let (is_root, is_line) = (name == "groupdesk", help.contains(SEE_OPTIONS));
+        assert!(is_root != is_line, "{name}: {help}");
+        assert_eq!(help.contains("--no-input"), is_root, "{name}");
+    }
+    let options = global_options();
+    for option in ["--config", "--json", "--no-input", "--plain", "--version"] {
+        assert!(options.contains(option), "{option}: {options}");
+    }
+}
+
+#[test]
+fn the_manual_of_a_command_has_only_the_global_options_it_has_a_use_for() {
+    let mut root = full_command();
+    root.build();
     let shows = |name: &str, option: &str| {
-        let all = commands();
-        let (_, command) = all.iter().find(|(found, _)| found == name).expect(name);
+        let command = name.split(' ').fold(&root, |command, word| {
+            command.find_subcommand(word).expect(name)
+        });
         let mut arguments = command.get_arguments();
         let arg = arguments.find(|arg| arg.get_id() == option).expect(option);
         !arg.is_hide_set()
     };
     for (name, option, shown) in [
-        ("groupdesk", "plain", true),
-        ("groupdesk demo", "plain", true),
-        ("groupdesk doctor", "ascii", true),
-        ("groupdesk doctor", "plain", false),
-        ("groupdesk list", "ascii", false),
-        ("groupdesk serve keys list", "plain", false),
-        ("groupdesk completions", "profile", false),
-        ("groupdesk man", "json", true),
-        ("groupdesk list", "quiet", true),
-        ("groupdesk rotations settle", "profile", true),
+        ("demo", "plain", true),
+        ("doctor", "ascii", true),
+        ("doctor", "plain", false),
+        ("list", "ascii", false),
+        ("serve keys list", "plain", false),
+        ("completions", "profile", false),
+        ("man", "json", true),
+        ("list", "quiet", true),
+        ("rotations settle", "profile", true),
     ] {
         assert_eq!(shows(name, option), shown, "{name} {option}");
     }

@@ -77,6 +77,7 @@ pub(super) const ALL: &[Printed] = &[
     of("directory status", One, &["directory-status"]),
     of("directory migrate", One, &["directory-migrated"]),
     of("audit [ID]", Array, &["audited"]),
+    of("directory members", Array, &["directory-right"]),
     of("directory grant NAME ROLE", One, &["directory-right"]),
     of("directory revoke NAME", One, &["directory-right"]),
     of("place list", Array, &["place"]),

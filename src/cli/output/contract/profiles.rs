@@ -30,6 +30,7 @@ macro_rules! steps {
 #[rustfmt::skip] // A table: one field a line.
 const KEY: &[Field] = &[
     field("id", "number", "", "its number, for revoke"),
+    field("name", "text", "it has none", "who or what uses it"),
     field("environment", "text", "", "the environment it belongs to"),
     field("tag", "text", "the environment has none", "Customer or Testing"),
     field("read_only", "bool", "", "it may get, but change nothing"),
@@ -130,6 +131,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("status", "number", "the caller left before", "of HTTP"),
         field("duration_ms", "number", "", "from the head of the request to the response, in milliseconds"),
         field("key", "number", "no key was recognised", "number of the API key"),
+        field("key_name", "text", "the key has no name, or none was recognised", "name of the API key"),
         field("user_group_id", "text", "without --log-ids, or none was read", "the group"),
     ]]),
     shape("key", "an API key of the embedded service, never the key itself", &[KEY]),

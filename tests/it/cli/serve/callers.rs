@@ -35,7 +35,9 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     let long = home.key(&args("--environment live --expires 90d")).await;
     let short = home.key(&args("--environment live --expires 1s")).await;
     let dated = home
-        .key(&args("--environment live --expires 2126-01-31"))
+        .key(&args(
+            "--environment live --expires 2126-01-31 --name reports",
+        ))
         .await;
     let listed = keys(&home).await;
     let ends = time(&listed[0]["expires_at"]);
@@ -74,6 +76,11 @@ async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
         .await;
     assert_has(&human.out, "2126-01-31");
     assert_has(&human.out, "never");
+    assert_eq!(
+        (&listed[0]["name"], &listed[2]["name"]),
+        (&Value::Null, &json!("reports"))
+    );
+    assert_has(&human.out, "reports");
 }
 
 #[tokio::test]
@@ -102,6 +109,13 @@ async fn a_key_that_would_already_be_expired_is_refused() {
         assert_eq!(ran.code, 2, "{when}: {}", ran.err);
         assert!(ran.err.contains(says), "{when}: {}", ran.err);
         assert_eq!(ran.out, "");
+    }
+    let create = ["serve", "keys", "create", "--environment", "live"];
+    for name in ["", "two\nlines", &"x".repeat(101)] {
+        let more = ["--name", name, "--database", &database];
+        let ran = home.run(&[&create[..], &more].concat()).await;
+        assert_eq!(ran.code, 2, "{name:?}: {}", ran.err);
+        assert!(ran.err.contains("the name of a key"), "{}", ran.err);
     }
     assert!(keys(&home).await.is_empty());
 }

@@ -74,7 +74,9 @@ impl Operated {
 async fn every_request_is_counted_and_logged_without_secrets() {
     for with_ids in [false, true] {
         let home = Home::new();
-        let key = home.key(&["--environment", "live"]).await;
+        let key = home
+            .key(&["--environment", "live", "--name", "reports \"eu\""])
+            .await;
         let more = ["--access-log", "--log-ids"];
         let mut operated = Operated::start(&home, &more[..=usize::from(with_ids)]).await;
         let caller = Caller::new(&operated.url, &SecretString::from(key.trim().to_owned()));
@@ -119,6 +121,8 @@ async fn every_request_is_counted_and_logged_without_secrets() {
                 "{line}"
             );
             assert_eq!(found["key"], json!(key), "{line}");
+            let name = key.map(|_| "reports \"eu\"");
+            assert_eq!(found["key_name"], json!(name), "{line}");
             assert!(
                 found["duration_ms"]
                     .as_f64()
@@ -144,6 +148,7 @@ async fn every_request_is_counted_and_logged_without_secrets() {
         for sample in [
             "groupdesk_service_request_duration_seconds_bucket{le=\"+Inf\",operation=\"rotate\"} 2\n",
             "groupdesk_service_request_duration_seconds_count{operation=\"rotate\"} 2\n",
+            "groupdesk_service_key_requests_total{key=\"1\",name=\"reports \\\"eu\\\"\"} 4\n",
             "groupdesk_service_ready 1\n",
             "groupdesk_service_requests_in_flight 0\n",
             "groupdesk_service_storage_writes_waiting 0\n",

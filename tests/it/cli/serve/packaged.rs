@@ -4,11 +4,12 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use rustix::process::Signal;
+use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::{
     cli::program::{Background, Home},
-    support::service::plain_client,
+    support::service::{Caller, plain_client},
 };
 
 const PREFIX: &str = "groupdesk_service_";
@@ -65,11 +66,15 @@ async fn assert_starts(home: &Home, arguments: &[&str]) {
 #[tokio::test]
 async fn every_named_metric_exists_and_every_metric_is_named() {
     let home = Home::new();
+    let key = home.key(&["--environment", "live"]).await;
     let (mut serving, url) = home.serve_with(&["--metrics", "127.0.0.1:0"]).await;
     let said = serving.says("/metrics").await;
     let (_, metrics) = said.split_once("metrics on ").expect("an address");
     let asked = plain_client().get(format!("{url}/openapi.json")).send();
     asked.await.expect("an answer");
+    // The requests of a key are counted once there are any.
+    let caller = Caller::new(&url, &SecretString::from(key.trim().to_owned()));
+    caller.token_of("acme").await;
     let text = plain_client().get(metrics).send().await.expect("an answer");
     let text = text.text().await.expect("text");
     let samples = text.lines().filter(|line| !line.starts_with('#'));

@@ -1,6 +1,6 @@
 //! What each role may do: with SQL in the database, and with groupdesk.
 
-use groupdesk::directory::{AuditFilter, Role, TeamFault, grant, revoke, set_up};
+use groupdesk::directory::{AuditFilter, Role, TeamFault, grant, members, revoke, set_up};
 
 use super::*;
 use crate::support::postgres::Server;
@@ -414,4 +414,41 @@ async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
         "SELECT count(*) FROM audit WHERE what = 'fingerprint key'",
     );
     assert_eq!(keys, "1");
+}
+
+#[test]
+fn members_are_listed_by_name_with_their_highest_role() {
+    let schema = "members";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    // By way of another role, and in two roles.
+    server.execute(
+        schema,
+        "CREATE ROLE \"members Team\"; CREATE ROLE members_of_team LOGIN; GRANT members_viewer TO \"members Team\"; \
+         GRANT \"members Team\" TO members_of_team; GRANT members_operator TO \"members Team\"",
+    );
+    let named = |found: Vec<(String, Role)>| -> Vec<String> {
+        let found = found
+            .into_iter()
+            .map(|(name, role)| format!("{name}: {role}"));
+        found.collect()
+    };
+    let viewer = postgres::at_as("members_viewer_person", server.folder(), schema);
+    let mut wanted = vec![
+        "desk: admin",
+        "members Team: operator",
+        "members_admin_person: admin",
+        "members_of_team: operator",
+        "members_operator_person: operator",
+        "members_viewer_person: viewer",
+    ];
+    assert_eq!(named(members(&viewer).expect("listed")), wanted);
+    let desk = postgres::at_as("desk", server.folder(), schema);
+    revoke(&desk, "members_operator_person").expect("revoked");
+    wanted.remove(4);
+    assert_eq!(named(members(&desk).expect("listed")), wanted);
+    server.let_in("members_nobody", schema, &[]);
+    let nobody = postgres::at_as("members_nobody", server.folder(), schema);
+    assert!(members(&nobody).is_err());
 }
