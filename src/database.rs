@@ -22,6 +22,7 @@ use std::{
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::watch;
 
 use postgres::ServerConnection;
 
@@ -73,7 +74,11 @@ pub(crate) const EPHEMERAL: &str = "PRAGMA synchronous = OFF; PRAGMA cache_size 
 
 /// A thread that executes queued work until this is dropped; dropping waits until all of it is done and the connection
 /// is closed. `S` is the sender of its queue, so the creator chooses the capacity.
-pub(crate) struct Worker<S>(Option<(S, JoinHandle<()>)>);
+pub(crate) struct Worker<S> {
+    thread: Option<(S, JoinHandle<()>)>,
+    /// True once this is being dropped, so that the thread waits no longer for a server that is gone.
+    is_closing: watch::Sender<bool>,
+}
 
 impl<S> Worker<S> {
     pub(crate) fn start<D: Database>(
@@ -81,7 +86,9 @@ impl<S> Worker<S> {
         session: Session<D>,
         (sender, queue): (S, Receiver<Box<dyn Work<D::Error>>>),
     ) -> io::Result<Self> {
-        Self::spawn(name, sender, move || session.serve(&queue))
+        Self::spawn(name, sender, watch::Sender::default(), move || {
+            session.serve(&queue);
+        })
     }
 
     /// As `start`, with a connection to a server that is opened on first use; each piece of work is a transaction of
@@ -91,24 +98,36 @@ impl<S> Worker<S> {
         server: Server,
         (sender, queue): (S, Receiver<Box<dyn Work<E>>>),
     ) -> io::Result<Self> {
-        let connection = ServerConnection::new(server)?;
-        Self::spawn(name, sender, move || lane::serve(connection, &queue))
+        let is_closing = watch::Sender::default();
+        let connection = ServerConnection::new(server, is_closing.subscribe())?;
+        Self::spawn(name, sender, is_closing, move || {
+            lane::serve(connection, &queue);
+        })
     }
 
-    fn spawn(name: &str, sender: S, serve: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    fn spawn(
+        name: &str,
+        sender: S,
+        is_closing: watch::Sender<bool>,
+        serve: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
         let thread = Builder::new().name(name.into()).spawn(serve)?;
-        Ok(Self(Some((sender, thread))))
+        Ok(Self {
+            thread: Some((sender, thread)),
+            is_closing,
+        })
     }
 
     /// `None` only while being dropped.
     pub(crate) fn queue(&self) -> Option<&S> {
-        self.0.as_ref().map(|(sender, _)| sender)
+        self.thread.as_ref().map(|(sender, _)| sender)
     }
 }
 
 impl<S> Drop for Worker<S> {
     fn drop(&mut self) {
-        if let Some((sender, thread)) = self.0.take() {
+        if let Some((sender, thread)) = self.thread.take() {
+            self.is_closing.send_replace(true);
             drop(sender);
             // Work may hold the last handle: the thread cannot wait for itself, and ends after what is queued.
             if thread.thread().id() != std::thread::current().id() {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
-use tokio::{runtime::Runtime, task::JoinHandle, time::timeout};
+use tokio::{runtime::Runtime, sync::watch, task::JoinHandle, time::timeout};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAttrs};
 
 use super::{
@@ -94,10 +94,15 @@ pub(in crate::database) struct ServerConnection {
     /// Whether something was committed and not yet announced.
     is_hint_due: bool,
     last_hint: Option<Instant>,
+    /// True once nobody makes requests any more.
+    is_closing: watch::Receiver<bool>,
 }
 
 impl ServerConnection {
-    pub(in crate::database) fn new(server: Server) -> std::io::Result<Self> {
+    pub(in crate::database) fn new(
+        server: Server,
+        is_closing: watch::Receiver<bool>,
+    ) -> std::io::Result<Self> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         Ok(Self {
             server,
@@ -108,6 +113,7 @@ impl ServerConnection {
             deadline: Instant::now(),
             is_hint_due: false,
             last_hint: None,
+            is_closing,
         })
     }
 
@@ -148,7 +154,7 @@ impl ServerConnection {
         // After a loss, an open session says nothing: it was opened before, and its packets may be dropped as well.
         self.until = match self.server.lost_at() {
             None => now + PATIENCE,
-            Some(_) if !awaited => now + AFTER_LOSS[1],
+            Some(_) if !awaited || *self.is_closing.borrow() => now + AFTER_LOSS[1],
             Some(lost) if since > lost && !writes => now + AFTER_LOSS[0],
             Some(_) => since + PATIENCE,
         };
@@ -233,9 +239,10 @@ impl ServerConnection {
         self.runtime.block_on(server.fetch_password())?;
         self.deadline += asked.elapsed();
         self.until += asked.elapsed();
-        let deadline = self.deadline;
+        let (deadline, is_closing) = (self.deadline, self.is_closing.clone());
         let session = self.runtime.block_on(async {
             let left = || deadline.saturating_duration_since(Instant::now());
+            let mut given_up = pin!(given_up(is_closing, &server));
             // What the server said, or how a connection broke, last.
             let mut said = None;
             loop {
@@ -245,14 +252,21 @@ impl ServerConnection {
                     TargetSessionAttrs::Any => left() / 2,
                     _ => left(),
                 };
-                let mut opened =
-                    open_within(writable, &server, TargetSessionAttrs::ReadWrite).await;
-                if kind == TargetSessionAttrs::Any
-                    && matches!(opened, Err(None | Some((_, Then::Reconnect))))
-                    && let Ok(session) = open_within(left(), &server, kind).await
-                {
-                    opened = Ok(session);
-                }
+                let attempt = async {
+                    let opened =
+                        open_within(writable, &server, TargetSessionAttrs::ReadWrite).await;
+                    if kind == TargetSessionAttrs::Any
+                        && matches!(opened, Err(None | Some((_, Then::Reconnect))))
+                        && let Ok(session) = open_within(left(), &server, kind).await
+                    {
+                        return Ok(session);
+                    }
+                    opened
+                };
+                let opened = tokio::select! {
+                    opened = attempt => opened,
+                    () = &mut given_up => Err(Some((ServerFault::Unreachable, Then::GiveUp))),
+                };
                 said = match opened {
                     Ok(session) => return Ok(session),
                     Err(None) if was_short => said,
@@ -397,6 +411,15 @@ impl ServerConnection {
 /// The connection no longer answers; nobody waits for what is in progress on it.
 fn timed_out() -> Failure {
     (ServerFault::Unreachable, Then::Reconnect)
+}
+
+/// Completes soon after the last request was made, if the server is known to be gone: nobody waits for the answers.
+async fn given_up(mut is_closing: watch::Receiver<bool>, server: &Server) {
+    let is_closing = is_closing.wait_for(|is_closing| *is_closing).await.is_ok();
+    if !is_closing || server.lost_at().is_none() {
+        std::future::pending::<()>().await;
+    }
+    tokio::time::sleep(AFTER_LOSS[1]).await;
 }
 
 /// The failure is `None` if the time is over before an answer.

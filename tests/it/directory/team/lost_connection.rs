@@ -195,9 +195,10 @@ async fn a_write_on_a_silent_connection_is_there_once_and_acknowledged() {
     assert_eq!(ids, [SILENT_BEHIND, SILENT].map(|how| format!("g{how}")));
 }
 
-/// What is promised for everything that is done for one command, and what a busy machine may take on top of it.
+/// What is promised for everything that is done for one command, and what a busy machine may take on top of it: less than
+/// the second deadline that a broken promise costs.
 const PROMISED: Duration = Duration::from_secs(10);
-const TOLERANCE: Duration = Duration::from_millis(1_500);
+const TOLERANCE: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_that_is_done_while_packets_are_dropped_ends_within_one_deadline() {
