@@ -196,6 +196,11 @@ impl List {
         self.cursor.at = 0;
     }
 
+    /// The cursor goes to this group, as soon as it is listed.
+    pub fn select(&mut self, id: &UserGroupId) {
+        self.on = Some(id.clone());
+    }
+
     /// Moves to the next or previous row with a flag, wrapping around.
     fn seek_flag(&mut self, is_next: bool, context: &Context) {
         let flags = Flags::of(context);

@@ -24,10 +24,11 @@ use key_press::DiscardedKeys;
 use super::{
     context::{Context, Navigation},
     message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket},
+    navigation::PaneRequest,
     notices::Severity,
 };
 use crate::{
-    domain::{batch::StopCause, known::KnownGroup},
+    domain::{batch::StopCause, history::Ending, known::KnownGroup},
     intake::text::unmarked,
     tui::{
         ExitReason,
@@ -328,6 +329,12 @@ impl App {
             }
             Navigation::Home => self.go_home(),
             Navigation::Finish(ticket, opening) => {
+                if let PaneRequest::Result(done, _) = &opening
+                    && done.ending == Ending::Created
+                    && let Some(Pane::List(list)) = self.stack.first_mut()
+                {
+                    list.select(&done.group.id);
+                }
                 let result = Pane::open(opening, &mut self.context);
                 self.finish(ticket, result);
             }

@@ -43,3 +43,13 @@ fn id_or_name_must_stay_visible() {
     scene.walk("g<space>");
     scene.says("the list needs ID or name").shows("[x] name");
 }
+
+#[test]
+fn after_a_create_the_cursor_is_on_the_new_group() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("ofirst-one<enter>Between<ctrl-s>y");
+    scene.shows("CREATED");
+    scene.walk("<esc>");
+    assert_eq!(scene.focus(), "List");
+    scene.shows(">   Between");
+}

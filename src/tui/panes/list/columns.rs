@@ -66,7 +66,9 @@ impl Needs {
             // As wide as its title.
             ListColumn::Token => (11, 11),
             ListColumn::Map => (3, 3),
-            ListColumn::Props | ListColumn::Read => (5, 5),
+            ListColumn::Props => (5, 5),
+            // A day of yesterday: `25 Nov`.
+            ListColumn::Read => (6, 6),
             ListColumn::Due => (9, 9),
             ListColumn::By => (14, 14),
             ListColumn::Labels => (16, 16),
@@ -196,6 +198,11 @@ pub(super) fn fit(
     }
     let is_hidden = |at: &usize| widths[*at].is_none() && !scrolled.contains(at);
     let hidden = (0..columns.len()).filter(is_hidden).count();
+    // What is left when all columns are shown goes to the names that are still cut.
+    let name = columns.iter().position(|at| *at == ListColumn::Name);
+    if let Some(Some(width)) = name.filter(|_| hidden == 0).map(|at| &mut widths[at]) {
+        *width += (needs.names as u16).saturating_sub(*width).min(left);
+    }
     let titled = columns.iter().map(|column| {
         let by = sort_of(column);
         let is_sorted = sort.is_some() && by.as_ref() == sort && *column != ListColumn::Due;
@@ -283,9 +290,13 @@ mod tests {
         let of = |room| widths(needs, &[], room);
         assert_eq!(of(76), [23, 16, 8, 11, 3, 5, 0, 0, 0]);
         assert_eq!(of(72), [19, 16, 8, 11, 3, 5, 0, 0, 0]);
-        assert_eq!(of(140), [26, 16, 8, 11, 3, 5, 9, 14, 5]);
+        assert_eq!(of(140), [26, 16, 8, 11, 3, 5, 9, 14, 6]);
         let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
         assert_eq!(fitted.hidden, 2);
+        // A long name is only cut as long as there is no room beside it.
+        let long = Needs { names: 70, ..needs };
+        assert_eq!(widths(long, &[], 200)[0], 70);
+        assert_eq!(widths(long, &[], 120)[0], 40);
         // A property gets its space right after the name.
         let mut chosen = ListColumn::ALL.to_vec();
         chosen.push(ListColumn::Property("tier".into()));
