@@ -194,6 +194,9 @@ impl App {
 
     /// Pastes into the focused field of the top pane; says so if there is none.
     fn paste_now(&mut self, text: &str) {
+        // Says so again if this one is refused as well.
+        let now = self.context.now;
+        self.context.messages.take_back(now, "ot pasted: ");
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {
             self.context
