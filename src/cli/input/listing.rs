@@ -14,10 +14,7 @@ use crate::{
         session::Session,
     },
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{
-        Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, natural,
-        run_search,
-    },
+    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, group_matcher, run_search},
 };
 
 /// How many groups are loaded by id at a time.
@@ -65,7 +62,7 @@ impl Listing {
             with_annotations: false,
         };
         let sort = order.sort.as_ref().unwrap_or(&SortBy::Id);
-        if *sort != SortBy::Id || !ids_are_stored_in_order(session).await? {
+        if *sort != SortBy::Id || !session.operations.are_in_natural_order().await? {
             listing.ordered = Some(listing.ordered_by(session, sort).await?);
         }
         Ok(listing)
@@ -189,12 +186,6 @@ impl Session {
         .await?;
         Ok(ids)
     }
-}
-
-/// Whether the ids, which are stored in the order of their bytes, are also in natural order.
-async fn ids_are_stored_in_order(session: &Session) -> Result<bool, CliError> {
-    let ids = session.operations.known_ids().await?;
-    Ok(ids.is_sorted_by(|a, b| natural(a.as_str(), b.as_str()).is_lt()))
 }
 
 /// A request that matches everything.

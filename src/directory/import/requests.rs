@@ -30,6 +30,14 @@ impl Directory {
             .await
     }
 
+    /// Whether [`Self::each_group`] passes the groups in the natural order of their ids.
+    pub async fn are_in_natural_order(&self, place: PlaceId) -> Result<bool, DirectoryError> {
+        self.execute(Access::Long, move |c| {
+            groups::are_in_natural_order(c, place)
+        })
+        .await
+    }
+
     /// Adds ids with the values of the file where nothing better is known, in one transaction. Notes and labels that
     /// somebody wrote are kept unless `replaces` is set. The results are in the order of the rows.
     pub async fn import(

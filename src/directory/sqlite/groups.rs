@@ -25,7 +25,7 @@ use crate::{
         token::Fingerprint,
     },
     formats::GroupRow,
-    search::title_key,
+    search::{natural, title_key},
 };
 
 const TABLE: &str = "user_groups";
@@ -104,10 +104,30 @@ pub(crate) fn each(
     Ok(())
 }
 
+const COPIED_IDS: &str =
+    "SELECT user_group_id FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
+
+/// Whether the ids of a place, which are stored in the order of their bytes, are also in natural order. In a file the
+/// copies tell, because they are small.
+pub(crate) fn are_in_natural_order(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
+    let text = tx.sqlite().map_or(IDS, |_| COPIED_IDS);
+    let (mut before, mut is_so) = (None::<String>, true);
+    tx.each_while(text, values![place.0], |row| {
+        let id = row.text(0)?.to_owned();
+        is_so = before
+            .as_deref()
+            .is_none_or(|before| natural(before, &id).is_lt());
+        before = Some(id);
+        Ok::<_, Fault>(is_so)
+    })?;
+    Ok(is_so)
+}
+
+const IDS: &str = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
+
 /// The ids of a place in ascending order.
 pub(crate) fn ids(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
-    let text = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
-    let ids = tx.all(text, values![place.0], |row| {
+    let ids = tx.all(IDS, values![place.0], |row| {
         Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
     })?;
     // As when reading groups, an id that cannot be decoded hides no others.

@@ -201,7 +201,8 @@ pub(super) fn fit(
     // What is left when all columns are shown goes to the names that are still cut.
     let name = columns.iter().position(|at| *at == ListColumn::Name);
     if let Some(Some(width)) = name.filter(|_| hidden == 0).map(|at| &mut widths[at]) {
-        *width += (needs.names as u16).saturating_sub(*width).min(left);
+        let more = (needs.names as u16).saturating_sub(*width);
+        *width += more.min(left.saturating_sub(gap));
     }
     let titled = columns.iter().map(|column| {
         let by = sort_of(column);
