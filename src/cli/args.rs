@@ -186,7 +186,7 @@ pub(super) enum Command {
     /// List this profile's rotations, newest first; settle, abandon or hand off
     #[command(
         after_help = "Examples:\n  groupdesk rotations --open\n  groupdesk rotations --json | jq '.[] | select(.state == \"unknown\")'\n  \
-                            groupdesk rotations settle"
+                            groupdesk rotations check"
     )]
     Rotations(Rotations),
     /// List what needs attention, most urgent first, without contacting the service or reading an API key
@@ -246,11 +246,12 @@ pub(super) enum Command {
     )]
     Directory(DirectoryCommand),
     Audit(Audit),
-    /// Manage places: the service environments that profiles connect to
+    /// Manage environments: the service environments that profiles connect to
     #[command(
         subcommand,
-        after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'wrong key replaced'"
+        after_help = "Examples:\n  groupdesk environment list\n  groupdesk environment acknowledge live --reason 'wrong key replaced'"
     )]
+    #[command(name = "environment")]
     Place(PlaceCommand),
     /// Try groupdesk with sample groups on this machine; deletes them on exit
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]

@@ -119,7 +119,7 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
         Failure::Unknown {
             operation: "rotation",
             ..
-        } => ". To find out, run `groupdesk rotations settle`".into(),
+        } => ". To find out, run `groupdesk rotations check`".into(),
         _ => "".into(),
     }
 }

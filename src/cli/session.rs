@@ -197,7 +197,7 @@ impl Session {
         let others = self.operations.other_places().await?;
         for other in &others {
             output::context(&format!(
-                "the same address has place {} with {} groups ({} open), which is not visible with this key; if it is the \
+                "the same address has environment {} with {} groups ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name, other.groups, other.open, other.name
             ));

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::toml_reader::{Entry, Position, Problems, Section, Spanned};
 
-/// `name = ["key", …]` below `[keys.PLACE]`.
+/// `name = ["key", …]` below `[keys.SCREEN]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOverride {
     pub place: String,

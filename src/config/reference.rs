@@ -38,7 +38,7 @@ pub const TABLES: [&str; 8] = [
     "profiles.NAME.api_key",
     "profiles.NAME.handoff",
     "profiles.NAME.guard",
-    "keys.PLACE",
+    "keys.SCREEN",
 ];
 
 /// The meaning of the words of [`Setting::kind`].

@@ -115,14 +115,14 @@ pub enum DirectoryError {
     /// Before a schema upgrade; nothing was changed.
     #[error(
         "{what} is in progress, and the groupdesk that started it could not record its result after an upgrade of the directory; \
-         nothing was changed. Wait until it has ended; if it was interrupted, run `groupdesk rotations settle` with that \
+         nothing was changed. Wait until it has ended; if it was interrupted, run `groupdesk rotations check` with that \
          version, or try again in {minutes} min"
     )]
     UnderWay { what: String, minutes: u64 },
     /// Before a copy; nothing was changed.
     #[error(
         "{} in {at} may be in progress; nothing was copied: wait until nothing is in progress, or, if groupdesk was \
-         interrupted, run `groupdesk rotations settle` with that directory, which reads the groups and resolves what is open",
+         interrupted, run `groupdesk rotations check` with that directory, which reads the groups and resolves what is open",
         counted(usize::try_from(*count).unwrap_or(usize::MAX), "change")
     )]
     StillOpen { at: String, count: i64 },

@@ -66,8 +66,8 @@ impl Speed {
 #[command(
     after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite.\n\n\
                   Examples:\n  groupdesk export --format csv --output groups.csv\n  \
-                  groupdesk export --columns +note,+labels -o groups.jsonl\n  \
-                  groupdesk export --reveal-tokens --token-out tokens.jsonl -o groups.jsonl"
+                  groupdesk export --columns +note,+labels --file groups.jsonl\n  \
+                  groupdesk export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl"
 )]
 pub(crate) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
@@ -81,7 +81,12 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) order: Order,
     /// Write to this file, replacing its content; - is standard output [default: -]
-    #[arg(long, short = 'o', value_name = "FILE")]
+    #[arg(
+        long = "file",
+        alias = "output",
+        short_alias = 'o',
+        value_name = "FILE"
+    )]
     pub(crate) output: Option<PathBuf>,
     /// Also read the token of every group from the service, into the file of --token-out
     #[arg(long, requires = "token_out")]

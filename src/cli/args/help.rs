@@ -5,7 +5,7 @@ use clap::Args;
 /// Show the help of a command, the JSON that commands print, the exit codes, or the global options
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  groupdesk help rotations settle\n  groupdesk help json\n  groupdesk help json rotate\n  \
+    after_help = "Examples:\n  groupdesk help rotations check\n  groupdesk help json\n  groupdesk help json rotate\n  \
                   groupdesk help exit-codes\n  groupdesk help options"
 )]
 pub(crate) struct Help {

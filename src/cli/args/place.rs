@@ -6,56 +6,56 @@ use super::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the places; nothing is sent
+    /// List the environments; nothing is sent
     #[command(
-        after_help = "Examples:\n  groupdesk place list\n  groupdesk place list --json | jq '.[].profiles'"
+        after_help = "Examples:\n  groupdesk environment list\n  groupdesk environment list --json | jq '.[].profiles'"
     )]
     List {
         #[command(flatten)]
         output: Output,
     },
-    /// Show a place: URLs, API key fingerprints, alarms and recorded decisions
+    /// Show an environment: URLs, API key fingerprints, alarms and recorded decisions
     #[command(
-        after_help = "Examples:\n  groupdesk place show live\n  groupdesk place show live --json | jq .keys"
+        after_help = "Examples:\n  groupdesk environment show live\n  groupdesk environment show live --json | jq .keys"
     )]
     Show {
-        /// The place
+        /// The environment
         name: String,
         #[command(flatten)]
         output: Output,
     },
-    /// Give a place another name
+    /// Give an environment another name
     #[command(
-        after_help = "Examples:\n  groupdesk place rename live eu-live\n  groupdesk place rename live-2 eu-test --json"
+        after_help = "Examples:\n  groupdesk environment rename live eu-live\n  groupdesk environment rename live-2 eu-test --json"
     )]
     Rename {
-        /// The place
+        /// The environment
         name: String,
         /// Its new name
         to: String,
     },
-    /// Merge two places that are the same environment; keeps the data of both
+    /// Merge two environments that are the same environment; keeps the data of both
     #[command(
-        after_help = "Examples:\n  groupdesk place merge old live\n  groupdesk place merge old live --yes --json"
+        after_help = "Examples:\n  groupdesk environment merge old live\n  groupdesk environment merge old live --yes --json"
     )]
     Merge {
-        /// Place to merge; it is removed
+        /// Environment to merge; it is removed
         name: String,
-        /// Place to keep
+        /// Environment to keep
         into: String,
         /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
     },
-    /// Acknowledge the alarms of a place, so that requests are sent again
+    /// Acknowledge the alarms of an environment, so that requests are sent again
     #[command(
-        after_help = "Examples:\n  groupdesk place acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk \
-        place acknowledge live --reason 'proxy fixed' --yes"
+        after_help = "Examples:\n  groupdesk environment acknowledge live --reason 'the key was of testing; replaced'\n  groupdesk \
+        environment acknowledge live --reason 'proxy fixed' --yes"
     )]
     Acknowledge {
-        /// The place
+        /// The environment
         name: String,
-        /// What you found; recorded with the place
+        /// What you found; recorded with the environment
         #[arg(long)]
         reason: String,
         /// Skip the confirmation prompt

@@ -37,9 +37,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Bind a profile to a place, if its URL, API key and name leave open which one it is
+    /// Bind a profile to an environment, if its URL, API key and name leave open which one it is
     #[command(
-        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [PLACE] [OPTIONS]\n       \
+        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [ENVIRONMENT] [OPTIONS]\n       \
                           groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
         after_help = "Exit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read.\n\n\
                       Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
@@ -57,7 +57,7 @@ pub(crate) enum Command {
         /// Profile [default: the profile in use]
         name: Option<String>,
     },
-    /// Give a profile another name; its place, with groups, history and journals, stays
+    /// Give a profile another name; its environment, with groups, history and journals, stays
     #[command(
         after_help = "Examples:\n  groupdesk profile rename eu eu-live\n  groupdesk profile rename eu eu-live --dry-run"
     )]
@@ -131,8 +131,8 @@ pub(crate) struct Add {
     /// Test it and show the lines; write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The profile is a known environment with a new key or URL [default PLACE: the only candidate]
-    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
+    /// The profile is a known environment with a new key or URL [default ENVIRONMENT: the only candidate]
+    #[arg(long, value_name = "ENVIRONMENT", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
     pub(crate) same_environment: Option<String>,
     /// The profile is a new environment
     #[arg(long)]
@@ -167,11 +167,11 @@ pub(crate) struct Bind {
     /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
     #[arg(long, group = "which")]
     pub(crate) variables: bool,
-    /// Bind every profile in the configuration file whose place is undecided
+    /// Bind every profile in the configuration file whose environment is undecided
     #[arg(long, group = "which", requires = "same_environment")]
     pub(crate) all: bool,
-    /// The profile is a known environment with a new key, URL or name [default PLACE: the only candidate]
-    #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
+    /// The profile is a known environment with a new key, URL or name [default ENVIRONMENT: the only candidate]
+    #[arg(long, value_name = "ENVIRONMENT", num_args = 0..=1, default_missing_value = "", group = "answer")]
     pub(crate) same_environment: Option<String>,
     /// The profile is a new environment
     #[arg(long, group = "answer")]
@@ -179,7 +179,7 @@ pub(crate) struct Bind {
     /// Undo the binding; keeps recorded data
     #[arg(long, group = "answer")]
     pub(crate) undo: bool,
-    /// Read this group now, to verify that the key belongs to the place
+    /// Read this group now, to verify that the key belongs to the environment
     #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
     pub(crate) proof: Option<UserGroupId>,
     /// Trust the key without verification, for example if all tokens have changed; asks you to type a phrase

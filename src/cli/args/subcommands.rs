@@ -19,9 +19,11 @@ pub(crate) struct Rotations {
 pub(crate) enum RotationsCommand {
     /// Read the groups of open rotations to find out how they ended; never rotates
     #[command(
-        after_help = "Exit codes: 0 all settled, 7 some results are still unknown or in conflict.\n\n\
-                      Examples:\n  groupdesk rotations settle\n  groupdesk rotations settle 12 13"
+        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict.\n\n\
+                      Examples:\n  groupdesk rotations check\n  groupdesk rotations check 12 13",
+        alias = "settle"
     )]
+    #[command(name = "check")]
     Settle {
         /// Numbers of rotations [default: all open ones]
         #[arg(value_name = "ID")]
@@ -50,7 +52,7 @@ pub(crate) enum RotationsCommand {
 /// Run the hand-off for new tokens that were not delivered: reads each token again and passes it to the profile's command
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 all handed off, 6 some were not.\n\n\
-                  A hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same place are \
+                  A hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment are \
                   only listed; to run one here, pass its number.\n\n\
                   Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
 pub(crate) struct HandOff {

@@ -50,7 +50,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
             "profile",
             "config",
             "directory",
-            "place",
+            "environment",
             "audit",
             "doctor",
             "completions",

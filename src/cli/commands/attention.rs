@@ -50,7 +50,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
                 "what": what,
                 "counted": concern.is_counted(),
                 "profile": concern.place,
-                "place": place(concern),
+                "environment": place(concern),
                 "object": object,
                 "since": concern.since.map(|at| at.to_string()),
                 "by": concern.by,
@@ -107,9 +107,10 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
         ConcernKind::Over(count, _) => ("tokens over their limit", count.to_string()),
         ConcernKind::Due(count, _) => ("tokens due", count.to_string()),
         ConcernKind::Draft(id, _) => ("draft", id.to_string()),
-        ConcernKind::NoProfile(count) => {
-            ("open, and no profile means the place", count.to_string())
-        }
+        ConcernKind::NoProfile(count) => (
+            "open, and no profile means the environment",
+            count.to_string(),
+        ),
     }
 }
 
@@ -123,8 +124,8 @@ fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String
     let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
     let command = match &concern.kind {
-        ConcernKind::Rotation(id, ..) => format!("rotations settle {}", id.0),
-        ConcernKind::Change(..) => "rotations settle".into(),
+        ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
+        ConcernKind::Change(..) => "rotations check".into(),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
         ConcernKind::Batch(batch) => format!("batches resume {}", batch.id.0),
@@ -138,7 +139,7 @@ fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String
             format!("rotate --filter '{filter}' --dry-run")
         }
         ConcernKind::Draft(..) => String::new(),
-        ConcernKind::NoProfile(_) => "place list".into(),
+        ConcernKind::NoProfile(_) => "environment list".into(),
     };
     let profile = profile.filter(|_| at != Some(0) || names_first);
     let program = profile.map_or_else(

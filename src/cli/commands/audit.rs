@@ -37,7 +37,7 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
 fn object(line: &Audited) -> Value {
     json!({
         "number": line.number, "at": line.at.to_string(), "who": line.who, "address": line.address, "what": line.what,
-        "place": line.place, "user_group_id": line.user_group_id, "rotation": line.rotation,
+        "environment": line.place, "user_group_id": line.user_group_id, "rotation": line.rotation,
         "before": line.before, "after": line.after,
     })
 }

@@ -155,7 +155,7 @@ fn value(batch: &Batch, place: Option<&str>) -> Value {
     let alive = batch.runner.as_ref().filter(|runner| runner.is_alive());
     let mut value = json!({
         "batch": batch.id.0,
-        "place": place,
+        "environment": place,
         "operation": if change.is_some() { "edit" } else { "rotate" },
         "change": change,
         "by": batch.by,

@@ -95,9 +95,9 @@ async fn beside(
         output::json(&json!({
             "user_group_id": id.as_str(),
             "profile": names[0],
-            "place": session.operations.place_name().await?,
+            "environment": session.operations.place_name().await?,
             "with": names[1],
-            "with_place": other.operations.place_name().await?,
+            "with_environment": other.operations.place_name().await?,
             "same": is_same,
             "changes": changes_json(&change),
             "not_known": not_known,

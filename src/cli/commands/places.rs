@@ -45,7 +45,7 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
         Command::Acknowledge { name, reason, yes } => {
             let place = named(operations, &name).await?;
             if place.alarms.is_empty() {
-                return Err(CliError::Usage(format!("place {name} has no alarm")));
+                return Err(CliError::Usage(format!("environment {name} has no alarm")));
             }
             confirm::ensure_can_ask(session, yes)?;
             let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
@@ -76,7 +76,7 @@ async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
     let places = session.operations.places().await?;
-    let none = "no places yet; the first request of a profile creates one";
+    let none = "no environments yet; the first request of a profile creates one";
     let lines = || places.iter().map(line).collect::<Vec<_>>().join("\n");
     output::list(session.json, &places, json, none, lines)
 }
@@ -150,9 +150,9 @@ fn minute(at: Timestamp) -> impl std::fmt::Display {
 
 fn json(place: &Place) -> Value {
     json!({
-        "place": place.name,
+        "environment": place.name,
         "urls": place.urls,
-        "environment": place.tag.as_ref().map(EnvironmentTag::as_str),
+        "environment_tag": place.tag.as_ref().map(EnvironmentTag::as_str),
         "profiles": place.profiles,
         "groups": place.groups,
         "open": place.open,

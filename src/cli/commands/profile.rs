@@ -122,7 +122,7 @@ impl Setup {
         let edit = edit.map_err(stop_of)?;
         let word = if dry_run { "would change" } else { "changed" };
         let file = edit.file.display();
-        let said = format!("{word} these lines in {file}; the place keeps all its data");
+        let said = format!("{word} these lines in {file}; the environment keeps all its data");
         let value = json!({"profile": to, "was": name, "file": file.to_string()});
         self.edited(value, &said, &edit, dry_run)
     }

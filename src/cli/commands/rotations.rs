@@ -143,7 +143,7 @@ fn say(recovered: &Recovered) {
         }
         Recovered::Open(open) => {
             let again = open.again_in.map_or_else(String::new, |wait| {
-                format!("; settle again in {} s", wait.as_secs() + 1)
+                format!("; check again in {} s", wait.as_secs() + 1)
             });
             output::alarm(&format!(
                 "rotation {number} of \"{id}\" is still {state}: {}{again}",

@@ -82,7 +82,7 @@ mod tests {
         for line in [
             "lst",
             "batches edit 12",
-            "place view live",
+            "environment view live",
             "update a --probe b",
         ] {
             let line = format!("groupdesk {line}");

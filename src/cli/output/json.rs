@@ -35,6 +35,7 @@ pub(crate) struct Group<'a> {
     properties: Option<&'a Properties>,
     last_rotated: Option<String>,
     last_seen: Option<String>,
+    #[serde(rename = "environment")]
     place: Option<&'a str>,
     /// Only if a column needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +177,7 @@ pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
         "reason": reason,
         "changes": changes,
         "note": note,
-        "place": place,
+        "environment": place,
     })
 }
 
@@ -224,7 +225,7 @@ pub(crate) fn change(change: &Mutation, place: Option<&str>) -> Value {
         "outcome": change.ending.map(Ending::as_str),
         "changes": change.changes,
         "note": change.note,
-        "place": place,
+        "environment": place,
     })
 }
 
@@ -240,11 +241,11 @@ pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) -> Value {
         "by": row.by,
         "reason": row.reason,
         "handoff": row.handoff.state.as_str(),
-        "place": place,
+        "environment": place,
     })
 }
 
-/// A rotation as `rotations settle` prints it, with the reason why it is still open, if it is.
+/// A rotation as `rotations check` prints it, with the reason why it is still open, if it is.
 pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) -> Value {
     let mut value = rotation(recovered.row(), place);
     value["why"] = match recovered {
@@ -264,7 +265,7 @@ pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item =
             "current": owner.current,
             "last_seen": owner.last_seen.to_string(),
             "fingerprint": answered.fingerprint.to_string(),
-            "place": owner.profile,
+            "environment": owner.profile,
         })
     })
 }

@@ -110,5 +110,5 @@ pub const SETTINGS: [Setting; 69] = [
     setting("profiles.NAME.guard", "forbid", "true", ONE_RULE, "refused before anything is sent, in the console and on the command line"),
     setting("profiles.NAME.guard", "max", "0 to 1000000", ONE_RULE, "for bulk: maximum number of groups at once"),
     setting("profiles.NAME.guard", "reason", "text", Required, "shown when the guard applies; at most 200 characters"),
-    setting("keys.PLACE", "ACTION", "list of keys", Words("see Keys"), "other keys for an action of a place; the help (?) names both"),
+    setting("keys.SCREEN", "ACTION", "list of keys", Words("see Keys"), "other keys for an action of a screen; the help (?) names both"),
 ];

@@ -340,7 +340,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
                 "{}: outcome unknown",
                 count_of(open, "open rotation", "open rotations")
             ),
-            "`groupdesk rotations settle` finds out by reading, for each profile; never rotate again to find out.",
+            "`groupdesk rotations check` finds out by reading, for each profile; never rotate again to find out.",
         ),
     }
     if contents.open_changes > 0 {
@@ -354,7 +354,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
                     "open creates or updates"
                 )
             ),
-            "`groupdesk history --open` lists them, for each profile, and `groupdesk rotations settle` finds out what can \
+            "`groupdesk history --open` lists them, for each profile, and `groupdesk rotations check` finds out what can \
              be found out by reading.",
         );
     }

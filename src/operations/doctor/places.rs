@@ -20,7 +20,7 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
         report.ok(
             AREA,
             format!(
-                "place {name}: {}, {} open; {users}",
+                "environment {name}: {}, {} open; {users}",
                 count_of(place.groups, "group", "groups"),
                 place.open
             ),
@@ -33,11 +33,13 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
             report.problem(
                 AREA,
                 format!(
-                    "ALARM at place {name} since {}: {}; nothing by id is sent for it",
+                    "ALARM in environment {name} since {}: {}; nothing by id is sent for it",
                     alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
                     visible(&alarm.what)
                 ),
-                &format!("Look into it, then: groupdesk place acknowledge {name} --reason WHY"),
+                &format!(
+                    "Look into it, then: groupdesk environment acknowledge {name} --reason WHY"
+                ),
             );
         }
     }
@@ -56,13 +58,13 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
     report.warning(
         AREA,
         format!(
-            "no profile of the configuration is bound to place {name}, which has {} and {} open",
+            "no profile of the configuration is bound to environment {name}, which has {} and {} open",
             count_of(place.groups, "group", "groups"),
             place.open
         ),
         &format!(
-            "`groupdesk profile bind NAME --same-environment {name}` binds one; where it is the environment of another \
-             place: groupdesk place merge {name} PLACE"
+            "`groupdesk profile bind NAME --same-environment {name}` binds one; if it is the same as another \
+             environment: groupdesk environment merge {name} ENVIRONMENT"
         ),
     );
 }
@@ -76,17 +78,17 @@ fn keys(place: &Place, report: &mut Report) {
         match key.state {
             KeyState::Trial => report.warning(
                 AREA,
-                format!("API key {fingerprint} of place {name} is not verified; nothing is sent with it"),
+                format!("API key {fingerprint} of environment {name} is not verified; nothing is sent with it"),
                 &format!("groupdesk profile bind {profile} --same-environment --proof ID"),
             ),
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,
                 format!(
-                    "{} of place {name} were written with API key {fingerprint}, which was taken back",
+                    "{} of environment {name} were written with API key {fingerprint}, which was taken back",
                     count_of(key.recorded, "line of the history", "lines of the history")
                 ),
                 &format!(
-                    "What was read then may be of another environment. Read it again with a key of the place: groupdesk get \
+                    "What was read then may be of another environment. Read it again with a key of the environment: groupdesk get \
                      --refresh-all --profile {profile}"
                 ),
             ),

@@ -38,7 +38,7 @@ impl fmt::Display for ClaimHolder {
         )?;
         match (self.state, self.until) {
             (State::Unknown, None) => f.write_str(
-                ", whose result is unknown. To find out, run `groupdesk rotations settle`",
+                ", whose result is unknown. To find out, run `groupdesk rotations check`",
             ),
             (State::Unknown, Some(until)) => {
                 let until = until.strftime("%H:%M:%S UTC");

@@ -70,7 +70,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     // Ten people can have ten profile names for the same place, so its own name is shown as well.
     let place = context.live.place_name.as_deref();
     let place = place.filter(|place| *place != profile.name);
-    let place = place.map_or_else(String::new, |place| format!("place {}", visible(place)));
+    let place = place.map_or_else(String::new, |place| format!("in {}", visible(place)));
     let host = profile
         .base_url
         .split_once("://")

@@ -273,9 +273,9 @@ pub const ON_THE_COMMAND_LINE: &[&str] = &[
     "demo",
     "directory",
     "doctor",
+    "environment",
     "import",
     "man",
-    "place",
     "serve",
 ];
 

@@ -132,7 +132,7 @@ async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
     let groups = home.json(0, &["list"]).await;
     assert_eq!(groups[0]["user_group_id"], "acme");
     assert_eq!(home.json(0, &["history"]).await, history);
-    let place = home.json(0, &["place", "show", "live"]).await;
+    let place = home.json(0, &["environment", "show", "live"]).await;
     assert_eq!(place["profiles"], json!(["eu-live"]), "{place}");
     let events = place["events"].as_array().expect("events");
     let told = events
@@ -180,7 +180,7 @@ async fn a_name_that_meant_another_environment_cannot_be_reused() {
     let before = text(&home);
     let ran = home.run(&["profile", "rename", "live", "other"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
-    assert!(ran.err.contains("place other"), "{}", ran.err);
+    assert!(ran.err.contains("environment other"), "{}", ran.err);
     assert_eq!(text(&home), before);
     assert_eq!(home.json(0, &["list"]).await[0]["user_group_id"], "acme");
 }

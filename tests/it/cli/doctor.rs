@@ -292,7 +292,7 @@ async fn concerns_are_counted_without_names() {
     assert!(
         finding["advice"]
             .as_str()
-            .is_some_and(|advice| advice.contains("rotations settle"))
+            .is_some_and(|advice| advice.contains("rotations check"))
     );
     assert!(!report.to_string().contains("acme"), "{report:#}");
 }

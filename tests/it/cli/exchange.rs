@@ -347,7 +347,7 @@ async fn only_a_row_that_ended_with_an_alarm_is_sent_again() {
     assert_eq!(held.code, 3, "{}{}", held.out, held.err);
     assert_eq!(methods(&service).len(), 2, "nothing was sent");
     let looked = [
-        "place",
+        "environment",
         "acknowledge",
         "live",
         "--reason",

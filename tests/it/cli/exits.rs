@@ -69,7 +69,7 @@ async fn success_bad_usage_and_guards() {
             &["apply", "missing.json", "--yes"],
             &["export", "--output", "missing/file"],
             &["update", "acme-eu", "--unmap", "nope", "--yes"],
-            &["rotations", "settle", "99"],
+            &["rotations", "check", "99"],
             &["profile", "show", "nobody"],
             &["man", &rows],
             &["help", "nothing"],
@@ -181,7 +181,7 @@ async fn partly_done_and_unknown() {
     all_end_with(
         &home,
         7,
-        &[&["rotate", "acme", "--yes"], &["rotations", "settle"]],
+        &[&["rotate", "acme", "--yes"], &["rotations", "check"]],
     )
     .await;
     let (home, _service) = knowing_acme(vec![old(), old(), Fault::Close, old()]).await;

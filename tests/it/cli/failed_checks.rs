@@ -111,9 +111,9 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["serve", "--listen", &taken, "--database", &none]), 2, "cannot listen"),
         (of(&["serve", "--listen", "127.0.0.1:0", "--metrics", &taken, "--database", &none]), 2, "cannot listen"),
         (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was done"),
-        (of(&["place", "rename", "nobody", "x"]), 2, "nothing was changed"),
-        (of(&["place", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
-        (of(&["place", "acknowledge", "live", "--reason", "x"]), 2, "no alarm"),
+        (of(&["environment", "rename", "nobody", "x"]), 2, "nothing was changed"),
+        (of(&["environment", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
+        (of(&["environment", "acknowledge", "live", "--reason", "x"]), 2, "no alarm"),
         (of(&["import", &none]), 2, "nothing was done"),
         (of(&["apply", &none]), 2, "nothing was done"),
     ];

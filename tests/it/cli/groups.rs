@@ -15,7 +15,7 @@ const FIELDS: [&str; 10] = [
     "properties",
     "last_rotated",
     "last_seen",
-    "place",
+    "environment",
 ];
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -266,7 +266,7 @@ async fn a_rotation_is_confirmed_and_reported() {
             "reason",
             "changes",
             "note",
-            "place"
+            "environment"
         ]
     );
     assert_eq!(

@@ -13,7 +13,7 @@ async fn help_of_a_command_equals_its_help_option() {
         &["rotate"],
         &["export"],
         &["doctor"],
-        &["rotations", "settle"],
+        &["rotations", "check"],
         &["serve", "keys", "create"],
         &["help"],
     ] {
@@ -23,8 +23,8 @@ async fn help_of_a_command_equals_its_help_option() {
         assert_eq!(help.out.trim_end(), option.out.trim_end(), "{words:?}");
         assert!(help.out.contains("Usage: groupdesk") && help.out.contains("Examples:"));
     }
-    let told = home.json(0, &["help", "rotations", "settle"]).await;
-    assert_eq!(told["command"], "groupdesk rotations settle");
+    let told = home.json(0, &["help", "rotations", "check"]).await;
+    assert_eq!(told["command"], "groupdesk rotations check");
     let codes = home.json(0, &["help", "exit-codes"]).await;
     let codes = codes.as_array().expect("codes").iter();
     let codes: Vec<_> = codes.map(|code| code["code"].clone()).collect();

@@ -27,7 +27,7 @@ const SENDING: [(&[&str], &str); 24] = [
     (&["rotate", "--filter", "acme", "--yes"], ""),
     (&["rotate", "--filter", "acme", "--yes", "--json", "--token-out", "asked.jsonl"], ""),
     (&["rotate", "--filter", "acme", "--dry-run"], ""),
-    (&["rotations", "settle"], ""),
+    (&["rotations", "check"], ""),
     (&["rotations", "handoff", "--pending"], ""),
     (&["import", "-", "--create", "--update", "--yes", "--again"], IMPORT),
     (&["apply", "groups.jsonl", "--yes", "--json"], ""),

@@ -284,12 +284,12 @@ async fn single_results_have_the_formats_of_a_list() {
     let profiles = lines(&["profile", "list", "-o", "name"]).await;
     assert!(profiles.contains(&"testing".to_owned()), "{profiles:?}");
     assert_eq!(
-        lines(&["place", "list", "-o", "csv"]).await.len(),
+        lines(&["environment", "list", "-o", "csv"]).await.len(),
         profiles.len() + 1
     );
     for (command, field) in [
         (&["profile", "show", "testing"][..], "profile"),
-        (&["place", "show", "testing"], "place"),
+        (&["environment", "show", "testing"], "environment"),
         (&["note", "acme-eu"], "user_group_id"),
         (&["label", "acme-eu"], "user_group_id"),
         (&["favourite", "acme-eu"], "user_group_id"),

@@ -157,7 +157,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let report = home.json(0, &["doctor"]).await;
     assert_one_finding(
         &report,
-        "place live",
+        "environment live",
         &["ok: ", "1 group, 0 open", "profiles live"],
     );
     // A key on trial, then proven, then undone.
@@ -167,7 +167,11 @@ async fn doctor_reports_places_and_everything_that_waits() {
     home.json(0, &same).await;
     let report = home.json(0, &["doctor"]).await;
     let proof = "groupdesk profile bind live --same-environment --proof ID";
-    assert_one_finding(&report, "not verified", &["warning: ", "place live", proof]);
+    assert_one_finding(
+        &report,
+        "not verified",
+        &["warning: ", "environment live", proof],
+    );
     home.json(0, &[&same[..], &["--proof", "acme"]].concat())
         .await;
     home.json(
@@ -179,7 +183,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let report = home.json(4, &["doctor"]).await;
     assert_one_finding(
         &report,
-        "Known places: live (1 group)",
+        "Known environments: live (1 group)",
         &["problem: ", "--new-environment"],
     );
     assert_one_finding(
@@ -187,7 +191,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
         "was taken back",
         &[
             "warning: ",
-            "of place live",
+            "of environment live",
             "get --refresh-all --profile NAME",
         ],
     );
@@ -195,7 +199,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     // Once undone, the profile is bound to no place, and its place has no profile.
     assert_one_finding(
         &report,
-        "no profile of the configuration is bound to place live",
+        "no profile of the configuration is bound to environment live",
         &[
             "warning: ",
             "1 group",
@@ -203,7 +207,11 @@ async fn doctor_reports_places_and_everything_that_waits() {
         ],
     );
     let ran = home.run(&["doctor"]).await;
-    for words in ["place live: 1 group", "was taken back", "place merge live"] {
+    for words in [
+        "environment live: 1 group",
+        "was taken back",
+        "environment merge live",
+    ] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
     assert!(!ran.out.contains("acme") && !ran.out.contains(&renewed));
@@ -243,14 +251,14 @@ async fn a_new_profile_of_a_known_address_asks_which_place_it_is() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_has(
         &ran.err,
-        "bound renewed to place live; its API key is not verified yet",
+        "bound renewed to environment live; its API key is not verified yet",
     );
     let ran = run(&add("other", other), &["--new-environment"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert_has(&ran.err, "other is bound to place other");
-    let places = home.json(0, &["place", "list"]).await;
+    assert_has(&ran.err, "other is bound to environment other");
+    let places = home.json(0, &["environment", "list"]).await;
     let places = places.as_array().expect("a list").iter();
-    let names: Vec<_> = places.map(|place| place["place"].as_str()).collect();
+    let names: Vec<_> = places.map(|place| place["environment"].as_str()).collect();
     assert_eq!(names, [Some("live"), Some("other")]);
 }
 
@@ -289,9 +297,9 @@ async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
     const KEY: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b";
     let (home, _serving, _) = served().await;
     for arguments in [
-        ["place", "rename", "live", KEY],
-        ["place", "rename", KEY, "live"],
-        ["place", "merge", KEY, "live"],
+        ["environment", "rename", "live", KEY],
+        ["environment", "rename", KEY, "live"],
+        ["environment", "merge", KEY, "live"],
         ["profile", "bind", KEY, "--new-environment"],
     ] {
         let ran = home.run(&arguments).await;
@@ -302,11 +310,12 @@ async fn a_key_in_place_of_a_name_is_refused_and_not_repeated() {
             ran.err
         );
     }
-    let ran = home.run(&["place", "show", KEY]).await;
+    let ran = home.run(&["environment", "show", KEY]).await;
     assert!(ran.code == 2 && !ran.err.contains(KEY), "{}", ran.err);
-    home.json(0, &["place", "rename", "live", "europe"]).await;
-    let listed = home.json(0, &["place", "list"]).await;
-    assert_eq!(listed[0]["place"], "europe", "{listed}");
+    home.json(0, &["environment", "rename", "live", "europe"])
+        .await;
+    let listed = home.json(0, &["environment", "list"]).await;
+    assert_eq!(listed[0]["environment"], "europe", "{listed}");
 }
 
 /// A profile made of variables goes to a new place with each new key.

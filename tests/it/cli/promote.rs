@@ -206,7 +206,10 @@ async fn a_group_is_changed_in_the_editor() {
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("did you mean name?"), "{}", ran.err);
-    let (_, kept) = ran.err.split_once("your text is in ").expect("its place");
+    let (_, kept) = ran
+        .err
+        .split_once("your text is in ")
+        .expect("its environment");
     let (kept, _) = kept
         .split_once(": groupdesk update acme --apply")
         .expect("what to do");

@@ -126,7 +126,7 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
     assert_eq!(fingerprint(&home.json(0, &production).await), before);
     let (shown, code) = answer_with_line(&home, &rotate, "acme-eu\n");
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("confirmed: token"), "{shown}");
+    assert!(shown.contains("confirmed: fingerprint"), "{shown}");
     assert_ne!(fingerprint(&home.json(0, &production).await), before);
 
     let update = ["update", "acme-eu", "--map", "40=5"];

@@ -45,7 +45,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["update", KNOWN, "--name", "Other", "--yes"],
     &["update", KNOWN, "--map", "8=9", "--yes"],
     &["rotate", KNOWN, "--yes"],
-    &["rotations", "settle"],
+    &["rotations", "check"],
     &["rotations"],
     &["history", "--open"],
     &["attention"],

@@ -38,7 +38,7 @@ async fn a_quiet_success_prints_only_the_result() {
         (&["rotate", "wayfarer", "parcel-one", "--yes"], false),
         (&["rotations"], true),
         (&["rotations", "--open"], false),
-        (&["rotations", "settle"], false),
+        (&["rotations", "check"], false),
         (&["rotations", "handoff"], false),
         (&["history", "--limit", "3"], true),
         (&["import", &rows], true),
@@ -108,7 +108,7 @@ async fn errors_and_alarms_are_printed_even_if_quiet() {
     let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
-    let ran = home.run(&["rotations", "settle", "-q"]).await;
+    let ran = home.run(&["rotations", "check", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert_has(&ran.err, "rotation 1 of \"acme\" is still unknown");
 

@@ -103,7 +103,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
             "by",
             "reason",
             "handoff",
-            "place",
+            "environment",
         ];
         assert_eq!(keys, shape);
         assert_eq!(row["user_group_id"], "acme-eu");
@@ -114,16 +114,16 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
 
         // Its process might still be alive, as far as anybody can tell.
         let gets = scene.proxy.count("GET");
-        let ran = scene.home.run(&["rotations", "settle"]).await;
+        let ran = scene.home.run(&["rotations", "check"]).await;
         assert_eq!(ran.code, 7, "{}", ran.err);
         assert!(ran.err.contains("may still be running"), "{}", ran.err);
-        assert!(ran.err.contains("settle again in"), "{}", ran.err);
+        assert!(ran.err.contains("check again in"), "{}", ran.err);
         assert_eq!(scene.proxy.count("GET"), gets);
         let ran = scene.home.run(&["rotate", "acme-eu", "--yes"]).await;
         assert_eq!(ran.code, 3, "{}", ran.err);
 
         scene.an_hour_later();
-        let settled = scene.home.json(0, &["rotations", "settle"]).await;
+        let settled = scene.home.json(0, &["rotations", "check"]).await;
         assert_eq!(one(&settled)["state"], expected);
         assert_eq!(one(&settled)["why"], Value::Null);
         let open = scene.home.json(0, &["rotations", "--open"]).await;
@@ -131,7 +131,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
         let all = scene.home.json(0, &["rotations"]).await;
         assert_eq!(one(&all)["state"], expected);
         let number = one(&all)["rotation"].to_string();
-        let again = scene.home.json(0, &["rotations", "settle", &number]).await;
+        let again = scene.home.json(0, &["rotations", "check", &number]).await;
         assert_eq!(one(&again)["state"], expected);
         let history = scene.home.json(0, &["history", "--limit", "1"]).await;
         assert_eq!(one(&history)["outcome"], expected);
@@ -152,10 +152,10 @@ async fn moving_the_test_clock_ends_the_horizon() {
     let wall = "UPDATE rotations SET started_at = started_at + 3600000000, sent_at = sent_at + 3600000000 \
                 WHERE boot_clock IS NOT NULL";
     assert_eq!(directory.execute(wall, []).expect("done"), 1);
-    let ran = scene.home.run(&["rotations", "settle"]).await;
+    let ran = scene.home.run(&["rotations", "check"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     clock.forward(Duration::from_mins(1));
-    let settled = scene.home.json(0, &["rotations", "settle"]).await;
+    let settled = scene.home.json(0, &["rotations", "check"]).await;
     assert_eq!(one(&settled)["state"], "recovered");
 }
 
@@ -186,7 +186,7 @@ async fn abandoning_asks_and_frees_the_token() {
     let table = [
         (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "no rotation 9"),
         (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is required"),
-        (&["rotations", "settle", "9"], "no rotation 9"),
+        (&["rotations", "check", "9"], "no rotation 9"),
     ];
     for (arguments, words) in table {
         let ran = scene.home.run(arguments).await;
@@ -393,7 +393,7 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     rustix::process::kill_process(creating.pid(), Signal::KILL).expect("it runs");
     assert_eq!(creating.code().await, None, "killed by the signal");
     gate.open();
-    let ran = scene.home.run(&["rotations", "settle"]).await;
+    let ran = scene.home.run(&["rotations", "check"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert!(ran.err.contains("of \"lost\" stays"), "{}", ran.err);
 }

@@ -137,7 +137,7 @@ async fn nothing_is_done_if_one_of_several_typed_ids_is_unknown() {
             ran.err
         );
     }
-    for line in ["rotations settle 1 2", "rotations handoff 1 2"] {
+    for line in ["rotations check 1 2", "rotations handoff 1 2"] {
         let ran = home.run(&args(line)).await;
         assert_eq!(ran.code, 2, "{line}: {}", ran.err);
         assert_has(&ran.err, "there is no rotation 1");

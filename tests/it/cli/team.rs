@@ -169,7 +169,7 @@ async fn two_people_share_a_directory_from_setup_to_a_rotation() {
 
 /// Two people have their own names for a place. The output also has the common name that all of them know.
 async fn assert_common_place_names(ana: &Home, ben: &Home) {
-    let renamed = ana.run(&["place", "rename", "live", "europe"]).await;
+    let renamed = ana.run(&["environment", "rename", "live", "europe"]).await;
     assert_eq!(renamed.code, 0, "{}", renamed.err);
     for (home, profile) in [(ana, "live"), (ben, "mine")] {
         for command in [
@@ -184,7 +184,7 @@ async fn assert_common_place_names(ana: &Home, ben: &Home) {
             let printed = home.json(0, command).await;
             let first = printed.get(0).unwrap_or(&printed);
             assert_eq!(
-                first["place"],
+                first["environment"],
                 json!("europe"),
                 "{profile} {command:?}: {printed}"
             );
@@ -208,7 +208,7 @@ async fn assert_common_place_names(ana: &Home, ben: &Home) {
         profiles.contains(&&json!("live")) && profiles.contains(&&json!("mine")),
         "{history}"
     );
-    let back = ana.run(&["place", "rename", "europe", "live"]).await;
+    let back = ana.run(&["environment", "rename", "europe", "live"]).await;
     assert_eq!(back.code, 0, "{}", back.err);
 }
 
@@ -246,8 +246,8 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert_eq!(refused.code, 3, "{}", refused.err);
     let told = format!("1 change in {file} may be in progress; nothing was copied");
     assert_has(&refused.err, &told);
-    assert_has(&refused.err, "groupdesk rotations settle");
-    let settled = ana.run(&alone(&["rotations", "settle"])).await;
+    assert_has(&refused.err, "groupdesk rotations check");
+    let settled = ana.run(&alone(&["rotations", "check"])).await;
     assert_eq!(settled.code, 0, "{}", settled.err);
     let copied = ana.json(0, &["directory", "copy", &file]).await;
     assert_eq!(copied["rows"]["user_groups"], json!(2), "{copied}");
@@ -258,7 +258,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         &["rotations"],
         &["batches", "list"],
         &["note", "acme"],
-        &["place", "list"],
+        &["environment", "list"],
     ] {
         let before = ana.json(0, &alone(told)).await;
         assert_eq!(ana.json(0, told).await, before, "{told:?}");
@@ -303,7 +303,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
         &["history"],
         &["rotations"],
         &["label", "globex"],
-        &["place", "list"],
+        &["environment", "list"],
     ];
     for told in told {
         let here = ana.json(0, told).await;

@@ -59,7 +59,7 @@ impl File {
             text,
             "[theme]\n{}[keys.list]\n{}",
             self.lines("theme"),
-            self.lines("keys.PLACE")
+            self.lines("keys.SCREEN")
         );
         let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
         text += &entry("base_url", "base_url = \"https://api.example.com\"\n");
@@ -219,7 +219,7 @@ fn the_example_has_every_setting() {
     let text = include_str!("../../../assets/config.example.toml");
     for Setting { table, key, .. } in SETTINGS {
         let is_shown = match table {
-            "keys.PLACE" => text.contains("\n[keys."),
+            "keys.SCREEN" => text.contains("\n[keys."),
             "" | "theme" | "profiles.NAME" => text.contains(&format!("\n{key} =")),
             _ => [
                 format!("{{ {key} ="),

@@ -121,7 +121,7 @@ async fn what_was_sent_is_not_cancelled() {
     scene.console.shows("Esc leaves, the request continues");
     scene.console.burst("<esc>");
     gate.open();
-    scene.console.until("rotated, token").await;
+    scene.console.until("rotated, fingerprint").await;
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 

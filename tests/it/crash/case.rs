@@ -15,7 +15,7 @@ pub(super) enum RecoveryKind {
     LookUp,
     /// By the recovery that a console starts.
     Recover,
-    /// By `groupdesk rotations settle`, the shipped program.
+    /// By `groupdesk rotations check`, the shipped program.
     Settle,
 }
 

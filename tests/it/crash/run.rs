@@ -215,7 +215,7 @@ impl Run<'_> {
         if let Some(at_proxy) = at_proxy {
             self.scene.proxy.next("GET", at_proxy);
         }
-        let arguments = ["rotations", "settle"];
+        let arguments = ["rotations", "check"];
         let mut program = groupdesk(self.scene, &arguments, TIMEOUT, &self.sink.command());
         let program = program.stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = program.spawn().expect("it starts");

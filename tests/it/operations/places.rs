@@ -62,7 +62,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
         profile.from_variables = true;
     });
     let own = own.key(&other).unbound();
-    let place = own.bound().await.expect("a place of its own").place;
+    let place = own.bound().await.expect("an environment of its own").place;
     assert_ne!(place, scene.world.place(Side::Testing));
     let nothing = own.recover(&[], 4, |_| {}).await.expect("readable");
     assert!(nothing.is_empty());
@@ -70,7 +70,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
     let refused = own.look_up(&id(ACME), UnknownIdPolicy::KnownOnly).await;
     assert!(
         matches!(refused, Err(Failure::NotKnown { .. })),
-        "known in the other place only: {refused:?}"
+        "known in the other environment only: {refused:?}"
     );
     assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     // With the key of the place the rotation is settled, and the leaked token can be rotated.
@@ -134,7 +134,11 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_resolves_it() {
                 matches!(failure, Failure::Place(PlaceProblem::Alarmed { .. })),
                 "{failure}"
             );
-            assert!(failure.to_string().contains("place acknowledge testing"));
+            assert!(
+                failure
+                    .to_string()
+                    .contains("environment acknowledge testing")
+            );
         }
     }
     assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
@@ -249,7 +253,11 @@ async fn only_clear_cases_are_bound_without_a_question() {
         }
     };
     let first = bind("eu", here, "k1").await;
-    assert_eq!(first.as_deref(), Some("eu"), "all unknown: a new place");
+    assert_eq!(
+        first.as_deref(),
+        Some("eu"),
+        "all unknown: a new environment"
+    );
     for (profile, url, key, expected, why) in [
         ("eu", here, "k1", Some("eu"), "as before"),
         ("europe", here, "k1", Some("eu"), "another name of it"),
@@ -265,7 +273,7 @@ async fn only_clear_cases_are_bound_without_a_question() {
         assert_eq!(bound.as_deref(), expected, "{why}");
     }
     let places = directory.places().await.expect("readable");
-    assert_eq!(places.len(), 2, "questions make no places");
+    assert_eq!(places.len(), 2, "questions make no environments");
 }
 
 #[tokio::test]

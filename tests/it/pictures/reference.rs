@@ -126,7 +126,7 @@ fn every_command_is_listed_once() {
         .lines()
         .filter(|line| line.starts_with("## "))
         .collect();
-    for head in ["## rotate", "## rotations settle", "## serve keys create"] {
+    for head in ["## rotate", "## rotations check", "## serve keys create"] {
         let times = heads.iter().filter(|told| **told == head).count();
         assert_eq!(times, 1, "{head} of {heads:?}");
     }

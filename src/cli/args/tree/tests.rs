@@ -115,7 +115,7 @@ fn the_manual_of_a_command_has_only_the_global_options_it_has_a_use_for() {
         ("completions", "profile", false),
         ("man", "json", true),
         ("list", "quiet", true),
-        ("rotations settle", "profile", true),
+        ("rotations check", "profile", true),
     ] {
         assert_eq!(shows(name, option), shown, "{name} {option}");
     }

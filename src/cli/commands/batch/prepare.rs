@@ -193,7 +193,7 @@ async fn begin_scheduled(session: &Session) -> Result<ScheduledRun, CliError> {
     let begun = session.operations.begin_scheduled_run().await?;
     begun.map_err(|other| {
         CliError::Guarded(format!(
-            "another `rotate --older-than` of this place is {}; nothing was sent",
+            "another `rotate --older-than` of this environment is {}; nothing was sent",
             other.in_words(|at| format!("{at:.0}"))
         ))
     })

@@ -106,7 +106,8 @@ async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<Binding
     if !input::has_person(context.no_input) {
         return Ok(None);
     }
-    let question = "Same environment: type the name of its place. Another one: type \"new\". To decide later: press Enter:";
+    let question =
+        "Same environment: type its name. Another one: type \"new\". To decide later: press Enter:";
     match input::line(question).await?.as_str() {
         "" => Ok(None),
         "new" => Ok(Some(BindingAnswer::New)),

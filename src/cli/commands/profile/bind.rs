@@ -102,7 +102,7 @@ async fn one(
     }
     if arguments.undo {
         output::say(&format!(
-            "{} is no longer bound to place {}",
+            "{} is no longer bound to environment {}",
             profile.name, bound.name
         ));
     } else {
@@ -110,7 +110,7 @@ async fn one(
     }
     Ok(Some(json!({
         "profile": profile.name,
-        "place": bound.name,
+        "environment": bound.name,
         "on_trial": bound.on_trial,
         "bound": !arguments.undo,
     })))
@@ -158,10 +158,10 @@ pub(super) fn say(name: &str, bound: &Bound) {
     let place = &bound.name;
     if bound.on_trial {
         output::say(&format!(
-            "bound {name} to place {place}; its API key is not verified yet. To verify it, read a known group: groupdesk profile \
+            "bound {name} to environment {place}; its API key is not verified yet. To verify it, read a known group: groupdesk profile \
              bind {name} --same-environment --proof ID"
         ));
     } else {
-        output::say(&format!("{name} is bound to place {place}"));
+        output::say(&format!("{name} is bound to environment {place}"));
     }
 }

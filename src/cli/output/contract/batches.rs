@@ -35,7 +35,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("concern", "something that needs attention, most urgent first", &[&[
         field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft"),
         field("counted", "bool", "", "unfinished or failed work: it changes the exit code"),
-        field("profile", "text", "", "the profile that means the place, or the place"),
+        field("profile", "text", "", "the profile that means the environment, or the environment"),
         PLACE_NAME,
         field("object", "text", "", "the group, the number of the batch, or how many"),
         field("since", "time", "not known", "since when"),

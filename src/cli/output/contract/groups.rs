@@ -86,7 +86,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("profile", "text", "", "on this side"),
         PLACE_NAME,
         field("with", "text", "", "on the other side"),
-        field("with_place", "text", "the profile was never bound", "the name of the place on the other side"),
+        field("with_environment", "text", "the profile was never bound", "the name of the environment on the other side"),
         field("same", "bool", "", "nothing differs, as far as is known"),
         field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
         field("not_known", "text[]", "", "name, mapping or properties, where not both sides are known"),
@@ -141,7 +141,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("current", "bool", "", "it is the token the group has now, as far as is known"),
         field("last_seen", "time", "", "when that token was last seen here"),
         field("fingerprint", "text", "", "of that token"),
-        field("place", "text", "", "the place that has the group"),
+        field("environment", "text", "", "the environment that has the group"),
     ]]),
     shape("failure", "why a command did not do what was asked", &[&[
         field("outcome", "text", "nothing was sent", "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get"),

@@ -4,9 +4,9 @@ use super::{Field, Shape, field, shape};
 
 #[rustfmt::skip] // A table: one field a line.
 const PLACE: &[Field] = &[
-    field("place", "text", "", "its name"),
+    field("environment", "text", "", "its name"),
     field("urls", "text[]", "", "its addresses"),
-    field("environment", "text", "no profile sets one and no response had one", "the tag that responses must not contradict"),
+    field("environment_tag", "text", "no profile sets one and no response had one", "the tag that responses must not contradict"),
     field("profiles", "text[]", "", "profiles that are bound to it"),
     field("groups", "number", "", "groups that are known there"),
     field("open", "number", "", "rotations and hand-offs that are not finished"),
@@ -72,7 +72,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("who", "text", "", "the role of the database"),
         field("address", "text", "on the same machine", "where from"),
         field("what", "text", "", "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history"),
-        field("place", "text", "of no place", "its name"),
+        field("environment", "text", "of no environment", "its name"),
         field("user_group_id", "text", "of no group", "the group"),
         field("rotation", "number", "of no rotation", "its number"),
         field("before", "text", "nothing was there", "the state before; of a role, whose"),
@@ -82,12 +82,12 @@ pub(super) const SHAPES: &[Shape] = &[
         field("name", "text", "", "the role of the database"),
         field("role", "text", "it was removed", "viewer, operator or admin"),
     ]]),
-    shape("binding", "which place a profile means", &[&[
+    shape("binding", "which environment a profile means", &[&[
         field("profile", "text", "", "its name"),
-        field("place", "text", "", "the name of the place"),
+        field("environment", "text", "", "the name of the environment"),
         field("on_trial", "bool", "", "its API key may only read groups that verify it"),
         field("bound", "bool", "", "false: the binding was taken back"),
     ]]),
-    shape("place", "one environment of one service", &[PLACE]),
-    shape("place-shown", "a place, and what was said about it", &[PLACE, EVENTS]),
+    shape("environment", "one environment of one service", &[PLACE]),
+    shape("environment-shown", "an environment, and what was said about it", &[PLACE, EVENTS]),
 ];

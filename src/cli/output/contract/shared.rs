@@ -4,10 +4,10 @@ use super::{Field, field};
 
 pub(super) const THE_GROUP: Field = field("user_group_id", "text", "", "the group");
 pub(super) const PLACE_NAME: Field = field(
-    "place",
+    "environment",
     "text",
     "the profile was never bound",
-    "the name of its place, the same for all who share the directory",
+    "the name of its environment, the same for all who share the directory",
 );
 pub(super) const WARNINGS: Field = field("warnings", "text[]", "", "information for the user");
 pub(super) const MILLISECONDS: Field = field("milliseconds", "number", "", "how long it took");

@@ -127,7 +127,7 @@ pub(crate) fn merge(
         tx.one(OF_ALL, values![from.0, into.0], |_| Ok::<_, Fault>(()))?;
     }
     tx.write(MERGE_TAG, values![from.0, into.0])?;
-    let note = format!("{was} turned out to be this place");
+    let note = format!("{was} turned out to be this environment");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
     tx.write(REMOVE, values![from.0])?;
     Ok(Ok(()))

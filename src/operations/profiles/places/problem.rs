@@ -21,7 +21,7 @@ pub enum PlaceProblem {
         question: Box<Question>,
     },
     #[error(
-        "profiles {profile} and {other} are both bound to place {place}, but have different `environment` settings; nothing was \
+        "profiles {profile} and {other} are both bound to environment {place}, but have different `environment` settings; nothing was \
          sent. Correct one of them, or undo a binding: groupdesk profile bind {other} --undo"
     )]
     TagConflict {
@@ -31,13 +31,13 @@ pub enum PlaceProblem {
     },
     /// The key is new at its place.
     #[error(
-        "the API key of profile {profile} is new for place {place} and not verified yet; nothing was sent. To verify it with a \
+        "the API key of profile {profile} is new for environment {place} and not verified yet; nothing was sent. To verify it with a \
          known group: groupdesk profile bind {profile} --same-environment --proof ID"
     )]
     OnTrial { profile: String, place: String },
     /// The trial failed: what was read does not belong to this place.
     #[error(
-        "ALARM: \"{id}\" {}: the API key of profile {profile} does not belong to place {place}. The binding was undone, and \
+        "ALARM: \"{id}\" {}: the API key of profile {profile} does not belong to environment {place}. The binding was undone, and \
          nothing was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
         if *created { "was CREATED by reading it" } else { "has a token that was never seen there" }
     )]
@@ -48,7 +48,7 @@ pub enum PlaceProblem {
         created: bool,
     },
     /// A proof needs a group of the place whose token was seen.
-    #[error("\"{id}\" cannot verify a key at place {place}: {why}; nothing was sent")]
+    #[error("\"{id}\" cannot verify a key of environment {place}: {why}; nothing was sent")]
     NoProof {
         id: UserGroupId,
         place: String,
@@ -56,7 +56,7 @@ pub enum PlaceProblem {
     },
     /// An answer contradicted the place, and nobody has acknowledged it yet.
     #[error(
-        "ALARM at place {place} {}; requests for its groups are blocked. Investigate, then acknowledge it: groupdesk place \
+        "ALARM in environment {place} {}; requests for its groups are blocked. Investigate, then acknowledge it: groupdesk environment \
          acknowledge {place} --reason WHY",
         oldest_alarm(alarms)
     )]
@@ -64,13 +64,13 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "there is no place {}; nothing was changed. `groupdesk place list` names them",
+        "there is no environment {}; nothing was changed. `groupdesk environment list` names them",
         shown(name)
     )]
     NoPlace { name: String },
     #[error("the new name {why}; nothing was changed")]
     BadName { why: String },
-    #[error("another place has the name {name}; nothing was changed")]
+    #[error("another environment has the name {name}; nothing was changed")]
     NameTaken { name: String },
 }
 
@@ -140,7 +140,7 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
         .collect();
     let which = match question.places.as_slice() {
         [_] => String::new(),
-        _ => " PLACE".into(),
+        _ => " ENVIRONMENT".into(),
     };
     let same = format!("groupdesk profile bind {name} --same-environment{which}");
     if question.why == QuestionReason::FromBefore {
@@ -150,7 +150,7 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
         );
     }
     format!(
-        "Known places: {}. Same environment with a new key or URL: {same}. Another environment: groupdesk profile bind {name} \
+        "Known environments: {}. Same environment with a new key or URL: {same}. Another environment: groupdesk profile bind {name} \
          --new-environment",
         known.join(", ")
     )
@@ -159,22 +159,22 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
 fn refused(refusal: &Refusal) -> String {
     match refusal {
         Refusal::AlreadyKnown { place } => {
-            format!("its address and API key are those of place {place} already")
+            format!("its address and API key are those of environment {place} already")
         }
         Refusal::WhichPlace { places } if places.is_empty() => {
-            "no known place matches; the first request creates one".into()
+            "no known environment matches; the first request creates one".into()
         }
         Refusal::WhichPlace { places } => format!(
-            "several places are possible, name one: --same-environment {}",
+            "several environments are possible, name one: --same-environment {}",
             places.join(" | ")
         ),
-        Refusal::NotBound => "it is not bound to any place".into(),
+        Refusal::NotBound => "it is not bound to any environment".into(),
         Refusal::UnderWay { place, by } => format!(
-            "{by} has a change in progress at place {place}, and its result could not be saved. Try again in {} minutes",
+            "{by} has a change in progress in environment {place}, and its result could not be saved. Try again in {} minutes",
             LONGEST_SETTLE_WINDOW.as_secs() / 60
         ),
         Refusal::OtherPlace { place } => format!(
-            "its API key is known at place {place}; where both are one environment: groupdesk place merge"
+            "its API key is known in environment {place}; where both are one environment: groupdesk environment merge"
         ),
     }
 }

@@ -24,7 +24,7 @@ impl Question {
                     .into()
             }
             QuestionReason::OtherName => {
-                "its address and API key are those of another place than its name".into()
+                "its address and API key are those of another environment than its name".into()
             }
             QuestionReason::FromBefore => {
                 "what is known under its name comes from before API keys were compared".into()
@@ -101,7 +101,7 @@ impl Operations {
         let others = self.directory().bound_elsewhere(name, &url).await?;
         Ok(others.first().map(|(url, place)| {
             format!(
-                "profile {name} is not bound with this address; with {url} it is place {place}. If it is the same \
+                "profile {name} is not bound with this address; with {url} it is environment {place}. If it is the same \
                  environment: groupdesk profile bind {name} --same-environment {place}; if not: groupdesk profile bind \
                  {name} --new-environment"
             )

@@ -325,8 +325,8 @@ async fn rotations(c: &mut Contract) {
     let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     let unknown = ["rotate", "acme", "--yes"];
     c.case(&home, 7, "any command that fails", &unknown).await;
-    let settle = ["rotations", "settle"];
-    c.case(&home, 7, "rotations settle [ID]", &settle).await;
+    let settle = ["rotations", "check"];
+    c.case(&home, 7, "rotations check [ID]", &settle).await;
     let abandon = ["rotations", "abandon", "1", "--reason", "gone", "--yes"];
     c.case(&home, 0, "rotations abandon ID", &abandon).await;
 }
@@ -441,15 +441,24 @@ async fn profiles(c: &mut Contract) {
         .expect("an alarm");
     let copy = ["directory", "backup", "copy.db"];
     c.case(&home, 0, "directory backup FILE", &copy).await;
-    c.case(&home, 0, "place list", &["place", "list"]).await;
-    c.case(&home, 0, "place show NAME", &["place", "show", "second"])
+    c.case(&home, 0, "environment list", &["environment", "list"])
         .await;
-    let looked = args("place acknowledge second --reason seen --yes");
-    c.case(&home, 0, "place acknowledge NAME", &looked).await;
-    let rename = ["place", "rename", "second", "third"];
-    c.case(&home, 0, "place rename NAME TO", &rename).await;
-    let merge = ["place", "merge", "third", "eu", "--yes"];
-    c.case(&home, 0, "place merge NAME INTO", &merge).await;
+    c.case(
+        &home,
+        0,
+        "environment show NAME",
+        &["environment", "show", "second"],
+    )
+    .await;
+    let looked = args("environment acknowledge second --reason seen --yes");
+    c.case(&home, 0, "environment acknowledge NAME", &looked)
+        .await;
+    let rename = ["environment", "rename", "second", "third"];
+    c.case(&home, 0, "environment rename NAME TO", &rename)
+        .await;
+    let merge = ["environment", "merge", "third", "eu", "--yes"];
+    c.case(&home, 0, "environment merge NAME INTO", &merge)
+        .await;
     let rename = ["profile", "rename", "second", "later"];
     c.case(&home, 0, "profile rename NAME TO", &rename).await;
     c.case(&home, 0, "config path", &["config", "path"]).await;
@@ -496,7 +505,7 @@ async fn itself(c: &mut Contract, home: &Home) {
     c.case(home, 0, "version", &["version"]).await;
     let folder = home.path("man1").display().to_string();
     c.case(home, 0, "man DIR", &["man", &folder]).await;
-    c.case(home, 0, "help [COMMAND]", &["help", "rotations", "settle"])
+    c.case(home, 0, "help [COMMAND]", &["help", "rotations", "check"])
         .await;
     c.case(home, 0, "help json [COMMAND]", &["help", "json", "list"])
         .await;

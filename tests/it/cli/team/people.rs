@@ -68,7 +68,7 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
         ("note t-1 a-note", 0),
         ("label t-1 --add vip", 0),
         ("get t-1", 0),
-        ("rotations settle", 0),
+        ("rotations check", 0),
     ] {
         let ran = ben.run(&args(command)).await;
         assert_eq!(ran.code, code, "{command}: {}", ran.err);
@@ -125,7 +125,7 @@ async fn facts_that_cannot_be_recorded_do_not_void_an_answer() {
         assert_eq!(rotated.code, 0, "{refused}: {}", rotated.err);
         let shown = ben.json(0, &["show", &id]).await;
         assert_eq!(shown["mapping"], json!({"7": "1"}), "{shown}");
-        let open = ben.run(&["rotations", "settle"]).await;
+        let open = ben.run(&["rotations", "check"]).await;
         assert_eq!(open.code, 0, "{}", open.err);
         office.break_with(
             "GRANT INSERT ON facts TO groupdesk_operator; ALTER TABLE facts DROP CONSTRAINT IF EXISTS never",

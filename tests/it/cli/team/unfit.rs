@@ -182,14 +182,14 @@ async fn on_a_full_disk_nothing_is_sent_and_open_rotations_are_settled_later() {
     let after = token().await;
     assert_ne!(after, before, "it was sent");
     empty();
-    let early = desk.run(&["rotations", "settle"]).await;
+    let early = desk.run(&["rotations", "check"]).await;
     assert_eq!(early.code, 7, "it may still be under way: {}", early.err);
     server.execute(
         schema,
         "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
          UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 36000000000 || '@' || timeline()",
     );
-    let settled = desk.run(&["rotations", "settle"]).await;
+    let settled = desk.run(&["rotations", "check"]).await;
     assert_eq!(settled.code, 0, "{}", settled.err);
     let rotations = desk.json(0, &["rotations"]).await;
     assert_eq!(rotations[0]["state"], "recovered", "{rotations}");
