@@ -83,14 +83,14 @@ impl FirstInOrder {
 /// digit of `last` the two orders are the same.
 fn is_after_all_like(text: &str, last: &str, reverse: bool) -> bool {
     let alike = last.find(|c: char| c.is_ascii_digit());
-    let alike = last[..alike.unwrap_or(last.len())].as_bytes();
+    let alike = &last.as_bytes()[..alike.unwrap_or(last.len())];
     let text = text.as_bytes();
-    match reverse {
-        true => text < alike,
-        false => match text.strip_prefix(alike) {
-            Some(rest) => rest.first().is_some_and(|next| *next > b'9'),
-            None => text > alike,
-        },
+    if reverse {
+        return text < alike;
+    }
+    match text.strip_prefix(alike) {
+        Some(rest) => rest.first().is_some_and(|next| *next > b'9'),
+        None => text > alike,
     }
 }
 

@@ -15,9 +15,10 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, app: &App) {
     let mut x = line.x;
     for (page, name) in PAGES {
         let key = app.context.keys.key(Focus::List, page);
-        let (before, after, style) = match page == open {
-            true => ("[", "]", theme.focus()),
-            false => (" ", " ", Style::new()),
+        let (before, after, style) = if page == open {
+            ("[", "]", theme.focus())
+        } else {
+            (" ", " ", Style::new())
         };
         let width = (columns(&key) + 1 + columns(name) + 2) as u16;
         if x + width > line.right() {

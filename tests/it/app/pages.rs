@@ -71,9 +71,12 @@ fn a_large_console_lists_the_pages_and_marks_the_open_one() {
             let screen = scene.screen();
             let row = screen.lines().nth(2).expect("a third line");
             let row: Vec<&str> = row.split("  ").map(str::trim).collect();
-            let names = PAGES.map(|(.., name)| match name == open {
-                true => format!("[{name}]"),
-                false => name.into(),
+            let names = PAGES.map(|(.., name)| {
+                if name == open {
+                    format!("[{name}]")
+                } else {
+                    name.into()
+                }
             });
             for name in names {
                 assert!(

@@ -26,7 +26,7 @@ fn machine(url: &str, key: &str, directory: &str) -> Home {
 /// The configuration without the lines that say where API keys are.
 fn without_api_key(config: &str) -> String {
     let lines = config.lines().filter(|line| !line.starts_with("api_key"));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// The URL of the server's socket for this user.

@@ -29,7 +29,7 @@ impl App {
 
     /// Opens a page in place of the one that is open. What has input, asks something or shows a token stays below.
     pub(super) fn open_page(&mut self, action: Action) {
-        let is_of_page = |pane: &&Pane| pane.page().is_some() || !self.keeps(pane);
+        let is_of_page = |pane: &&Pane| pane.page().is_some() || !Self::keeps(pane);
         let above = self.stack[1..].iter().rev().take_while(is_of_page);
         let above: Vec<bool> = above.map(|pane| pane.page().is_some()).collect();
         let closed = above.iter().rposition(|is_page| *is_page);
@@ -43,7 +43,7 @@ impl App {
         }
     }
 
-    fn keeps(&self, pane: &Pane) -> bool {
+    fn keeps(pane: &Pane) -> bool {
         let view = pane.view();
         let is_asking = view.is_overlay() || view.confirm().is_some();
         holds_something(pane) || is_asking || view.focus().takes_text()
