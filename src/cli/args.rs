@@ -159,9 +159,9 @@ pub(super) enum Command {
     )]
     Show {
         #[command(flatten)]
-        groups: Selection,
-        #[command(flatten)]
         output: Output,
+        #[command(flatten)]
+        groups: Selection,
     },
     Get(Get),
     /// Create a group; if it exists, return it unchanged
@@ -293,9 +293,7 @@ pub(super) struct Create {
                       groupdesk rotate [OPTIONS] <--filter <TEXT>|--older-than <AGE>|--from <FILE>|--token-stdin>"
 )]
 pub(super) struct Rotate {
-    #[command(flatten)]
-    pub(super) groups: Selection,
-    /// Rotate the group that has the token on standard input; if the directory does not know the token, add the group's ID
+    /// Rotate the group of the token on standard input; if unknown, add its ID
     #[arg(long, conflicts_with_all = ["filter", "older_than", "from"])]
     pub(super) token_stdin: bool,
     /// Reason to record in the history
@@ -307,11 +305,13 @@ pub(super) struct Rotate {
     pub(super) mutation: Mutation,
     #[command(flatten)]
     pub(super) token: TokenArgs,
-    #[command(flatten)]
-    pub(super) bulk: BatchArgs,
-    /// Output format: json (same as --json), or jsonl for one line per result, even for a single group
+    /// Output format: json (as --json), or jsonl for one line per result
     #[arg(long = "output", short = 'o', value_name = "FORM", value_parser = for_programs)]
     pub(super) form: Option<Form>,
+    #[command(flatten)]
+    pub(super) groups: Selection,
+    #[command(flatten)]
+    pub(super) bulk: BatchArgs,
 }
 
 impl Rotate {
@@ -330,7 +330,7 @@ pub(super) struct Fields {
     /// Set a mapping row, schema ID=data source ID; repeatable
     #[arg(long, value_name = "SCHEMA=SOURCE")]
     pub(super) map: Vec<String>,
-    /// Set the whole mapping from a JSON object of strings; - reads standard input
+    /// Set the whole mapping from a JSON object; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub(super) mapping: Option<PathBuf>,
     /// Set a property to a JSON value; repeatable
@@ -343,7 +343,7 @@ pub(super) struct Fields {
 
 #[derive(Debug, Args)]
 pub(super) struct Exists {
-    /// Accept an ID that is not in the directory; if the group does not exist, the service creates it
+    /// Accept an ID that is not in the directory; the service may create it
     #[arg(long)]
     pub(super) exists: bool,
 }
@@ -356,7 +356,7 @@ pub(super) struct Mutation {
     /// Show what would be sent and changed, without changing anything
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// With --dry-run: print the request as a curl command, which reads the API key from $GROUPDESK_API_KEY
+    /// With --dry-run: print a curl command, which reads $GROUPDESK_API_KEY
     #[arg(long, requires = "dry_run")]
     pub(super) curl: bool,
 }
@@ -377,7 +377,7 @@ pub(super) struct TokenArgs {
     /// Print the token
     #[arg(long)]
     pub(super) reveal: bool,
-    /// Write the token to this new file (mode 600); - writes only the token to standard output, unless that is a terminal
+    /// Write the token to this new file (mode 600); - is standard output
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
 }

@@ -43,11 +43,10 @@ impl Pace {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
-    /// Select groups whose token is older than this (90d, 12h), oldest first; unknown ages count as old, and --limit counts only
-    /// groups that can be rotated
+    /// Select tokens older than this (90d, 12h) or of unknown age, oldest first
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// Include groups rotated within the last 24 h; for a single group, even within the last minute
+    /// Include groups rotated within 24 h; of one group, within the last minute
     #[arg(long)]
     pub(crate) include_recent: bool,
     #[command(flatten)]

@@ -99,7 +99,7 @@ pub(crate) enum BatchesCommand {
         #[command(flatten)]
         batch: AgainBatch,
         /// For a rotation: write the new tokens to this new file (mode 600), one JSON object per line
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", help_heading = None::<&str>)]
         token_out: Option<PathBuf>,
     },
     /// Undo a bulk edit as a new batch, in every group that still has the value it set
@@ -120,7 +120,7 @@ pub(crate) struct AgainBatch {
     /// Why, for the list of batches
     #[arg(long)]
     pub(crate) reason: Option<String>,
-    /// For an edit: include groups whose unreadable values, which are sent again, were last sent more than 30 days ago
+    /// For an edit: include groups whose resent values were last sent over 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
     #[command(flatten)]
@@ -135,12 +135,12 @@ pub(crate) struct ResumeBatch {
     /// Skip the confirmation prompt
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    #[command(flatten)]
-    pub(crate) pace: Pace,
     /// Join a batch that another process is running; no group is processed twice
     #[arg(long)]
     pub(crate) join: bool,
     /// For a rotation: write the new tokens to this new file (mode 600), one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) token_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
 }

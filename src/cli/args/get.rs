@@ -18,11 +18,11 @@ use crate::domain::group::UserGroupId;
 )]
 pub(crate) struct Get {
     #[command(flatten)]
-    pub(crate) groups: Selection,
-    #[command(flatten)]
     pub(crate) assurance: Exists,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
+    #[command(flatten)]
+    pub(crate) groups: Selection,
     #[command(flatten)]
     pub(crate) reading: Reading,
 }
@@ -38,13 +38,13 @@ impl Get {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Reading {
-    /// Read every known group again; skips groups known only from files, unless --exists is set
+    /// Read all known groups; those known only from files need --exists
     #[arg(long, conflicts_with_all = ["ids", "from", "sort", "reverse", "limit", "reveal", "token_out"])]
     pub(crate) refresh_all: bool,
     /// Resume an interrupted --refresh-all; skips groups it has already read
     #[arg(long, requires = "refresh_all", conflicts_with_all = ["ids", "from"])]
     pub(crate) resume: bool,
-    /// Continue past groups that have vanished; each one is created again, empty and permanently
+    /// Continue past vanished groups; each is created again, empty, for good
     #[arg(long)]
     pub(crate) keep_going: bool,
     #[command(flatten)]

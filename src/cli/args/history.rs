@@ -35,7 +35,7 @@ pub(crate) struct History {
     /// Only by this person: ana, or ana@bastion2
     #[arg(long, value_name = "WHO")]
     pub(crate) by: Option<String>,
-    /// Show only this operation: get, create, update, rotate or handoff; repeatable
+    /// Show only get, create, update, rotate or handoff; repeatable
     #[arg(long, value_name = "WHAT", value_parser = operation)]
     pub(crate) operation: Vec<Operation>,
     /// Show one entry per operation, with its steps

@@ -18,10 +18,10 @@ pub(crate) struct Selection {
     /// IDs of one or more groups
     #[arg(value_name = "ID", value_parser = user_group_id, help_heading = None::<&str>)]
     pub(crate) ids: Vec<UserGroupId>,
-    /// Ids from this file, one per line; - reads standard input
+    /// IDs from this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
     pub(crate) from: Option<PathBuf>,
-    /// Select groups by words in their name and ID, and by console tests such as tag:customer map:40=213 label:vip @view
+    /// Select by words in name and ID, or tests: tag:customer map:40=213 @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
     pub(crate) filter: Option<String>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ impl Selection {
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Filter {
-    /// Show only groups that match: words in name and ID, and console tests such as tag:customer map:40=213 label:vip @view
+    /// Show only groups that match words, or tests: tag:customer map:40=213 @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Order {
-    /// Sort by name, id, tag, map, props, token, age, read or prop:KEY; unknown values last [default: id]
+    /// Sort by id (default), name, tag, map, props, token, age, read or prop:KEY
     #[arg(long, value_name = "COLUMN", value_parser = sort)]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order
@@ -95,7 +95,7 @@ pub(crate) struct List {
 /// In which form a result is printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Output {
-    /// Output format: table, wide (all columns, not truncated), json, jsonl, csv or name (IDs only) [default: table]
+    /// Output format: table (default), wide, json, jsonl, csv or name (IDs)
     #[arg(
         long = "output",
         short = 'o',

@@ -40,19 +40,19 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474", value_parser = listen)]
     pub(crate) listen: SocketAddr,
-    /// Serve HTTPS with this certificate (full chain, PEM); reloaded on SIGHUP
+    /// Serve HTTPS with this chain (PEM); reloaded on SIGHUP
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// Private key of the certificate (PEM); must not be world-readable
+    /// Private key (PEM); must not be world-readable
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
     /// Allow plain HTTP on an address that other machines can reach, for example behind a TLS proxy
     #[arg(long, conflicts_with = "tls_cert")]
     pub(crate) insecure_http: bool,
-    /// A second listener, for operators: /live, /ready and /metrics, without a key
+    /// Second listener, without a key: /live, /ready, /metrics
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = operators)]
     pub(crate) metrics: Option<SocketAddr>,
-    /// Write one JSON line per request to standard output; never a key or a token
+    /// Write one JSON line per request, without key and token
     #[arg(long)]
     pub(crate) access_log: bool,
     /// Include group IDs in the access log
@@ -61,10 +61,10 @@ pub(crate) struct Serve {
     /// After SIGTERM, report not ready for this long before exiting, so that a load balancer can reroute callers
     #[arg(long, value_name = "DURATION", value_parser = drain)]
     pub(crate) drain: Option<Duration>,
-    /// Answer only requests for this name in Host; may be repeated [default: any name]
+    /// Answer only requests for this Host; repeatable [default: any]
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     pub(crate) hosts: Vec<String>,
-    /// Maximum requests per second and API key; more get 429 with Retry-After
+    /// Maximum requests per second and API key; more get 429
     #[arg(long, value_name = "N")]
     pub(crate) rate_limit: Option<NonZeroU32>,
     /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests

@@ -11,7 +11,8 @@ use crate::domain::{facts::Field, group::UserGroupId};
 #[derive(Debug, Args)]
 #[command(
     after_help = "With --mapping, --map and --unmap modify the mapping from the file; --property and --remove-property do the \
-    same with --properties. --apply cannot be combined with them. For several groups, change one row with one --map, --unmap, \
+    same with --properties. --apply leaves fields \
+    that its file lacks unchanged, and cannot be combined with them. For several groups, change one row with one --map, --unmap, \
     --property or --remove-property; to list, resume, retry or reverse the batch, run `batches`.\n\n\
                   Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
                   groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
@@ -21,8 +22,6 @@ use crate::domain::{facts::Field, group::UserGroupId};
 )]
 pub(crate) struct Update {
     #[command(flatten)]
-    pub(crate) groups: Selection,
-    #[command(flatten)]
     pub(crate) fields: Fields,
     /// Remove this mapping row
     #[arg(long, value_name = "SCHEMA")]
@@ -30,13 +29,13 @@ pub(crate) struct Update {
     /// Drop this key of the properties
     #[arg(long, value_name = "KEY")]
     pub(crate) remove_property: Vec<String>,
-    /// Apply a group in export format; fields it does not have stay unchanged; - reads standard input
+    /// Apply a group in export format; - reads standard input
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
     pub(crate) apply: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) replace: Replace,
-    /// Change nothing if name, mapping or properties differ from what was last seen here
+    /// Refuse if name, mapping or properties differ from the directory
     #[arg(long, conflicts_with = "exists")]
     pub(crate) if_unchanged: bool,
     #[command(flatten)]
@@ -46,16 +45,18 @@ pub(crate) struct Update {
     #[command(flatten)]
     pub(crate) token: TokenArgs,
     #[command(flatten)]
+    pub(crate) groups: Selection,
+    #[command(flatten)]
     pub(crate) many: Many,
 }
 
 /// Fields that are sent whole.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Replace {
-    /// Replace the whole mapping with the last known one plus these changes, even if others may have changed it since
+    /// Replace the whole mapping, even if others may have changed it since
     #[arg(long)]
     replace_mapping: bool,
-    /// Replace all properties with the last known ones plus these changes, even if others may have changed them since
+    /// Replace all properties, even if others may have changed them since
     #[arg(long)]
     replace_properties: bool,
 }
@@ -75,10 +76,10 @@ impl Replace {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Many {
-    /// Change only groups whose row has this value: a data source ID, or JSON for a property
+    /// Change only groups whose row has this value (JSON for a property)
     #[arg(long, value_name = "VALUE")]
     pub(crate) only_where: Option<String>,
-    /// Include groups whose unreadable values, which are sent again, were last sent more than 30 days ago
+    /// Include groups whose resent values were last sent over 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
     /// Why, for the list of batches

@@ -25,7 +25,7 @@ use crate::{
         token::Fingerprint,
     },
     formats::GroupRow,
-    search::{natural, title_key},
+    search::natural,
 };
 
 const TABLE: &str = "user_groups";
@@ -435,7 +435,7 @@ pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Resu
 /// Checked by every test that writes a group.
 #[cfg(debug_assertions)]
 fn must_have_its_copy(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<(), Fault> {
-    use crate::search::pack;
+    use crate::search::{pack, title_key};
     if tx.sqlite().is_none() {
         return Ok(());
     }

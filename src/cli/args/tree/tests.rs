@@ -80,6 +80,41 @@ fn the_help_fits_a_hundred_columns() {
     }
 }
 
+/// Commands with too many options for a screen.
+const LONG: [&str; 2] = ["groupdesk update", "groupdesk profile add"];
+
+#[test]
+fn the_help_of_a_command_fits_a_screen() {
+    let long = commands().into_iter().filter_map(|(name, mut command)| {
+        let lines = command.render_help().to_string().lines().count();
+        (lines > 40 && name != "groupdesk").then_some(name)
+    });
+    assert_eq!(long.collect::<Vec<_>>(), LONG);
+}
+
+#[test]
+fn only_options_for_several_groups_stand_below_that_heading() {
+    for (name, command) in commands() {
+        for arg in command.get_arguments() {
+            let is_one = [
+                "reveal",
+                "token_out",
+                "reason",
+                "exists",
+                "curl",
+                "map",
+                "form",
+            ];
+            let is_one = is_one.contains(&arg.get_id().as_str()) && name != "groupdesk update";
+            let heading = arg.get_help_heading();
+            assert!(
+                !is_one || heading.is_none(),
+                "{name}: {arg} below {heading:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_help_of_a_command_has_one_line_for_the_global_options() {
     for (name, mut command) in commands() {
