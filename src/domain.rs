@@ -15,7 +15,7 @@ pub mod history;
 pub mod kept_text;
 pub mod known;
 pub mod merge;
-mod merge_places;
+pub mod merge_places;
 pub mod mutation;
 pub mod operation_record;
 pub mod pasted;

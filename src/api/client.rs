@@ -246,7 +246,7 @@ impl Client {
 
     /// An update that names no group, which a service can only refuse; see `probe`.
     pub(super) async fn update_nothing(&self) -> Result<Reply, CallError> {
-        let nobody = UserGroupId::parse("-").expect("a valid id");
+        let nobody = UserGroupId::parse("-").expect("a valid ID");
         let nothing = serde_json::Map::new();
         self.send(Call::Probe, &nothing, &Expected::Group(&nobody))
             .await

@@ -248,7 +248,7 @@ fn finding_of_refusal(
         ),
         200..300 if stated => (
             Finding::Accepted,
-            format!("Reached. The service refused a request without an id, as it should, and said nothing against the key.{says}"),
+            format!("Reached. The service refused a request without an ID, as it should, and said nothing against the key.{says}"),
         ),
         400 | 422 if stated => (
             Finding::Accepted,

@@ -108,7 +108,7 @@ mod tests {
     fn what_is_done_alone_needs_one_line_and_a_thing_stays_where_it_is() {
         let lanes = Lanes::new(3);
         let group = |name: &str| {
-            let id = UserGroupId::parse(name).expect("an id");
+            let id = UserGroupId::parse(name).expect("an ID");
             Some(Subject::Group(PlaceId(1), id))
         };
         let lane = |subject| lanes.take(subject).lane;

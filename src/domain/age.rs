@@ -153,7 +153,7 @@ mod tests {
 
     fn rotated(ago: Option<i64>) -> (KnownGroup, Timestamp) {
         let now = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(24 * 1_000);
-        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+        let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
         group.last_rotated = ago.map(|days| LastRotated {
             at: now - SignedDuration::from_hours(24 * days),
             by: None,

@@ -199,7 +199,7 @@ mod tests {
     };
 
     fn id(text: &str) -> UserGroupId {
-        UserGroupId::parse(text).expect("a valid id")
+        UserGroupId::parse(text).expect("a valid ID")
     }
 
     fn at(hours: i64) -> Timestamp {

@@ -22,14 +22,14 @@ pub struct UserGroupId(String);
 /// Why a text cannot be a `user_group_id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidId {
-    #[error("the user group id is empty; type the id your own system uses for this group")]
+    #[error("the user group ID is empty; type the ID your own system uses for this group")]
     Empty,
-    #[error("the user group id has {0} characters; at most {MAX_ID_LEN} are allowed")]
+    #[error("the user group ID has {0} characters; at most {MAX_ID_LEN} are allowed")]
     TooLong(usize),
-    #[error("the user group id contains a NUL character; remove it")]
+    #[error("the user group ID contains a NUL character; remove it")]
     Nul,
     #[error(
-        "the user group id begins with a long dash, which word processors write for -; remove it"
+        "the user group ID begins with a long dash, which word processors write for -; remove it"
     )]
     LongDash,
 }

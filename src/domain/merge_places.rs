@@ -4,11 +4,23 @@ use std::cmp::Ordering;
 
 use super::known::{Known, KnownGroup};
 
+/// How the numbers under which the directory recorded the last changes of this group compare with those of the other
+/// one; equal if one of them has none, so that only the times are left.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordedOrder {
+    /// Of name, mapping and properties.
+    pub fields: Ordering,
+    pub token: Ordering,
+}
+
 impl KnownGroup {
-    /// Combines two records of one group: of each field the more recently recorded value is kept. `token`: how the number
-    /// under which the directory recorded this token compares with that of the other one; equal if there is none.
+    /// Combines two records of one group: of each field the more recently recorded value is kept.
     #[must_use]
-    pub fn combined_with(self, other: Self, token: Ordering) -> Self {
+    pub fn combined_with(
+        self,
+        other: Self,
+        RecordedOrder { fields, token }: RecordedOrder,
+    ) -> Self {
         let is_later = match token {
             Ordering::Less => true,
             Ordering::Greater => false,
@@ -19,16 +31,12 @@ impl KnownGroup {
         };
         Self {
             id: self.id,
-            name: later(self.name, other.name),
+            name: newer(fields, self.name, other.name),
             team_id: later(self.team_id, other.team_id),
-            mapping: later(self.mapping, other.mapping),
-            properties: later(self.properties, other.properties),
+            mapping: newer(fields, self.mapping, other.mapping),
+            properties: newer(fields, self.properties, other.properties),
             environment_tag: later(self.environment_tag, other.environment_tag),
-            fingerprint: match token {
-                Ordering::Less => other.fingerprint.or(self.fingerprint),
-                Ordering::Greater => self.fingerprint.or(other.fingerprint),
-                Ordering::Equal => later(self.fingerprint, other.fingerprint),
-            },
+            fingerprint: newer(token, self.fingerprint, other.fingerprint),
             last_rotated: if is_later {
                 other.last_rotated
             } else {
@@ -37,6 +45,18 @@ impl KnownGroup {
             created_at: self.created_at.or(other.created_at),
             last_seen: self.last_seen.max(other.last_seen),
         }
+    }
+}
+
+fn newer<T>(
+    recorded: Ordering,
+    one: Option<Known<T>>,
+    other: Option<Known<T>>,
+) -> Option<Known<T>> {
+    match recorded {
+        Ordering::Less => other.or(one),
+        Ordering::Greater => one.or(other),
+        Ordering::Equal => later(one, other),
     }
 }
 

@@ -156,7 +156,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
             profile: "eu".into(),
-            user_group_id: UserGroupId::parse(id).expect("an id"),
+            user_group_id: UserGroupId::parse(id).expect("an ID"),
             operation,
             ending,
             previous_fingerprint: token(tokens.0),

@@ -139,7 +139,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
             profile: "eu".into(),
-            user_group_id: UserGroupId::parse("acme").expect("a valid id"),
+            user_group_id: UserGroupId::parse("acme").expect("a valid ID"),
             operation,
             ending,
             previous_fingerprint: None,

@@ -72,7 +72,7 @@ pub enum Failure {
     /// Hazard 1: the group had to be read first, and the read created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
-         nothing further was sent. Check the profile and the id"
+         nothing further was sent. Check the profile and the ID"
     )]
     CreatedByGet { id: UserGroupId },
     /// Hazard 11.
@@ -496,7 +496,7 @@ impl Failure {
 
 fn suggestion(near: &[UserGroupId]) -> String {
     if near.is_empty() {
-        return "check the id and the profile".into();
+        return "check the ID and the profile".into();
     }
     let names: Vec<String> = near.iter().map(|id| format!("\"{id}\"")).collect();
     format!("did you mean {}?", names.join(", "))

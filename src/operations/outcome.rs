@@ -178,7 +178,7 @@ impl fmt::Display for Warning {
         match self {
             Self::CreatedByGet => f.write_str(
                 "ALARM: this get CREATED the group: it had vanished, or this is another environment. \
-                 Check the profile and the id before anything else.",
+                 Check the profile and the ID before anything else.",
             ),
             Self::WrongTag { expected, got } => write!(
                 f,

@@ -203,7 +203,7 @@ mod tests {
         let mut arena = Arena::for_groups(COUNT);
         for number in 0..COUNT {
             let id = format!("group-eu-{number:06}");
-            let mut group = KnownGroup::new(UserGroupId::parse(id).expect("a valid id"));
+            let mut group = KnownGroup::new(UserGroupId::parse(id).expect("a valid ID"));
             let at = Timestamp::from_microsecond(1_790_000_000_123_457 + number as i64 * 1_000_003);
             let at = at.expect("a time");
             let mapping = (0..4).map(|row| {

@@ -76,7 +76,7 @@ mod tests {
     }
 
     fn group(id: &str, name: &str, token: u8) -> KnownGroup {
-        let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+        let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
         group.name = Some(told(name.to_owned()));
         let mut bytes = [7; 32];
         bytes[3] = token;

@@ -17,7 +17,7 @@ fn known<T>(value: T) -> Option<Known<T>> {
 }
 
 fn group(name: &str) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse("g").expect("an id"));
+    let mut group = KnownGroup::new(UserGroupId::parse("g").expect("an ID"));
     group.name = known(name.to_owned());
     group
 }

@@ -285,7 +285,7 @@ mod tests {
             reverse: bool,
         ) {
             let groups = names.into_iter().enumerate().map(|(at, value)| {
-                let id = UserGroupId::parse(format!("{}{at}", at % 3)).expect("a valid id");
+                let id = UserGroupId::parse(format!("{}{at}", at % 3)).expect("a valid ID");
                 let mut group = KnownGroup::new(id);
                 group.name = Some(Known {
                     value,

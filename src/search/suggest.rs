@@ -181,7 +181,7 @@ mod tests {
             "acme-eu-old",
         ]
         .into_iter()
-        .map(|id| UserGroupId::parse(id).expect("a valid id"))
+        .map(|id| UserGroupId::parse(id).expect("a valid ID"))
         .collect();
         let found = |typed| -> Vec<_> {
             similar(typed, &known, 3)

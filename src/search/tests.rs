@@ -28,7 +28,7 @@ fn known<T>(value: T) -> Option<Known<T>> {
 }
 
 fn group(id: &str, name: &str) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
     group.name = (!name.is_empty()).then(|| known(name.to_owned())).flatten();
     group
 }
@@ -71,7 +71,7 @@ fn world() -> Vec<KnownGroup> {
 }
 
 fn extras() -> GroupExtras {
-    let id = |text: &str| UserGroupId::parse(text).expect("an id");
+    let id = |text: &str| UserGroupId::parse(text).expect("an ID");
     let globex = Annotation {
         note: Some("Call first".into()),
         labels: Label::parse_all("vip").expect("labels"),
@@ -96,7 +96,7 @@ fn asked(text: &str) -> SearchRequest {
         reverse: false,
         best_first: true,
         open: Arc::new(BTreeMap::from([(
-            UserGroupId::parse("globex").expect("an id"),
+            UserGroupId::parse("globex").expect("an ID"),
             State::Unknown,
         )])),
         extras: extras(),

@@ -59,7 +59,7 @@ pub(crate) fn client(server: &Faults, timeout: Duration) -> Client {
 }
 
 pub(crate) fn id() -> UserGroupId {
-    UserGroupId::parse("acme-eu").expect("a valid id")
+    UserGroupId::parse("acme-eu").expect("a valid ID")
 }
 
 pub(crate) fn request() -> GroupRequest {

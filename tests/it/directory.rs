@@ -45,7 +45,7 @@ const fn fp(n: u8) -> Fingerprint {
 }
 
 fn id(text: &str) -> UserGroupId {
-    UserGroupId::parse(text).expect("a valid id")
+    UserGroupId::parse(text).expect("a valid ID")
 }
 
 fn second(n: i64) -> Timestamp {

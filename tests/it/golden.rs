@@ -158,7 +158,7 @@ fn the_shared_types_represent_documented_answers_completely() {
 }
 
 fn judged_as(case: &Case) -> (Value, Option<String>) {
-    let id = |text: &String| UserGroupId::parse(text.clone()).expect("a valid id");
+    let id = |text: &String| UserGroupId::parse(text.clone()).expect("a valid ID");
     let (group, expected, old);
     let asked = match &case.asked {
         AskedFor::Group(text) => {

@@ -18,7 +18,7 @@ fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
 }
 
 fn refused(status: u16, body: &str) -> Verdict {
-    let id = UserGroupId::parse("acme").expect("an id");
+    let id = UserGroupId::parse("acme").expect("an ID");
     judged(status, &Expected::Group(&id), body)
 }
 
@@ -75,7 +75,7 @@ fn a_refusal_says_who_refused_and_what_to_do() {
 
 #[test]
 fn the_old_token_again_is_told_and_a_success_says_nothing() {
-    let id = UserGroupId::parse("acme").expect("an id");
+    let id = UserGroupId::parse("acme").expect("an ID");
     let old = Token::new("the-old-token".into());
     let asked = Expected::Rotation {
         expected: Some(&id),
@@ -99,7 +99,7 @@ fn the_old_token_again_is_told_and_a_success_says_nothing() {
 #[test]
 fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     let no = r#"{"success":0,"error":{"code":"overloaded","message":"later"}}"#;
-    let id = UserGroupId::parse("acme").expect("an id");
+    let id = UserGroupId::parse("acme").expect("an ID");
     let old = Token::new("the-old-token".into());
     let rotation = |expected| Expected::Rotation {
         expected,
@@ -197,7 +197,7 @@ fn a_token_beside_a_refusal_is_hidden_in_its_words() {
 
 #[test]
 fn an_empty_id_is_none_and_new_may_be_a_text() {
-    let id = UserGroupId::parse("acme").expect("an id");
+    let id = UserGroupId::parse("acme").expect("an ID");
     let judge = |given: &str, new: &str| {
         let group = format!(r#"{{"provided_id":"{given}","token":"t-o-k-e-n"}}"#);
         let body = format!(r#"{{"success":1,"new_user_group":{new},"user_group":{group}}}"#);
@@ -228,7 +228,7 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         r#"{"success":0,"success":1}"#,
         r#"{"success":0,"success":0}"#,
     ] {
-        let id = UserGroupId::parse("acme").expect("an id");
+        let id = UserGroupId::parse("acme").expect("an ID");
         let verdict = judged(400, &Expected::Group(&id), body);
         assert!(
             matches!(verdict, Verdict::Unclear(Ambiguous::Twice { .. })),

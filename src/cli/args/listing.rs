@@ -11,7 +11,7 @@ use crate::{
     search::SortBy,
 };
 
-/// The groups that a command is about: ids, the ids of a file, or what a filter finds.
+/// The groups that a command is about: ids, the IDs of a file, or what a filter finds.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Selection {
@@ -49,7 +49,7 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Order {
-    /// Sort by id (default), name, tag, map, props, token, age, read or prop:KEY
+    /// Sort by ID (default), name, tag, map, props, token, age, read or prop:KEY
     #[arg(long, value_name = "COLUMN", value_parser = sort)]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order

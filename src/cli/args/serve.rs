@@ -181,7 +181,7 @@ pub(crate) struct CreateKey {
     /// Environment of the key; created if it does not exist
     #[arg(long, value_name = "NAME")]
     pub(crate) environment: String,
-    /// The tag of the environment; needed where another environment has a group of the same id
+    /// The tag of the environment; needed where another environment has a group of the same ID
     #[arg(long, value_parser = ["Customer", "Testing"])]
     pub(crate) tag: Option<String>,
     /// Who or what uses the key, such as a team or a host; shown by `keys list`, the access log and metrics

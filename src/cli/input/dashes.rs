@@ -67,7 +67,7 @@ pub(crate) fn refuse(
             && !TEXTS.contains(&option)
         {
             return Err(CliError::Usage(format!(
-                "the value of {option} begins with a long dash, and no id, name or file does; nothing was sent"
+                "the value of {option} begins with a long dash, and no ID, name or file does; nothing was sent"
             )));
         }
         if let Some(below) = command.find_subcommand(&word) {

@@ -38,7 +38,7 @@ pub(crate) async fn ensure_groups(
     let named: Vec<_> = named.collect();
     let more = match unknown.len().saturating_sub(NAMED) {
         0 => String::new(),
-        more => format!(" and {}", counted(more, "other id")),
+        more => format!(" and {}", counted(more, "other ID")),
     };
     let are = if unknown.len() == 1 { "is" } else { "are" };
     Err(CliError::Usage(format!(

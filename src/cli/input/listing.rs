@@ -292,13 +292,13 @@ mod tests {
     #[test]
     fn a_group_is_chosen_by_its_own_id_in_any_script() {
         for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
-            let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+            let group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
             let words = |typed: &str| Query::parse(typed, None).words;
             assert!(contains_words(&group, &words(id)), "{id}");
             assert!(contains_words(&group, &words(&format!("\"{id}\""))), "{id}");
             assert!(!contains_words(&group, &words("s.x")), "{id}");
         }
-        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
+        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an ID"));
         let scattered = Query::parse("aceu", None).words;
         assert!(!contains_words(&group, &scattered), "only as it stands");
     }

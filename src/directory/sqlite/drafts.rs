@@ -13,6 +13,7 @@ use crate::{
         change::DesiredFields,
         draft::{Draft, DraftFields, DraftRow},
         group::{Mapping, Properties, UserGroupId},
+        text::is_same_person,
     },
 };
 
@@ -155,7 +156,7 @@ impl Request for SaveDraft {
         let seen = self.seen.map(columns::micros);
         // Also the one of this save, if it is repeated because its commit was unknown.
         let is_of_console = |at| Some(at) == seen || at == changed_at;
-        let is_mine = |one: &&Stored| is_of_console(one.at) && same_person(&one.by, &self.by);
+        let is_mine = |one: &&Stored| is_of_console(one.at) && is_same_person(&one.by, &self.by);
         let mine = stored.iter().find(is_mine);
         let first = stored.iter().find(|one| one.number == 0);
         let other = first.filter(|one| !is_mine(one));
@@ -183,12 +184,6 @@ impl Request for SaveDraft {
         self.add(&mut writes, true, 0)?;
         Ok((writes, DraftSaved::Replaced(other)))
     }
-}
-
-/// Whether both are the same person, on whichever machine.
-fn same_person(one: &str, other: &str) -> bool {
-    let person = |by: &str| by.split('@').next().unwrap_or_default().to_owned();
-    person(one) == person(other)
 }
 
 impl SaveDraft {
@@ -254,7 +249,7 @@ pub(crate) fn forget(
     let (at, by) = (columns::micros(version.0), version.1);
     let stored = tx.all(DRAFTS_OF_GROUP, values![place.0, id.as_str()], Stored::of)?;
     let mut stored = stored.iter();
-    if let Some(mine) = stored.find(|one| one.at == at && same_person(&one.by, by)) {
+    if let Some(mine) = stored.find(|one| one.at == at && is_same_person(&one.by, by)) {
         tx.write(REMOVE_DRAFT, values![place.0, id.as_str(), mine.number])?;
         tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
     }

@@ -22,6 +22,7 @@ use crate::{
         annotation::{AnnotationPlan, Attribution},
         group::{EnvironmentTag, UserGroupId},
         known::{ImportResult, Known, KnownGroup, Observation},
+        merge_places::RecordedOrder,
         token::Fingerprint,
     },
     formats::GroupRow,
@@ -333,14 +334,17 @@ pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<
         let group = match one(tx, into, &group.id)? {
             Some(other) => {
                 let number = |place| order::of_group(tx, place, &group.id);
-                let (ours, theirs) = (number(into)?.noted.token, number(from)?.noted.token);
-                // A token that was only ever seen has no number: it may be the newer one.
-                let token = if ours == 0 || theirs == 0 {
-                    Ordering::Equal
-                } else {
-                    ours.cmp(&theirs)
+                let (ours, theirs) = (number(into)?.noted, number(from)?.noted);
+                // What was only ever seen has no number: it may be the newer one.
+                let compare = |ours: i64, theirs: i64| match (ours, theirs) {
+                    (0, _) | (_, 0) => Ordering::Equal,
+                    (ours, theirs) => ours.cmp(&theirs),
                 };
-                other.combined_with(group, token)
+                let recorded = RecordedOrder {
+                    fields: compare(ours.fields, theirs.fields),
+                    token: compare(ours.token, theirs.token),
+                };
+                other.combined_with(group, recorded)
             }
             None => group,
         };

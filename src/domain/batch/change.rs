@@ -46,11 +46,11 @@ pub enum OnlyWhere {
 /// Why a text is not a valid change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAChange {
-    #[error("Name a schema id")]
+    #[error("Name a schema ID")]
     NoSchemaId,
     #[error("Name a property")]
     NoProperty,
-    #[error("Type a data source id")]
+    #[error("Type a data source ID")]
     NoDataSourceId,
     #[error("Type a value: JSON, for example \"gold\", 120 or true")]
     NotJson,

@@ -5,7 +5,7 @@ use crate::domain::change::DesiredFields;
 
 fn observation(returned: Option<Returned>) -> Observation {
     Observation {
-        id: UserGroupId::parse("acme").expect("a valid id"),
+        id: UserGroupId::parse("acme").expect("a valid ID"),
         sent: Sent::default(),
         returned,
         rotated_by: None,
@@ -26,7 +26,7 @@ fn returned(fingerprint: u8) -> Returned {
 
 #[test]
 fn an_absent_field_erases_nothing() {
-    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
     let mut first = observation(Some(Returned {
         name: Some("Acme".into()),
         team_id: Some(7),
@@ -49,7 +49,7 @@ fn an_absent_field_erases_nothing() {
 
 #[test]
 fn a_token_changed_by_somebody_else_is_noticed() {
-    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
     assert!(
         !group
             .observe(observation(Some(returned(1))))
@@ -72,7 +72,7 @@ fn a_token_changed_by_somebody_else_is_noticed() {
 
 #[test]
 fn a_file_fills_gaps_and_overwrites_only_files() {
-    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
     let says = |name: &str| DesiredFields {
         name: Some(name.into()),
         ..DesiredFields::default()
@@ -118,7 +118,7 @@ fn a_file_fills_gaps_and_overwrites_only_files() {
 
 #[test]
 fn a_name_changed_by_somebody_else_is_noticed() {
-    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid id"));
+    let mut group = KnownGroup::new(UserGroupId::parse("acme").expect("a valid ID"));
     let named = |name: &str| {
         observation(Some(Returned {
             name: Some(name.into()),

@@ -28,7 +28,7 @@ fn base() -> DesiredFields {
 
 /// Known as `base`, sent by this directory.
 fn group(holds: &DesiredFields) -> KnownGroup {
-    let id = UserGroupId::parse("acme").expect("an id");
+    let id = UserGroupId::parse("acme").expect("an ID");
     let mut group = KnownGroup::new(id.clone());
     group.observe(Observation {
         id,

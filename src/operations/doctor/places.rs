@@ -33,7 +33,7 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
             report.problem(
                 AREA,
                 format!(
-                    "ALARM in environment {name} since {}: {}; nothing by id is sent for it",
+                    "ALARM in environment {name} since {}: {}; nothing by ID is sent for it",
                     alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
                     visible(&alarm.what)
                 ),

@@ -65,7 +65,7 @@ pub(super) async fn check(
     match (&request.id, probe.finding.is_good()) {
         (None, _) => report.note(
             Area::Service,
-            "whether a GET body reaches the service was not tested: a get of an unknown id could create a group",
+            "whether a GET body reaches the service was not tested: a get of an unknown ID could create a group",
             NEEDS_AN_ID,
         ),
         (Some(_), false) => report.note(

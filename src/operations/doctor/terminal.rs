@@ -143,7 +143,7 @@ fn clipboard(
         (
             Severity::Ok,
             "inside tmux, which passes copies on to the terminal around it (OSC 52): set-clipboard is on",
-            "Copy an id with `y` and paste it: if nothing comes, allow OSC 52 in the settings of that terminal.",
+            "Copy an ID with `y` and paste it: if nothing comes, allow OSC 52 in the settings of that terminal.",
         )
     } else if variable("TMUX").is_some() {
         (
@@ -177,7 +177,7 @@ fn clipboard(
         (
             Severity::Ok,
             "copies go to the clipboard by OSC 52; no terminal confirms it",
-            "Copy an id with `y` in the console and paste it: if nothing comes, allow OSC 52 in the settings of your terminal.",
+            "Copy an ID with `y` in the console and paste it: if nothing comes, allow OSC 52 in the settings of your terminal.",
         )
     };
     report.add(AREA, severity, found, Some(advice));

@@ -3,7 +3,7 @@
 use super::*;
 
 fn id() -> UserGroupId {
-    UserGroupId::parse("acme").expect("an id")
+    UserGroupId::parse("acme").expect("an ID")
 }
 
 #[test]

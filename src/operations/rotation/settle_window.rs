@@ -51,7 +51,7 @@ mod tests {
             place: PlaceId(1),
             profile: "eu".into(),
             hands_off: false,
-            user_group_id: UserGroupId::parse("acme").expect("a valid id"),
+            user_group_id: UserGroupId::parse("acme").expect("a valid ID"),
             rotation: Rotation::intended(Fingerprint::from_bytes([1; 32])),
             by: "ana".into(),
             reason: None,

@@ -24,7 +24,7 @@ pub type CopyMenu = ListPage<Copies>;
 
 impl Copies {
     pub fn of(group: &KnownGroup) -> Self {
-        let mut items = vec![("user group id", group.id.as_str().to_owned())];
+        let mut items = vec![("user group ID", group.id.as_str().to_owned())];
         if let Some(known) = &group.name {
             items.push(("name", known.value.clone()));
         }

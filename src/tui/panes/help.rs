@@ -476,10 +476,11 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     };
     let text = match &line.disabled_reason {
         Some(why) => {
-            // The reason matters most; it is never cut in favour of the help.
-            let taken = room + 6 + paint::columns(why);
-            let left = usize::from(row.width).saturating_sub(taken);
+            // Without what an action does, the reason says nothing: it takes a third of the room where both do not fit.
+            let all = usize::from(row.width).saturating_sub(room + 6);
+            let left = all.saturating_sub(paint::columns(why).min(all / 3));
             let help = paint::cut(&line.help, left, theme);
+            let why = paint::cut(why, all.saturating_sub(paint::columns(&help)), theme);
             format!("{mark} {keys:<room$} {help} ({why})")
         }
         None => format!("{mark} {keys:<room$} {}", line.help),

@@ -58,7 +58,7 @@ const ROOM: usize = 30;
 impl Default for Open {
     fn default() -> Self {
         Self {
-            typed: TextField::new("user group id", "").for_data(),
+            typed: TextField::new("user group ID", "").for_data(),
             similar: Vec::new(),
             pick: 0,
             pending: Pending::default(),

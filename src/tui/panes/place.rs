@@ -155,7 +155,7 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
             Some(Stage::Choose(question.clone(), Cursor::default()))
         }
         PlaceProblem::OnTrial { .. } => Some(Stage::Proof(
-            TextField::new("group id", "").for_data(),
+            TextField::new("group ID", "").for_data(),
             None,
         )),
         PlaceProblem::Alarmed { .. } => {

@@ -72,7 +72,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
         None => page.field("name", "?", plain, "not in the directory"),
     }
     page.field(
-        "user group id",
+        "user group ID",
         group.id.as_str(),
         plain,
         &seen(group, context),

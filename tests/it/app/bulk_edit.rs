@@ -32,7 +32,7 @@ fn outside_production_a_key_confirms_what_was_reviewed() {
     assert_eq!(scene.focus(), "BulkEditField");
     scene
         .shows("Edit 2 marked groups")
-        .shows("Name a schema id");
+        .shows("Name a schema ID");
     scene.walk("40<tab>214");
     scene
         .shows("2 change")

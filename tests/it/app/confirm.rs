@@ -146,7 +146,7 @@ fn pasted_text_never_acts() {
     assert_eq!(
         scene.keys("<enter>").len(),
         1,
-        "pasting the id is typing it"
+        "pasting the ID is typing it"
     );
 }
 

@@ -104,7 +104,7 @@ fn a_guard_on_rotations_asks_for_typed_words() {
     assert_eq!(
         scene.keys("acme-eu<enter>"),
         [],
-        "the id alone is not enough"
+        "the ID alone is not enough"
     );
     scene.shows("Text differs; nothing was sent");
     scene.keys("<ctrl-u>");

@@ -116,7 +116,7 @@ async fn each_rotation_prints_a_line_and_its_token_is_in_the_file() {
         .collect();
     assert_eq!(kept.len(), 6);
     for line in kept {
-        let group = line["user_group_id"].as_str().expect("an id");
+        let group = line["user_group_id"].as_str().expect("an ID");
         let stored = scene
             .world
             .stored(crate::support::world::Side::Testing, group);
@@ -164,7 +164,7 @@ async fn nothing_is_sent_without_the_exact_words() {
     assert_eq!(plan["ready"], serde_json::json!(["g000", "g001"]));
     assert_eq!(plan["skipped"][0]["why"], "not in the directory");
     let sent = scene.proxy.methods();
-    assert_eq!(sent, ["GET", "GET"], "only known ids are read");
+    assert_eq!(sent, ["GET", "GET"], "only known IDs are read");
     let lost = ProxyFault::swallowed(Then::Drop);
     for (groups, fault, code) in [
         (["g000", "g001"], ProxyFault::passed(), 0),

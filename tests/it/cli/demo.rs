@@ -93,7 +93,7 @@ async fn a_world_can_have_a_fixed_time() {
     let world = World::start_at(None, Clock::Fixed(now))
         .await
         .expect("a world");
-    let id = UserGroupId::parse("acme-eu").expect("an id");
+    let id = UserGroupId::parse("acme-eu").expect("an ID");
     let group = world
         .production
         .show(&id)

@@ -81,7 +81,7 @@ async fn write(
 ) -> BTreeMap<UserGroupId, Acknowledged> {
     let mut told = BTreeMap::new();
     for number in 0.. {
-        let id = UserGroupId::parse(format!("{writer}-{number}")).expect("an id");
+        let id = UserGroupId::parse(format!("{writer}-{number}")).expect("an ID");
         let Ok(reply) = client.get_or_create(&request(&id, "created"), &id).await else {
             break;
         };

@@ -48,7 +48,7 @@ async fn only_the_token_is_written_to_a_pipe() {
         assert_eq!(lines.len(), 2, "{}", ran.out);
         for line in lines {
             let kept: serde_json::Value = serde_json::from_str(line).expect("JSON");
-            let id = kept["user_group_id"].as_str().expect("an id");
+            let id = kept["user_group_id"].as_str().expect("an ID");
             assert_eq!(kept["token"], token(&home, id).await, "{id}");
         }
         assert!(

@@ -10,7 +10,7 @@ async fn tokens_over_their_limit_are_counted_in_every_profile_and_lead_to_their_
     console.keys("0").await;
     console
         .shows("2 items in 2 profiles")
-        .shows("! 6 tokens over")
+        .shows("! 6 tokens overdue")
         .shows("Enter list: oldest 402d")
         .shows("Token age  usual limit 90d");
     // The second row leads to the list of the other profile, filtered.

@@ -17,7 +17,7 @@ async fn marked_groups_are_edited_and_the_others_stay() {
     console.keys("j<space>j<space>B").await;
     console
         .shows("Edit 2 marked groups")
-        .shows("Name a schema id");
+        .shows("Name a schema ID");
     console
         .keys("<shift-tab><right><right><tab>tier<tab>copper")
         .await;

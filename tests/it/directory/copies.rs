@@ -208,18 +208,23 @@ async fn copies_are_right_after_an_alarm_is_resolved_and_after_places_are_merged
     assert_eq!(wrong_copies(&installation), 0);
 }
 
-/// Of two tokens of one group the one that was recorded later is the current one, whatever the clocks said.
+/// Of two values of one group the one that was recorded later is the current one, whatever the clocks said.
 #[tokio::test]
-async fn of_merged_places_the_token_recorded_later_is_the_current_one() {
+async fn of_merged_places_the_values_recorded_later_are_the_current_ones() {
     for (first, then) in [("eu", "us"), ("us", "eu")] {
         let installation = Opened::new();
         let directory = installation.open();
-        // The clock of whoever recorded the old one was ahead.
+        // The clock of whoever recorded the old ones was ahead.
         for (name, token, at) in [(first, OLD, 5_000), (then, NEW, 5)] {
             let place = place(&directory, name);
-            for token in [Fingerprint::from_bytes([9; 32]), token] {
-                let record = observation_record(observation("acme", token, at));
-                let written = directory.record(place, record).await;
+            for (token, value) in [(Fingerprint::from_bytes([9; 32]), "before"), (token, name)] {
+                let mut observation = observation("acme", token, at);
+                if let Some(returned) = &mut observation.returned {
+                    returned.name = Some(value.into());
+                }
+                let written = directory
+                    .record(place, observation_record(observation))
+                    .await;
                 written.expect("written");
             }
         }
@@ -229,6 +234,8 @@ async fn of_merged_places_the_token_recorded_later_is_the_current_one() {
         let groups = directory.groups(eu).await.expect("readable");
         let token = groups[0].fingerprint.as_ref().map(|known| known.value);
         assert_eq!(token, Some(NEW), "{first} first");
+        let name = groups[0].name.as_ref().map(|known| known.value.as_str());
+        assert_eq!(name, Some(then), "{first} first");
     }
 }
 

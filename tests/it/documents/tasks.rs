@@ -24,7 +24,7 @@ const ENDS: [(&str, i32, &str); 7] = [
     ("groupdesk batches reverse 12", 2, "there is no batch 12"),
     ("groupdesk copy acme-eu --to eu-live --dry-run", 2, "the demo has no such profile"),
     ("groupdesk diff acme-eu --with eu-live", 2, "the demo has no such profile"),
-    ("groupdesk create", 2, "the id is meant to be added"),
+    ("groupdesk create", 2, "the ID is meant to be added"),
 ];
 
 /// What has to be there before a command.

@@ -74,7 +74,7 @@ async fn a_get_without_news_leaves_no_history() {
     assert_eq!(done.warnings, []);
     assert_eq!(scene.history().await, []);
     let sent = scene.proxy.bodies("GET");
-    assert_eq!(sent, [json!({"user_group_id": ACME})], "the id and no more");
+    assert_eq!(sent, [json!({"user_group_id": ACME})], "the ID and no more");
 }
 
 #[tokio::test]

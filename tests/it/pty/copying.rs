@@ -40,8 +40,8 @@ fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
     let place = TempHome::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
     session.wait_for("10 groups", PATIENCE);
-    session.type_until("y", "> user group id", PATIENCE);
-    let screen = session.type_until("\r", "user group id sent to your terminal", PATIENCE);
+    session.type_until("y", "> user group ID", PATIENCE);
+    let screen = session.type_until("\r", "user group ID sent to your terminal", PATIENCE);
     assert!(screen.contains("it does not confirm"), "{screen}");
     assert_eq!(copied(&mut session), ["acme-eu"]);
     session.type_until("yj\r", "name sent to your terminal", PATIENCE);

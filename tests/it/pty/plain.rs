@@ -135,7 +135,7 @@ fn an_open_box_is_written_alone_with_its_cursor() {
     let lines = say(&mut session, "\r", "13 groups");
     assert!(lines[0].starts_with("PRODUCTION  127.0.0.1"), "{lines:?}");
 
-    let lines = say(&mut session, "o", "> user group id");
+    let lines = say(&mut session, "o", "> user group ID");
     assert!(
         !lines.iter().any(is_list),
         "the list below the box: {lines:?}"

@@ -185,17 +185,27 @@ impl Home {
         assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.err));
     }
 
-    /// A copy of what the installation knows now, to start again from it.
-    pub(crate) fn snapshot(&self) -> Vec<u8> {
-        fs::read(&self.directory).expect("a directory")
+    /// A copy of what the installation knows now, to start again from it. A process that ends while the machine is busy
+    /// may leave its last transactions in SQLite's log.
+    pub(crate) fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let log = PathBuf::from(format!("{}-wal", self.directory.display()));
+        let files = [self.directory.clone(), log];
+        let there = files.into_iter().filter(|file| file.exists());
+        there
+            .map(|file| {
+                let bytes = fs::read(&file).expect("a directory");
+                (file, bytes)
+            })
+            .collect()
     }
 
-    pub(crate) fn restore(&self, known: &[u8]) {
+    pub(crate) fn restore(&self, known: &[(PathBuf, Vec<u8>)]) {
         let folder = self.directory.parent().expect("a folder");
         fs::remove_dir_all(folder).expect("removed");
         groupdesk::platform::private_files::private_folder(folder).expect("made");
-        groupdesk::platform::private_files::write_new_private(&self.directory, known)
-            .expect("written");
+        for (file, bytes) in known {
+            groupdesk::platform::private_files::write_new_private(file, bytes).expect("written");
+        }
     }
 
     /// Searches everything on the disk, except files that contain a key by their nature or were asked for.

@@ -294,7 +294,7 @@ impl World {
 }
 
 pub(crate) fn id(text: &str) -> UserGroupId {
-    UserGroupId::parse(text).expect("a valid id")
+    UserGroupId::parse(text).expect("a valid ID")
 }
 
 /// Files below a folder; links are not followed.

@@ -147,7 +147,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                     }
                     if let Some(twin) = read.twin {
                         say(&format!(
-                            "the id \"{}\" looks like that of row {twin}",
+                            "the ID \"{}\" looks like that of row {twin}",
                             row.id
                         ));
                     }

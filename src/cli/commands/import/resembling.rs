@@ -216,7 +216,7 @@ mod tests {
         ] {
             assert_eq!(plain_form(one), plain_form(other), "{one}");
         }
-        let id = |text: &str| UserGroupId::parse(text).expect("an id");
+        let id = |text: &str| UserGroupId::parse(text).expect("an ID");
         let mut many = Resembling {
             known: vec![id("00123"), id("acme")],
             plain: [(plain_form("00123"), 0), (plain_form("acme"), 1)].into(),

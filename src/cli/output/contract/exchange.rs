@@ -167,7 +167,7 @@ pub(super) const SHAPES: &[Shape] = &[
     is missing", &[&[
         THE_GROUP,
         field("name", "text", "", "its name"),
-        field("mapping", "object of text", "", "data source ids by schema id"),
+        field("mapping", "object of text", "", "data source IDs by schema ID"),
         field("properties", "object of anything", "", "its properties"),
         field("note", "text", "", "what people noted of it; this and what follows only where --columns asks for it"),
         field("labels", "text[]", "", "its labels, without the #"),

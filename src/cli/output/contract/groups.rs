@@ -7,12 +7,12 @@ use super::{
 
 #[rustfmt::skip] // A table: one field a line.
 const GROUP: &[Field] = &[
-    field("user_group_id", "text", "", "the id of the group"),
+    field("user_group_id", "text", "", "the ID of the group"),
     field("name", "text", "unknown", "its name"),
     field("team_id", "number", "unknown", "the team the service counts it to"),
     field("environment_tag", "text", "unknown, or the service returned none", "Customer or Testing, as the service said last"),
     field("fingerprint", "text", "unknown", "of its current token, as far as is known"),
-    field("mapping", "object of text", "unknown", "data source ids by schema id, as last returned, sent or imported"),
+    field("mapping", "object of text", "unknown", "data source IDs by schema ID, as last returned, sent or imported"),
     field("properties", "object of anything", "unknown", "as last returned, sent or imported"),
     field("last_rotated", "time", "unknown", "when its token was seen to be a new one"),
     field("last_seen", "time", "never", "when it was last seen in the service"),

@@ -78,7 +78,7 @@ pub(super) const SHAPES: &[Shape] = &[
     ]),
     shape("bulk-plan", "what a bulk rotation would do", &[
         REQUESTS,
-        &[field("ready", "text[]", "", "ids of the groups that would be rotated")],
+        &[field("ready", "text[]", "", "IDs of the groups that would be rotated")],
         SKIPPED,
     ]),
     shape("edit-plan", "what one change over many groups would do", &[
@@ -89,7 +89,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("changing[].user_group_id", "text", "", "the group"),
             field("changing[].before", "text", "the row does not exist", "what the row is; of a property its JSON"),
             field("changing[].after", "text", "the row goes", "what it would be"),
-            field("same", "text[]", "", "ids of groups that are as wanted already"),
+            field("same", "text[]", "", "IDs of groups that are as wanted already"),
         ],
         SKIPPED,
         &[field("unread", "number", "", "of so many that would be updated, a field that cannot be read is sent as last sent from here")],

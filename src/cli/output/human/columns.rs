@@ -237,7 +237,7 @@ impl Column {
             Self::Read => group.last_seen.map_or(UNKNOWN.into(), |at| passed(at, now)),
             Self::Due => match (age::age(group, now), max_age) {
                 (Some(age), Some(limit)) if age > limit => {
-                    format!("{} over", days(age.saturating_sub(limit)))
+                    format!("{} overdue", days(age.saturating_sub(limit)))
                 }
                 (Some(age), Some(limit)) => format!("in {}", days(limit.saturating_sub(age))),
                 _ => UNKNOWN.into(),

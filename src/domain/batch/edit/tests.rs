@@ -24,7 +24,7 @@ fn known<T>(value: T, source: Source, days: i64) -> Known<T> {
 }
 
 fn group(id: &str, row: Option<&str>, sent: i64) -> KnownGroup {
-    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+    let mut group = KnownGroup::new(UserGroupId::parse(id).expect("an ID"));
     let mut rows = vec![("7".to_owned(), "1".to_owned())];
     rows.extend(row.map(|row| ("40".to_owned(), row.to_owned())));
     group.last_seen = Some(at(1));

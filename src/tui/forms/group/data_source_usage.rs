@@ -114,7 +114,7 @@ mod tests {
     };
 
     fn id(text: &str) -> UserGroupId {
-        UserGroupId::parse(text).expect("a valid id")
+        UserGroupId::parse(text).expect("a valid ID")
     }
 
     fn group(name: &str, mapping: &[(&str, &str)]) -> KnownGroup {

@@ -101,14 +101,14 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
         },
         ConcernKind::NotDone(..) => ("!", "batch not all done".into(), theme.warning()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
-        ConcernKind::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
+        ConcernKind::Over(1, _) => ("!", "1 token overdue".into(), theme.age(TokenAge::Over)),
         ConcernKind::Over(count, _) => {
-            let text = format!("{count} tokens over");
+            let text = format!("{count} tokens overdue");
             ("!", text, theme.age(TokenAge::Over))
         }
-        ConcernKind::Due(1, _) => ("!", "1 token due".into(), theme.age(TokenAge::Due)),
+        ConcernKind::Due(1, _) => ("!", "1 token due soon".into(), theme.age(TokenAge::Due)),
         ConcernKind::Due(count, _) => {
-            let text = format!("{count} tokens due");
+            let text = format!("{count} tokens due soon");
             ("!", text, theme.age(TokenAge::Due))
         }
         ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),

@@ -137,7 +137,7 @@ mod tests {
     fn a_filter_fills_the_row_and_the_focus_waits_for_the_rest() {
         let mut fields = Fields::prefilled("acme map:40=213");
         assert_eq!((fields.change, fields.at), (Change::SetRow, 2));
-        assert_eq!(fields.change().unwrap_err(), "Type a data source id");
+        assert_eq!(fields.change().unwrap_err(), "Type a data source ID");
         fields.focused().expect("a field").set_text("214");
         let expected = BulkChange::mapping("40", Some("214"), Some("213"));
         assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));

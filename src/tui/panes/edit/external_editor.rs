@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Document, String> {
-        read_document(text, &UserGroupId::parse("acme").expect("an id"))
+        read_document(text, &UserGroupId::parse("acme").expect("an ID"))
     }
 
     #[test]

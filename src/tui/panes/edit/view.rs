@@ -128,7 +128,7 @@ pub(super) fn draw(
     let name = draw_name_mark(edit, buffer, name, is_told, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
-        format!("Mapping: schema id {} data source id", theme.arrow())
+        format!("Mapping: schema ID {} data source ID", theme.arrow())
     } else {
         "Mapping: unknown here; rows you add replace the whole".to_owned()
     };

@@ -69,7 +69,7 @@ impl Needs {
             ListColumn::Props => (5, 5),
             // A day of yesterday: `25 Nov`.
             ListColumn::Read => (6, 6),
-            ListColumn::Due => (9, 9),
+            ListColumn::Due => (12, 12),
             ListColumn::By => (14, 14),
             ListColumn::Labels => (16, 16),
             ListColumn::Property(_) => PROPERTY,

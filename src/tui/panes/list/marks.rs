@@ -236,7 +236,7 @@ mod tests {
     };
 
     fn id(text: &str) -> UserGroupId {
-        UserGroupId::parse(text).expect("a valid id")
+        UserGroupId::parse(text).expect("a valid ID")
     }
 
     fn all(index: &Index) -> SearchResults {

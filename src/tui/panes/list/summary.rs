@@ -125,8 +125,8 @@ impl Summary {
         let theme = context.theme;
         let parts = [
             (self.fresh, "ok", theme.ok()),
-            (self.due, "due", theme.age(TokenAge::Due)),
-            (self.over, "over", theme.age(TokenAge::Over)),
+            (self.due, "due soon", theme.age(TokenAge::Due)),
+            (self.over, "overdue", theme.age(TokenAge::Over)),
             (self.unknown, "unknown", theme.unknown()),
         ];
         let parts = parts.into_iter().filter(|(count, ..)| *count > 0);

@@ -382,7 +382,7 @@ fn due(entry: Entry<'_>, context: &Context) -> String {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     match summary::age(entry, context).0 {
-        Some(age) if age > limit => format!("{} over", days(age.saturating_sub(limit))),
+        Some(age) if age > limit => format!("{} overdue", days(age.saturating_sub(limit))),
         Some(age) => format!("in {}", days(limit.saturating_sub(age))),
         None => "-".into(),
     }

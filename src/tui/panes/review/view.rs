@@ -198,7 +198,7 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
     page.blank();
     if review.change.is_empty() {
         let text = if review.creating {
-            "with nothing but its id"
+            "with nothing but its ID"
         } else {
             "no field changes"
         };
@@ -295,8 +295,8 @@ fn copy(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &C
     match &review.copy {
         RemoteCopy::NotAsked => page.field(
             "! creates",
-            "The service creates this group if it does not know the id; nothing can delete it. \
-             If it knows the id, it returns the group unchanged.",
+            "The service creates this group if it does not know the ID; nothing can delete it. \
+             If it knows the ID, it returns the group unchanged.",
             theme.warning(),
             "",
         ),

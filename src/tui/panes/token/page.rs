@@ -137,7 +137,7 @@ fn known(pane: &TokenPane, context: &Context) -> Option<KnownGroup> {
 fn facts(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     let plain = Style::new();
     page.field("group", group.title(), context.theme.title(), "");
-    page.field("user group id", group.id.as_str(), plain, "");
+    page.field("user group ID", group.id.as_str(), plain, "");
     match &group.environment_tag {
         Some(known) => page.field(
             "tag",

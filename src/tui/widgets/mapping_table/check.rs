@@ -25,17 +25,17 @@ pub(super) fn problems(rows: &[MappingRow]) -> Vec<Problem> {
         }
         let mut report = |column, text: String| problems.push(Problem { row, column, text });
         if content.key.is_empty() {
-            report(Column::Key, "schema id is empty".into());
+            report(Column::Key, "schema ID is empty".into());
         } else if content.key.starts_with(RESERVED) {
-            let text = "This schema id cannot be sent; use another name";
+            let text = "This schema ID cannot be sent; use another name";
             report(Column::Key, text.into());
         } else if let Some(first) = first_with.get(content.key.as_str()) {
-            report(Column::Key, format!("same schema id as row {}", first + 1));
+            report(Column::Key, format!("same schema ID as row {}", first + 1));
         } else {
             first_with.insert(&content.key, row);
         }
         if content.value.is_empty() {
-            report(Column::Value, "data source id is empty".into());
+            report(Column::Value, "data source ID is empty".into());
         }
     }
     problems

@@ -13,9 +13,9 @@ pub enum MappingError {
     Json(json_editor::JsonProblem),
     #[error("entry {0} is not a text or a number")]
     Entry(usize),
-    #[error("line {0} is not \"schema id = data source id\"")]
+    #[error("line {0} is not \"schema ID = data source ID\"")]
     Line(usize),
-    #[error("pairs {0} and {1} name the same schema id")]
+    #[error("pairs {0} and {1} name the same schema ID")]
     Duplicate(usize, usize),
 }
 
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(wrong("{\"7\": []}"), "entry 1 is not a text or a number");
         assert_eq!(
             wrong("7 = 40\n8"),
-            "line 2 is not \"schema id = data source id\""
+            "line 2 is not \"schema ID = data source ID\""
         );
         assert_eq!(
             read_mapping("7 40\n8 = 41"),

@@ -71,9 +71,9 @@ fn what_is_wrong_is_said_at_once_even_while_typing() {
        7             40
        9             134
        12            5
-    >+ 7                             same schema id as row 1
+    >+ 7                             same schema ID as row 1
 
-    ! row 4: same schema id as row 1
+    ! row 4: same schema ID as row 1
     ");
     let problem = table.value().expect_err("twice the same");
     assert_eq!((problem.row, problem.column), (3, Column::Key));

@@ -89,7 +89,7 @@ fn say(what: &str) {
 }
 
 fn id(text: &str) -> UserGroupId {
-    UserGroupId::parse(text).expect("a valid id")
+    UserGroupId::parse(text).expect("a valid ID")
 }
 
 fn noon() -> Timestamp {

@@ -95,14 +95,14 @@ mod tests {
             let why = format!("mapping: line 1, column {line}: not JSON");
             faults.add(&format!("row {}, line {line}", line - 1), line, &why);
         }
-        faults.add("row 201, line 202", 202, "the id \"a\" is empty");
+        faults.add("row 201, line 202", 202, "the ID \"a\" is empty");
         let lines: Vec<_> = faults.0.iter().map(Fault::line).collect();
         assert_eq!(
             lines,
             [
                 "x row 1, line 2: mapping: line 1, column 2: not JSON (and 199 more rows like it: line 3, 4, 5, 6, 7, 8, 9, \
                  10, 11, 12, …)",
-                "x row 201, line 202: the id \"a\" is empty",
+                "x row 201, line 202: the ID \"a\" is empty",
             ]
         );
     }
