@@ -132,6 +132,11 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Edit(edit)) => Box::pin(edit::run(global, edit)),
         Some(Command::Diff(diff)) => Box::pin(diff::run(global, diff)),
         Some(Command::Get(get)) if get.single().is_none() => Box::pin(refresh::run(global, get)),
+        Some(Command::Batches(batches)) if batches.has_stray_option() => {
+            return Err(CliError::Usage(
+                "--unfinished works only with `batches list`; nothing was done".into(),
+            ));
+        }
         Some(Command::Batches(batches)) => match batches.chosen() {
             BatchesCommand::Resume(resume) => Box::pin(batch::resume_one(global, resume)),
             BatchesCommand::Retry { batch, token_out } => {

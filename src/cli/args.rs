@@ -246,12 +246,12 @@ pub(super) enum Command {
     )]
     Directory(DirectoryCommand),
     Audit(Audit),
-    /// Manage environments: the service environments that profiles connect to
+    /// Manage the environments that profiles connect to
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk environment list\n  groupdesk environment acknowledge live --reason 'wrong key replaced'"
     )]
-    #[command(name = "environment")]
+    #[command(name = "environment", alias = "place")]
     Place(PlaceCommand),
     /// Try groupdesk with sample groups on this machine; deletes them on exit
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]

@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
+use jiff::Timestamp;
+
 use super::known::{Known, KnownGroup};
 
 /// How the numbers under which the directory recorded the last changes of this group compare with those of the other
 /// one; equal if one of them has none, so that only the times are left.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordedOrder {
-    /// Of name, mapping and properties.
+    /// Of name, mapping and properties, whichever of them changed.
     pub fields: Ordering,
     pub token: Ordering,
 }
@@ -29,12 +31,13 @@ impl KnownGroup {
                     > self.last_rotated.as_ref().map(|last| last.at)
             }
         };
+        let (ours, theirs) = (newest(&self), newest(&other));
         Self {
             id: self.id,
-            name: newer(fields, self.name, other.name),
+            name: changed(fields, (self.name, ours), (other.name, theirs)),
             team_id: later(self.team_id, other.team_id),
-            mapping: newer(fields, self.mapping, other.mapping),
-            properties: newer(fields, self.properties, other.properties),
+            mapping: changed(fields, (self.mapping, ours), (other.mapping, theirs)),
+            properties: changed(fields, (self.properties, ours), (other.properties, theirs)),
             environment_tag: later(self.environment_tag, other.environment_tag),
             fingerprint: newer(token, self.fingerprint, other.fingerprint),
             last_rotated: if is_later {
@@ -45,6 +48,37 @@ impl KnownGroup {
             created_at: self.created_at.or(other.created_at),
             last_seen: self.last_seen.max(other.last_seen),
         }
+    }
+}
+
+/// When the last of the fields was recorded that share a number.
+fn newest(group: &KnownGroup) -> Option<Timestamp> {
+    let KnownGroup {
+        name,
+        mapping,
+        properties,
+        ..
+    } = group;
+    [at(name), at(mapping), at(properties)]
+        .into_iter()
+        .max()
+        .flatten()
+}
+
+fn at<T>(known: &Option<Known<T>>) -> Option<Timestamp> {
+    known.as_ref().map(|known| known.at)
+}
+
+/// One number stands for all fields, and decides for the one that changed last on the side with the later number.
+fn changed<T>(
+    recorded: Ordering,
+    (one, ours): (Option<Known<T>>, Option<Timestamp>),
+    (other, theirs): (Option<Known<T>>, Option<Timestamp>),
+) -> Option<Known<T>> {
+    match recorded {
+        Ordering::Less if at(&other) == theirs => other.or(one),
+        Ordering::Greater if at(&one) == ours => one.or(other),
+        _ => later(one, other),
     }
 }
 

@@ -164,7 +164,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             format!("{head}acme,,,\n,x,,\n"),
             2,
             3,
-            "the user group id is empty",
+            "the user group ID is empty",
         ),
         (format!("{head}{long},,,\n"), 1, 2, "256 characters"),
         (format!("{head}a\0b,,,\n"), 1, 2, "NUL"),

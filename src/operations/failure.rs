@@ -317,6 +317,7 @@ fn noun(changed: &str) -> &'static str {
 fn of_read(failure: &Failure) -> String {
     match failure {
         Failure::Unreachable(error) => error.what(),
+        Failure::NotKept(error) => format!("its response could not be recorded: {error}"),
         other => other.to_string(),
     }
 }
@@ -327,12 +328,15 @@ impl Failure {
         match self {
             // Where no connection was made, the failure says itself that nothing was sent.
             // What cannot be recorded is the read: no change was sent.
-            Self::Unreachable(CallError::Lost { .. })
-            | Self::Unreadable(_)
-            | Self::NotWritten(_) => Self::ReadBefore {
+            Self::Unreachable(CallError::Lost { .. }) | Self::Unreadable(_) => Self::ReadBefore {
                 id: id.clone(),
                 changed,
                 failure: Box::new(self),
+            },
+            Self::NotWritten(error) => Self::ReadBefore {
+                id: id.clone(),
+                changed,
+                failure: Box::new(Self::NotKept(error)),
             },
             other => other,
         }

@@ -11,7 +11,7 @@ const SHORT: usize = 9;
 pub(super) fn key(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let is_number = |a: &u8, b: &u8| a.is_ascii_digit() && b.is_ascii_digit();
     text.chunk_by(is_number).flat_map(|part| {
-        let (mut length, mut count, mut rest) = ([0; 5], 0, part);
+        let (mut length, mut count, mut rest) = ([0; 9], 0, part);
         if part[0].is_ascii_digit() {
             let first = part.iter().position(|digit| *digit != b'0');
             rest = &part[first.unwrap_or(part.len() - 1)..];
@@ -19,7 +19,10 @@ pub(super) fn key(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
                 (length[0], count) = (b'0' + (rest.len() - 1) as u8, 1);
             } else {
                 length[0] = b'0' + SHORT as u8;
-                length[1..].copy_from_slice(&(rest.len() as u32).to_be_bytes());
+                // Without letters, so that ignoring case changes no length.
+                for (at, digit) in length[1..].iter_mut().enumerate() {
+                    *digit = b'0' | ((rest.len() as u32 >> (28 - 4 * at)) & 15) as u8;
+                }
                 count = length.len();
             }
         }
@@ -102,6 +105,7 @@ mod tests {
 
     #[test]
     fn numbers_are_compared_by_value() {
+        let long = |digits| "1".repeat(digits);
         let in_order = [
             "",
             "#2",
@@ -113,6 +117,9 @@ mod tests {
             "123456789",
             "1234567890",
             "12345678901",
+            &long(66),
+            &long(80),
+            &long(97),
             "a",
             "a!",
             "a1",

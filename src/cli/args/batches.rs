@@ -31,6 +31,12 @@ impl Batches {
         }
     }
 
+    /// Whether an option of the list stands before another subcommand, which would ignore it.
+    pub(crate) fn has_stray_option(&self) -> bool {
+        let is_list = matches!(&self.command, None | Some(BatchesCommand::List { .. }));
+        self.unfinished && !is_list
+    }
+
     pub(crate) fn form(&self) -> Option<Form> {
         let own = match &self.command {
             Some(BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. }) => {

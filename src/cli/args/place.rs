@@ -24,7 +24,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Give an environment another name
+    /// Rename an environment
     #[command(
         after_help = "Examples:\n  groupdesk environment rename live eu-live\n  groupdesk environment rename live-2 eu-test --json"
     )]
@@ -34,7 +34,7 @@ pub(crate) enum Command {
         /// Its new name
         to: String,
     },
-    /// Merge two environments that are the same environment; keeps the data of both
+    /// Merge two records of the same environment; keeps the data of both
     #[command(
         after_help = "Examples:\n  groupdesk environment merge old live\n  groupdesk environment merge old live --yes --json"
     )]

@@ -29,8 +29,9 @@ pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
 const MEMBERS: &str = "\
 WITH RECURSIVE held (member, role) AS (\
  SELECT m.member, r.rolname FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid \
- WHERE r.rolname IN ($1::text::name, $2::text::name, $3::text::name) \
- UNION SELECT m.member, held.role FROM pg_auth_members m JOIN held ON held.member = m.roleid) \
+ WHERE r.rolname IN ($1::text::name, $2::text::name, $3::text::name, $4::text::name) \
+ UNION SELECT m.member, held.role FROM pg_auth_members m JOIN held ON held.member = m.roleid \
+ WHERE held.role <> $4::text::name) \
 SELECT p.rolname::text, held.role::text FROM held JOIN pg_roles p ON p.oid = held.member";
 
 /// Who has which role, by name; of several roles the highest. Superusers, who may do everything, are not among them.
@@ -40,14 +41,17 @@ pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>, DirectoryErro
     execute(&Engine::of_team(team)?, Access::Short, move |tx| {
         TableStatus::read(tx)?;
         let name = |role: Role| role.of(&schema).trim_matches('"').to_owned();
-        let [viewer, operator, admin] = Role::GRANTED.map(name);
-        let held = tx.all(MEMBERS, values![&viewer, &operator, &admin], |row| {
-            Ok::<_, Fault>((row.get::<String>(0)?, row.get::<String>(1)?))
-        })?;
+        // Admins are members of the owner by way of their own role: that does not make them owners.
+        let all = [Role::Viewer, Role::Operator, Role::Admin, Role::Owner];
+        let own = all.map(name);
+        let held = tx.all(
+            MEMBERS,
+            values![&own[0], &own[1], &own[2], &own[3]],
+            |row| Ok::<_, Fault>((row.get::<String>(0)?, row.get::<String>(1)?)),
+        )?;
         let mut members = BTreeMap::new();
-        let own = [Role::Owner, Role::Viewer, Role::Operator, Role::Admin].map(name);
         for (member, held) in held.into_iter().filter(|(member, _)| !own.contains(member)) {
-            let role = Role::GRANTED.into_iter().find(|role| name(*role) == held);
+            let role = all.into_iter().find(|role| name(*role) == held);
             let highest = members.entry(member).or_insert(Role::Viewer);
             *highest = (*highest).max(role.unwrap_or(Role::Viewer));
         }

@@ -113,9 +113,13 @@ impl Operations {
         if let Some(known) = known {
             self.check_environment(&known, assurance)?;
         } else {
-            // This read can create: it is a mutation of its own.
+            // This read can create: it is a mutation of its own, and stays unknown if its answer cannot be recorded.
             let read = self.look_up(id, assurance).await;
-            not_created(id, &read.map_err(|no| no.before(id, "updated"))?)?;
+            let read = read.map_err(|no| match no {
+                Failure::NotWritten(_) => no,
+                no => no.before(id, "updated"),
+            });
+            not_created(id, &read?)?;
         }
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);

@@ -185,8 +185,8 @@ impl Connector {
         };
         if let Err(place) = move_to(name, to).await.map_err(other)? {
             return Err(NotAdded::Other(format!(
-                "the name {to} belonged to environment {place} at the same address; choose another one, or say first that it is the \
-                 same environment: groupdesk environment merge. Nothing was changed"
+                "the name {to} belonged to environment {place} at the same address; nothing was changed. Choose another name, or if it is \
+                 the same environment: groupdesk environment merge NAME INTO"
             )));
         }
         if let Err(error) = edit.make() {

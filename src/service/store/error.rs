@@ -48,7 +48,9 @@ pub enum StoreError {
     UnknownEnvironment(String),
     #[error("the environment name must have 1 to 100 characters, none of them a control character")]
     InvalidEnvironment,
-    #[error("the name of a key has 1 to 100 characters and no control characters")]
+    #[error(
+        "invalid name of the key: expected 1 to 100 characters, none of them a control character"
+    )]
     InvalidKeyName,
     #[error("the key would already be expired; give a time in the future")]
     InvalidExpiry,

@@ -124,3 +124,19 @@ async fn any_failure_is_one_json_object_for_programs() {
     let ran = home.run(&["show", "--", "--json"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
 }
+
+#[tokio::test]
+async fn an_option_of_the_list_before_another_command_is_refused() {
+    let home = Home::new();
+    for command in ["show 1", "resume", "retry 1", "check 1"] {
+        let line = format!("batches --unfinished {command}");
+        let words: Vec<_> = line.split(' ').collect();
+        let ran = home.run(&words).await;
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert!(
+            ran.err.contains("works only with `batches list`"),
+            "{}",
+            ran.err
+        );
+    }
+}

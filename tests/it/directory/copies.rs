@@ -239,6 +239,47 @@ async fn of_merged_places_the_values_recorded_later_are_the_current_ones() {
     }
 }
 
+/// One number stands for name, mapping and properties: a later change of the name brings back no older mapping.
+#[tokio::test]
+async fn of_merged_places_a_later_name_brings_back_no_older_mapping() {
+    for (first, then) in [("eu", "us"), ("us", "eu")] {
+        let installation = Opened::new();
+        let directory = installation.open();
+        let record = async |name: &str, at: i64, sent: Sent| {
+            let place = place(&directory, name);
+            let observation = Observation {
+                sent,
+                ..observation("acme", OLD, at)
+            };
+            let written = directory
+                .record(place, observation_record(observation))
+                .await;
+            written.expect("written");
+        };
+        let mapping = |source: &str| Sent {
+            mapping: Some([("7".to_owned(), source.to_owned())].into_iter().collect()),
+            ..Sent::default()
+        };
+        let named = |name: &str| Sent {
+            name: Some(name.to_owned()),
+            ..Sent::default()
+        };
+        record(then, 1, mapping("old")).await;
+        record(first, 2, mapping("before")).await;
+        record(first, 9, mapping("new")).await;
+        record(then, 10, named("before")).await;
+        record(then, 11, named("later")).await;
+        let (us, eu) = (place(&directory, "us"), place(&directory, "eu"));
+        let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
+        merged.expect("written").expect("nothing is under way");
+        let groups = directory.groups(eu).await.expect("readable");
+        let name = groups[0].name.as_ref().map(|known| known.value.as_str());
+        assert_eq!(name, Some("later"));
+        let mapping = groups[0].mapping.as_ref().expect("known");
+        assert_eq!(mapping.value["7"], "new", "{first} first");
+    }
+}
+
 #[tokio::test]
 async fn the_first_groups_are_the_first_by_the_order() {
     let installation = Opened::new();

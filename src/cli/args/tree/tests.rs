@@ -165,6 +165,23 @@ fn the_manual_of_a_command_has_only_the_global_options_it_has_a_use_for() {
     Cli::command().debug_assert();
 }
 
+/// docs/operations/upgrade.md lists them.
+#[test]
+fn names_of_the_last_version_still_work() {
+    for (old, new) in [
+        ("place list", "environment list"),
+        ("rotations settle 3", "rotations check 3"),
+        ("export -o x.jsonl", "export --file x.jsonl"),
+        ("export --output x.jsonl", "export --file x.jsonl"),
+    ] {
+        let parsed = |line: &str| {
+            let words = ["groupdesk"].into_iter().chain(line.split(' '));
+            format!("{:?}", Cli::try_parse_from(words).expect(line))
+        };
+        assert_eq!(parsed(old), parsed(new), "{old}");
+    }
+}
+
 /// The words of each groupdesk in a line of a shell, without what the shell itself takes.
 fn said(line: &str) -> Vec<Vec<String>> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];

@@ -64,7 +64,7 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "there is no environment {}; nothing was changed. `groupdesk environment list` names them",
+        "there is no environment {}; nothing was changed. For a list: groupdesk environment list",
         shown(name)
     )]
     NoPlace { name: String },
@@ -165,7 +165,7 @@ fn refused(refusal: &Refusal) -> String {
             "no known environment matches; the first request creates one".into()
         }
         Refusal::WhichPlace { places } => format!(
-            "several environments are possible, name one: --same-environment {}",
+            "several environments are possible, choose one: --same-environment {}",
             places.join(" | ")
         ),
         Refusal::NotBound => "it is not bound to any environment".into(),
@@ -174,7 +174,7 @@ fn refused(refusal: &Refusal) -> String {
             LONGEST_SETTLE_WINDOW.as_secs() / 60
         ),
         Refusal::OtherPlace { place } => format!(
-            "its API key is known in environment {place}; where both are one environment: groupdesk environment merge"
+            "its API key is known in environment {place}; if both are the same environment: groupdesk environment merge NAME INTO"
         ),
     }
 }

@@ -115,7 +115,7 @@ async fn a_key_that_would_already_be_expired_is_refused() {
         let more = ["--name", name, "--database", &database];
         let ran = home.run(&[&create[..], &more].concat()).await;
         assert_eq!(ran.code, 2, "{name:?}: {}", ran.err);
-        assert!(ran.err.contains("the name of a key"), "{}", ran.err);
+        assert!(ran.err.contains("invalid name of the key"), "{}", ran.err);
     }
     assert!(keys(&home).await.is_empty());
 }

@@ -426,7 +426,8 @@ fn members_are_listed_by_name_with_their_highest_role() {
     server.execute(
         schema,
         "CREATE ROLE \"members Team\"; CREATE ROLE members_of_team LOGIN; GRANT members_viewer TO \"members Team\"; \
-         GRANT \"members Team\" TO members_of_team; GRANT members_operator TO \"members Team\"",
+         GRANT \"members Team\" TO members_of_team; GRANT members_operator TO \"members Team\"; \
+         CREATE ROLE members_owning LOGIN; GRANT members_owner TO members_owning",
     );
     let named = |found: Vec<(String, Role)>| -> Vec<String> {
         let found = found
@@ -441,6 +442,7 @@ fn members_are_listed_by_name_with_their_highest_role() {
         "members_admin_person: admin",
         "members_of_team: operator",
         "members_operator_person: operator",
+        "members_owning: owner",
         "members_viewer_person: viewer",
     ];
     assert_eq!(named(members(&viewer).expect("listed")), wanted);
