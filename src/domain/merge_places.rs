@@ -65,8 +65,8 @@ fn newest(group: &KnownGroup) -> Option<Timestamp> {
         .flatten()
 }
 
-fn at<T>(known: &Option<Known<T>>) -> Option<Timestamp> {
-    known.as_ref().map(|known| known.at)
+fn at<T>(known: Option<&Known<T>>) -> Option<Timestamp> {
+    known.map(|known| known.at)
 }
 
 /// One number stands for all fields, and decides for the one that changed last on the side with the later number.
@@ -76,8 +76,8 @@ fn changed<T>(
     (other, theirs): (Option<Known<T>>, Option<Timestamp>),
 ) -> Option<Known<T>> {
     match recorded {
-        Ordering::Less if at(&other) == theirs => other.or(one),
-        Ordering::Greater if at(&one) == ours => one.or(other),
+        Ordering::Less if at(other.as_ref()) == theirs => other.or(one),
+        Ordering::Greater if at(one.as_ref()) == ours => one.or(other),
         _ => later(one, other),
     }
 }
