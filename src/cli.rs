@@ -252,9 +252,13 @@ fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
     let text = error.render().to_string();
     let instead = gone::instead(error).map(|instead| format!("it was removed; {instead}"));
-    output::alarm(&text);
-    if let Some(instead) = &instead {
-        output::alarm(instead);
+    match &instead {
+        // The advice of the parser would be about something else.
+        Some(instead) => {
+            let first = text.split("\n\n").next().unwrap_or_default();
+            output::alarm(&format!("{first}\n{instead}"));
+        }
+        None => output::alarm(&text),
     }
     if has_option("--json") {
         let text = text.split("\n\nUsage:").next().unwrap_or_default();

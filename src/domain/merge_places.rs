@@ -59,10 +59,12 @@ fn newest(group: &KnownGroup) -> Option<Timestamp> {
         properties,
         ..
     } = group;
-    [at(name), at(mapping), at(properties)]
-        .into_iter()
-        .max()
-        .flatten()
+    let all = [
+        at(name.as_ref()),
+        at(mapping.as_ref()),
+        at(properties.as_ref()),
+    ];
+    all.into_iter().max().flatten()
 }
 
 fn at<T>(known: Option<&Known<T>>) -> Option<Timestamp> {

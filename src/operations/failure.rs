@@ -324,7 +324,8 @@ fn of_read(failure: &Failure) -> String {
 
 impl Failure {
     /// A failed read before a change, as the outcome of that change; other failures unchanged.
-    pub(super) fn before(self, id: &UserGroupId, changed: &'static str) -> Self {
+    #[must_use]
+    pub fn before(self, id: &UserGroupId, changed: &'static str) -> Self {
         match self {
             // Where no connection was made, the failure says itself that nothing was sent.
             // What cannot be recorded is the read: no change was sent.

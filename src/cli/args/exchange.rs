@@ -65,7 +65,7 @@ impl Speed {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite.\n\n\
-                  Examples:\n  groupdesk export --format csv --output groups.csv\n  \
+                  Examples:\n  groupdesk export --format csv --file groups.csv\n  \
                   groupdesk export --columns +note,+labels --file groups.jsonl\n  \
                   groupdesk export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl"
 )]

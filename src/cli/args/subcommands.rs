@@ -26,7 +26,7 @@ pub(crate) enum RotationsCommand {
     #[command(name = "check")]
     Settle {
         /// Numbers of rotations [default: all open ones]
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "NUMBER", value_parser = rotation_number)]
         ids: Vec<i64>,
     },
     /// Close an open rotation without a result; its token can then be rotated again
@@ -83,6 +83,11 @@ pub(crate) enum Abandoned {
     Rotation(i64),
     /// A create or an update.
     Change(i64),
+}
+
+fn rotation_number(text: &str) -> Result<i64, &'static str> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
 }
 
 fn abandoned(text: &str) -> Result<Abandoned, String> {

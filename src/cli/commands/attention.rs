@@ -25,6 +25,16 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         vec![session.operations.clone()]
     };
     let mut found = Operations::attention(&profiles, 0, true).await?.concerns;
+    if !all {
+        // Of a profile that was not asked about it is not said that there is none.
+        let mut bound = Vec::new();
+        for operations in session.operations_of_all() {
+            bound.extend(operations.place_by_name().await?);
+        }
+        found.retain(|concern| {
+            !matches!(concern.kind, ConcernKind::NoProfile(_)) || !bound.contains(&concern.place_id)
+        });
+    }
     let waits = found.iter().any(Concern::is_counted);
     let all = found.len();
     // Unclear outcomes are listed even if they were hidden, because the exit code reports them.

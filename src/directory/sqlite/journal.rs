@@ -82,6 +82,9 @@ pub(crate) struct BeginRotation {
     pub(crate) until: i64,
 }
 
+const IS_OPEN: &str =
+    "SELECT 1 FROM rotations WHERE id = $1 AND state IN ('intended', 'sent', 'unknown')";
+
 /// Begins a rotation, unless the token came from one that the intent leaves alone.
 pub(crate) fn begin(tx: &Tx<'_>, begin: &mut BeginRotation) -> Result<BeginResult, Fault> {
     let intent = &begin.intent;
@@ -91,7 +94,15 @@ pub(crate) fn begin(tx: &Tx<'_>, begin: &mut BeginRotation) -> Result<BeginResul
         let from_here = last.token.filter(|token| token.rotation.is_some());
         if let Some(token) = from_here {
             let is_later = intent.noted.is_some_and(|noted| last.noted.token > noted);
-            if is_later || token.ago().is_some_and(|ago| ago < intent.spares) {
+            let is_spared = is_later || token.ago().is_some_and(|ago| ago < intent.spares);
+            // Of an open rotation nobody knows yet whether it gave the group a token: it is named as what it is, below.
+            if is_spared
+                && tx
+                    .one(IS_OPEN, values![token.rotation.map(|id| id.0)], |_| {
+                        Ok::<_, Fault>(())
+                    })?
+                    .is_none()
+            {
                 return Ok(BeginResult::RotatedBy(token));
             }
         }

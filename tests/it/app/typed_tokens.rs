@@ -92,7 +92,7 @@ fn of_a_token_in_a_field_that_was_left_it_is_said_that_it_is_still_there() {
     scene.keys(SIGNS);
     scene.keys("<tab>");
     look_up(&mut scene, true);
-    scene.says("The field that you left contains a known token: remove it; it is not sent");
+    scene.says("A field contains a known token: remove what is left of it; it is not sent");
     scene.keys("<shift-tab>");
     scene.shows(SIGNS);
     // Another field of the same place keeps its text.
@@ -101,7 +101,7 @@ fn of_a_token_in_a_field_that_was_left_it_is_said_that_it_is_still_there() {
     scene.keys(SIGNS);
     scene.keys("<tab>");
     look_up(&mut scene, true);
-    scene.says("The field that you left").shows("audit");
+    scene.says("A field contains a known token").shows("audit");
     // In the field itself it is removed.
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> ");

@@ -212,10 +212,15 @@ pub(crate) async fn read_first(
     if_unchanged: bool,
 ) -> Result<Done, CliError> {
     let read = if if_unchanged {
-        Box::pin(session.operations.look_up_unchanged(id)).await?
+        Box::pin(session.operations.look_up_unchanged(id)).await
     } else {
-        Box::pin(session.operations.look_up(id, assurance)).await?
+        Box::pin(session.operations.look_up(id, assurance)).await
     };
+    let read = read.map_err(|failure| match failure {
+        // It may have created the group.
+        Failure::NotWritten(_) if assurance == UnknownIdPolicy::Exists => failure,
+        failure => failure.before(id, "updated"),
+    })?;
     if read.ending == Ending::CreatedByGet {
         return Err(Failure::CreatedByGet { id: id.clone() }.into());
     }

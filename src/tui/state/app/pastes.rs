@@ -167,11 +167,8 @@ impl App {
                 self.context.say_token();
                 self.keep_draft();
             } else {
-                let text = if is_here {
-                    "A known token was typed here: remove what is left of it; it is not sent"
-                } else {
-                    "The field that you left contains a known token: remove it; it is not sent"
-                };
+                let text =
+                    "A field contains a known token: remove what is left of it; it is not sent";
                 self.context.say(Severity::Warning, text);
             }
         }

@@ -1,5 +1,7 @@
 //! Draws the editor: numbered lines in the colours of JSON, and a problem below the line it is in.
 
+use std::borrow::Cow;
+
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -24,6 +26,8 @@ use crate::{
 
 /// From this number of rows on, one of them lists the removed keys.
 const MIN_ROWS_FOR_REMOVED: u16 = 4;
+/// Number of hexadecimal digits of a token, or more.
+const TOKEN_DIGITS: usize = 64;
 /// Minimum width of a remark, in cells.
 const MIN_REMARK_WIDTH: usize = 8;
 
@@ -183,6 +187,27 @@ fn draw_number(
     paint::text(buffer, line.x, line.y, gutter, &text, style);
 }
 
+/// The line with `*` for each digit of what is as long as a token.
+fn without_tokens(line: &str) -> Cow<'_, str> {
+    let is_digit = |c: char| c.is_ascii_hexdigit();
+    let is_token = |run: &str| run.len() >= TOKEN_DIGITS;
+    if !line.split(|c| !is_digit(c)).any(is_token) {
+        return Cow::Borrowed(line);
+    }
+    let mut shown = String::with_capacity(line.len());
+    let runs = line.split_inclusive(|c| !is_digit(c));
+    for run in runs {
+        let digits = run.trim_end_matches(|c| !is_digit(c));
+        if is_token(digits) {
+            shown.extend(digits.chars().map(|_| '*'));
+            shown.push_str(&run[digits.len()..]);
+        } else {
+            shown.push_str(run);
+        }
+    }
+    Cow::Owned(shown)
+}
+
 fn draw_line(
     buffer: &mut Buffer,
     place: Rect,
@@ -191,6 +216,8 @@ fn draw_line(
     marked: impl Fn(usize) -> bool,
     theme: Theme,
 ) {
+    let hidden = without_tokens(line);
+    let line = hidden.as_ref();
     let until = from + usize::from(place.width);
     let glyphs = paint::glyphs_between(line, from, until + 1);
     let seen = glyphs.last().map_or(0, |glyph| glyph.byte + 1);
@@ -279,4 +306,24 @@ fn draw_problem(
         ..place
     };
     paint::line(buffer, place, &text, theme.error(), theme);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_as_long_as_a_token_is_not_drawn() {
+        let token = "0123456789abcdef".repeat(4);
+        for (before, after) in [("", "{"), ("\"tier\": \"platinum", "\","), ("", "")] {
+            let shown = without_tokens(&format!("{before}{token}{after}")).into_owned();
+            assert!(!shown.contains("0123"), "{shown}");
+            assert!(
+                shown.ends_with(after) && shown.contains(before.trim_end_matches('m')),
+                "{shown}"
+            );
+        }
+        let short = format!("{{\"checksum\": \"{}\"}}", &token[1..]);
+        assert_eq!(without_tokens(&short), short);
+    }
 }
