@@ -11,7 +11,7 @@ pub mod process;
 mod session;
 mod unexpected;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
 use clap::FromArgMatches;
 use futures_util::future::LocalBoxFuture;
@@ -35,6 +35,11 @@ use self::{
     process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
 };
+
+/// How long tasks may take to be dropped at the end; only a prompt that nobody answers takes longer.
+const LONGEST_STOP: Duration = Duration::from_millis(200);
+/// How long the end waits for what is queued for the directory.
+const LONGEST_WRITES: Duration = Duration::from_secs(2);
 
 /// Runs the command that this process's arguments ask for. `panic_report` reports the errors nobody expected.
 ///
@@ -86,8 +91,10 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     let json = cli.global.json && has_place;
     let ended = resources::runtime().and_then(|runtime| {
         let ended = runtime.block_on(run_and_flush(cli));
-        // A prompt that is still waiting for standard input must not keep the process alive.
-        runtime.shutdown_background();
+        // What was queued is done, also by tasks that are only now dropped. A prompt that is still waiting for standard
+        // input must not keep the process alive.
+        runtime.shutdown_timeout(LONGEST_STOP);
+        crate::directory::wait_for_writes(LONGEST_WRITES);
         ended
     });
     let exit = ended.or_else(|error| error.expected().map(|error| report(&error, json)));

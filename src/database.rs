@@ -34,7 +34,7 @@ pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use sqlstate::sentence;
 pub(crate) use statement::{Results, Row, Rows, Statement, Statements, values};
-pub(crate) use task::{Access, Reply, Work, once_on_sqlite, repeatable, task};
+pub(crate) use task::{Access, Reply, Work, once_on_sqlite, repeatable, task, wait_for_writes};
 pub(crate) use value::{Value, ValueRef};
 
 /// A database as used by its thread: how to open it, and what its errors mean.

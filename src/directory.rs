@@ -38,7 +38,7 @@ use std::{
 
 use jiff::Timestamp;
 
-pub(crate) use crate::database::Password;
+pub(crate) use crate::database::{Password, wait_for_writes};
 use crate::{
     database::{Access, Tx},
     domain::{

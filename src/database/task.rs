@@ -1,6 +1,9 @@
 //! A piece of work for the thread of a database, and the way its result returns to the caller.
 
-use std::time::Instant;
+use std::{
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
 use tokio::sync::oneshot;
 
@@ -75,8 +78,42 @@ impl<T, E, F: FnOnce(Result<T, E>) + Send> Reply<T, E> for F {
     }
 }
 
+/// The writes of this process that are queued or in progress.
+static WRITES: Mutex<usize> = Mutex::new(0);
+static WRITTEN: Condvar = Condvar::new();
+
+/// Counts as a write until it is dropped.
+struct PendingWrite;
+
+impl PendingWrite {
+    fn new() -> Self {
+        *pending() += 1;
+        Self
+    }
+}
+
+impl Drop for PendingWrite {
+    fn drop(&mut self) {
+        *pending() -= 1;
+        WRITTEN.notify_all();
+    }
+}
+
+fn pending() -> MutexGuard<'static, usize> {
+    WRITES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until every write that was queued is done, at most so long. For the end of the process: a task that is still
+/// being dropped may hold the last handle, and then nobody waits for the threads.
+pub(crate) fn wait_for_writes(longest: Duration) {
+    let waited = WRITTEN.wait_timeout_while(pending(), longest, |writes| *writes > 0);
+    drop(waited);
+}
+
 struct Task<F, T, R> {
     access: Access,
+    /// `Some` if it writes.
+    _pending: Option<PendingWrite>,
     is_repeatable: bool,
     requested_at: Instant,
     work: F,
@@ -122,6 +159,7 @@ fn boxed<T: Send + 'static, E>(
 ) -> Box<dyn Work<E>> {
     Box::new(Task {
         access,
+        _pending: access.writes().then(PendingWrite::new),
         is_repeatable,
         requested_at: Instant::now(),
         work,
