@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 /// Up to this many digits, the length of a number is one byte of its key.
 const SHORT: usize = 9;
 
-/// The bytes by which a text stands in natural order: each number is preceded by its length, so that longer numbers come
+/// The sort key of a text in natural order: each number is preceded by its length, so that longer numbers sort
 /// later; leading zeros do not count. The first byte of a number is a digit, so that numbers stand where digits do.
 pub(super) fn key(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let is_number = |a: &u8, b: &u8| a.is_ascii_digit() && b.is_ascii_digit();

@@ -82,9 +82,6 @@ pub(crate) struct BeginRotation {
     pub(crate) until: i64,
 }
 
-const IS_OPEN: &str =
-    "SELECT 1 FROM rotations WHERE id = $1 AND state IN ('intended', 'sent', 'unknown')";
-
 /// Begins a rotation, unless the token came from one that the intent leaves alone.
 pub(crate) fn begin(tx: &Tx<'_>, begin: &mut BeginRotation) -> Result<BeginResult, Fault> {
     let intent = &begin.intent;
@@ -95,15 +92,15 @@ pub(crate) fn begin(tx: &Tx<'_>, begin: &mut BeginRotation) -> Result<BeginResul
         if let Some(token) = from_here {
             let is_later = intent.noted.is_some_and(|noted| last.noted.token > noted);
             let is_spared = is_later || token.ago().is_some_and(|ago| ago < intent.spares);
-            // Of an open rotation nobody knows yet whether it gave the group a token: it is named as what it is, below.
-            if is_spared
-                && tx
-                    .one(IS_OPEN, values![token.rotation.map(|id| id.0)], |_| {
-                        Ok::<_, Fault>(())
-                    })?
-                    .is_none()
-            {
+            let open = values![begin.place.0, intent.user_group_id.as_str()];
+            let is_open = is_spared && tx.one(UNSETTLED, open, parse_row)?.is_some();
+            if is_spared && !is_open {
                 return Ok(BeginResult::RotatedBy(token));
+            }
+            if is_open {
+                // Refused as open, or by the number if it ends before this begins: nobody knows yet what it did.
+                begin.until = last.noted.token - 1;
+                return tx.run_last(begin);
             }
         }
         begin.until = last.noted.token;

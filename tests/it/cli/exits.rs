@@ -194,6 +194,19 @@ async fn partly_done_and_unknown() {
 }
 
 #[tokio::test]
+async fn a_read_that_is_lost_before_an_update_is_no_change() {
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let ran = home.run(&["update", "acme", "--name", "x", "--yes"]).await;
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("\"acme\" NOT updated: the read before it failed"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
 async fn interrupted() {
     let mut home = Home::new();
     // A service that accepts connections and never answers.

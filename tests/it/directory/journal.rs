@@ -274,3 +274,30 @@ fn replaying_the_journal_gives_the_stored_rotation() {
         prop_assert_eq!(replay(&events), Some(row.rotation));
     });
 }
+
+/// Whether an open rotation gave the group a token is not known: who asks for another one is told that it is open, and not
+/// that it took place.
+#[tokio::test]
+async fn an_open_rotation_is_refused_as_open_and_not_as_one_that_took_place() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let first = start(&directory, intent("acme", OLD)).await;
+    let spared = || RotationIntent {
+        spares: std::time::Duration::from_mins(1),
+        noted: Some(0),
+        ..intent("acme", NEW)
+    };
+    let mut rotation = Rotation::intended(OLD);
+    for (event, at) in [(Event::Sending, 1), (Event::Orphaned, 2)] {
+        let step = step(first, rotation, event, at);
+        rotation = step.after;
+        let record = directory.record(place, step_record(step)).await;
+        record.expect("recorded");
+        let again = directory.begin_rotation(place, spared()).await;
+        assert!(
+            matches!(&again, Ok(BeginResult::TakenBy(row)) if row.id == first),
+            "{again:?}"
+        );
+    }
+}
