@@ -209,6 +209,7 @@ async fn console(before: &str, keys: &str, count: usize, file: &Path) -> usize {
     let start = TuiOptions {
         operations: vec![operations(file)],
         current: 0,
+        selection: None,
         operator: "bench".into(),
         config_file: None,
         ascii: false,

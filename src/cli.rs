@@ -30,7 +30,7 @@ use self::{
     output::{
         colour, exchanges,
         form::{self, Form},
-        json, token_file,
+        json, proposals, token_file,
     },
     process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
@@ -114,6 +114,8 @@ async fn run_and_flush(cli: Cli) -> Result<Exit, CliError> {
 async fn run(cli: Cli) -> Result<Exit, CliError> {
     let Cli { global, command } = cli;
     let global = &global;
+    let overrides = session::overrides(global);
+    proposals::select(overrides.selection(None), global.profile.clone());
     token_file::prepare(command.as_ref())?;
     // In boxes: the states of one command would otherwise be compiled into those of all.
     let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {

@@ -19,6 +19,7 @@ pub mod merge_places;
 pub mod mutation;
 pub mod operation_record;
 pub mod pasted;
+pub mod proposal;
 pub mod refresh;
 pub mod remote_changes;
 pub mod rotation;

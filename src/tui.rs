@@ -31,6 +31,7 @@ use theme::{Palette, Theme};
 
 use crate::{
     config::{Environment, UiSettings},
+    domain::proposal::Selection,
     operations::{Clock, Connector, Operations, fail_at},
     platform::time_zone::time_zone,
     tui::terminal::screen_reader,
@@ -42,6 +43,8 @@ pub struct TuiOptions {
     pub operations: Vec<Operations>,
     /// Index of the profile to open.
     pub current: usize,
+    /// What proposed commands need; `None` in the demo.
+    pub selection: Option<Selection>,
     /// The person who uses the console, for example `ana@bastion2`.
     pub operator: String,
     /// Path of the configuration file, whether or not it exists; shown on the welcome screen.
@@ -98,6 +101,7 @@ pub fn prepare(
         theme,
         now,
     );
+    context.selection = start.selection;
     context.size = size;
     context.can_connect = start.connector.is_some();
     context.is_ephemeral = start.is_ephemeral;

@@ -9,6 +9,7 @@ pub(super) mod form;
 pub(super) mod human;
 pub(super) mod json;
 pub(super) mod progress;
+pub(super) mod proposals;
 pub(super) mod review;
 pub(super) mod token_file;
 
@@ -151,7 +152,7 @@ pub(super) fn say(text: &str) {
 /// follows.
 pub(super) fn context(text: &str) {
     match WITHHELD.get() {
-        None => alarm(text),
+        None => print(text),
         Some(withheld) => {
             let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
             withheld.push(text.to_owned());
@@ -159,9 +160,13 @@ pub(super) fn context(text: &str) {
     }
 }
 
-/// Prints errors and alarms to standard error, with hidden characters made visible. A failure to print is not worth a
-/// second error.
+/// Prints errors and alarms to standard error; the commands that they propose are completed.
 pub(super) fn alarm(text: &str) {
+    print(&proposals::complete(text));
+}
+
+/// Prints to standard error, with hidden characters made visible. A failure to print is not worth a second error.
+fn print(text: &str) {
     let mut lines = String::new();
     for line in text.lines() {
         lines.push_str(&colour::painted(visible(line)));
@@ -175,7 +180,7 @@ pub(super) fn ask(text: &str) {
     if let Some(withheld) = WITHHELD.get() {
         let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);
         for text in withheld.drain(..) {
-            alarm(&text);
+            print(&text);
         }
     }
     ERR.write(&format!("{} ", visible(text)));

@@ -12,7 +12,7 @@ use std::{
 use super::{
     args::Global,
     error::CliError,
-    output::{self, exchanges},
+    output::{self, exchanges, proposals},
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         known::KnownGroup,
+        proposal::quoted,
         text::{counted, visible},
     },
     operations::{
@@ -82,8 +83,6 @@ pub(super) struct Session {
     pub(super) json: bool,
     pub(super) no_input: bool,
     pub(super) in_flight: InFlight,
-    /// The profile was selected for this command only.
-    pub(super) names_profile: bool,
     /// All configured profiles, and (below) where their variables come from.
     profiles: Vec<Profile>,
     environment: Environment,
@@ -101,9 +100,9 @@ impl Session {
         in_flight: InFlight,
     ) -> Result<Self, CliError> {
         let settings = Settings::load(overrides)?;
-        let names_profile = overrides.profile.is_some();
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env.clone();
+        proposals::select(settings.selection(overrides), Some(profile.name.clone()));
         let directory = open_named(&settings.directory, overrides)?;
         if let Some(notice) = directory.notice() {
             output::alarm(&format!("! {notice}"));
@@ -120,7 +119,6 @@ impl Session {
             json,
             no_input,
             in_flight,
-            names_profile,
             profiles: settings.profiles,
             environment,
         })
@@ -161,7 +159,6 @@ impl Session {
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),
-            names_profile: true,
             profiles: self.profiles.clone(),
             environment: self.environment.clone(),
         })
@@ -196,11 +193,14 @@ impl Session {
     pub(super) async fn say_other_places(&self) -> Result<(), CliError> {
         let others = self.operations.other_places().await?;
         for other in &others {
-            output::context(&format!(
+            output::context(&proposals::complete(&format!(
                 "the same address has environment {} with {} groups ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
-                other.name, other.groups, other.open, other.name
-            ));
+                other.name,
+                other.groups,
+                other.open,
+                quoted(&other.name)
+            )));
         }
         Ok(())
     }
@@ -216,16 +216,16 @@ impl Session {
         for other in &others {
             let profile = self.operations.profile();
             let which = if profile.from_variables {
-                "--variables"
+                "--variables".into()
             } else {
-                profile.name.as_str()
+                quoted(&profile.name)
             };
             output::alarm(&format!(
                 "! no group is known with this API key; another key of the same address knows {}, in environment {}. \
                  If it is the same environment: groupdesk profile bind {which} --same-environment {}",
                 counted(other.groups as usize, "group"),
                 other.name,
-                other.name
+                quoted(&other.name)
             ));
         }
         Ok(!others.is_empty())

@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use super::{key_source::KEY_SOURCES, keyring::KeyringError};
-use crate::domain::text::visible;
+use crate::domain::{proposal::quoted, text::visible};
 
 /// In bytes. Far more than any key; a file this long must be the wrong one.
 pub(super) const LARGEST: usize = 64 * 1024;
@@ -80,7 +80,7 @@ pub(super) enum Missing {
     TooLong,
     #[error("{0}")]
     Keyring(KeyringError),
-    #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key {}", visible(.0))]
+    #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key {}", quoted(&visible(.0)))]
     NotStored(String),
     #[error("the task that read it was lost; try again")]
     Lost,

@@ -15,6 +15,7 @@ use super::{
     ui::UiSettings,
     variables,
 };
+use crate::domain::proposal::Selection;
 
 const FLAG: &str = "--directory";
 
@@ -32,6 +33,23 @@ pub struct Overrides {
     pub env: Environment,
 }
 
+impl Overrides {
+    /// The options among them, for proposed commands. An address that may contain a password is refused when it is
+    /// opened, and never repeated.
+    pub fn selection(&self, usual_profile: Option<String>) -> Selection {
+        let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let has_password = |at: &str| {
+            let user = at
+                .split_once("://")
+                .and_then(|(_, rest)| rest.rsplit_once('@'));
+            at.contains("password") || user.is_some_and(|(user, _)| user.contains(':'))
+        };
+        let directory = self.directory.as_ref().map(path);
+        let directory = directory.filter(|at| !(is_address(at) && has_password(at)));
+        Selection::new(self.config.as_ref().map(path), directory, usual_profile)
+    }
+}
+
 /// All settings of this installation.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -40,6 +58,8 @@ pub struct Settings {
     pub keys: Vec<KeyOverride>,
     /// The profile to use if none is requested. One of `profiles`.
     pub default_profile: Option<String>,
+    /// The profile that is used without `--profile`.
+    pub usual_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
     /// The appearance and behaviour of the console.
@@ -71,23 +91,23 @@ impl Settings {
             directory,
         } = written;
         let from_variables = variables::profile(env, &profiles)?;
-        let named = first([
-            ("--profile", overrides.profile.clone()),
-            (
-                "GROUPDESK_PROFILE",
-                env.text("GROUPDESK_PROFILE")?.map(str::to_owned),
-            ),
-        ]);
+        let by_variable = env.text("GROUPDESK_PROFILE")?.map(str::to_owned);
         let mut default_profile = from_variables
             .as_ref()
             .map(|profile| profile.name.clone())
             .or(default_profile);
         profiles.extend(from_variables);
+        if let (None, [only]) = (&default_profile, profiles.as_slice()) {
+            default_profile = Some(only.name.clone());
+        }
+        let usual_profile = by_variable.clone().or_else(|| default_profile.clone());
+        let named = first([
+            ("--profile", overrides.profile.clone()),
+            ("GROUPDESK_PROFILE", by_variable),
+        ]);
         if let Some((by, name)) = named {
             find(&profiles, &name, Some(by))?;
             default_profile = Some(name);
-        } else if let (None, [only]) = (&default_profile, profiles.as_slice()) {
-            default_profile = Some(only.name.clone());
         }
         let directory = resolved(overrides, directory)?;
         if let DirectoryAt::Team(team) = &directory
@@ -105,11 +125,17 @@ impl Settings {
             profiles,
             keys,
             default_profile,
+            usual_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
             ui,
             directory,
             file,
         })
+    }
+
+    /// What proposed commands need so that they act on the same configuration and directory.
+    pub fn selection(&self, overrides: &Overrides) -> Selection {
+        overrides.selection(self.usual_profile.clone())
     }
 
     /// Returns the profile of that name, or the default one.

@@ -36,7 +36,8 @@ pub enum Failure {
     /// Hazard 1: the id is known only from a file.
     #[error(
         "\"{id}\" comes from a file and was never seen in the service, so reading it could create it; nothing was sent. If you \
-         are sure that it exists: groupdesk get {id} --exists"
+         are sure that it exists: groupdesk get {} --exists",
+        id.as_argument()
     )]
     OnlyImported { id: UserGroupId },
     #[error("profile {profile} is read-only; nothing was sent; change it in another profile")]

@@ -5,11 +5,11 @@ use serde_json::json;
 use crate::{
     cli::{
         error::CliError,
-        output::{self, human},
+        output::{self, human, proposals},
         process::exit::Exit,
         session::Session,
     },
-    domain::{batch::RunnerState, text::visible},
+    domain::{batch::RunnerState, proposal::quoted, text::visible},
     operations::{
         Operations,
         attention::{Concern, ConcernKind},
@@ -25,7 +25,14 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         vec![session.operations.clone()]
     };
     let mut found = Operations::attention(&profiles, 0, true).await?.concerns;
+    let mut elsewhere = 0;
     if !all {
+        let everywhere = Operations::attention(&session.operations_of_all(), 0, true).await?;
+        let others = everywhere.concerns.iter();
+        let others = others.filter(|concern| {
+            concern.profile.is_some_and(|at| at != 0) && is_shown(concern, with_hidden)
+        });
+        elsewhere = others.count();
         // Of a profile that was not asked about it is not said that there is none.
         let mut bound = Vec::new();
         for operations in session.operations_of_all() {
@@ -38,13 +45,13 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     let waits = found.iter().any(Concern::is_counted);
     let all = found.len();
     // Unclear outcomes are listed even if they were hidden, because the exit code reports them.
-    found.retain(|concern| with_hidden || concern.hidden_until.is_none() || concern.is_counted());
+    found.retain(|concern| is_shown(concern, with_hidden));
     let hidden = all - found.len();
     let shown: Vec<_> = found
         .iter()
         .map(|concern| {
             let (what, object) = words(&concern.kind);
-            let next = next(concern, &profiles, session.names_profile);
+            let next = next(concern, &profiles);
             (concern, what, object, next)
         })
         .collect();
@@ -70,10 +77,15 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         });
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
-        output::say(if hidden > 0 {
-            "nothing else needs attention"
+        let what = if hidden > 0 {
+            "nothing else"
         } else {
-            "nothing needs attention"
+            "nothing"
+        };
+        let profile = visible(&session.operations.profile().name);
+        output::say(&match elsewhere {
+            0 => format!("{what} needs attention"),
+            _ => format!("{what} needs attention in profile {profile}"),
         });
     } else {
         let now = session.operations.now();
@@ -95,7 +107,16 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     if hidden > 0 && !session.json {
         output::say(&format!("{hidden} hidden: --hidden lists them"));
     }
+    if elsewhere > 0 && !session.json {
+        output::say(&format!(
+            "{elsewhere} in other profiles. To list them: groupdesk attention --all"
+        ));
+    }
     Ok(if waits { Exit::Unknown } else { Exit::Done })
+}
+
+fn is_shown(concern: &Concern, with_hidden: bool) -> bool {
+    with_hidden || concern.hidden_until.is_none() || concern.is_counted()
 }
 
 /// The kind of concern as the JSON output names it, and what it is about.
@@ -124,9 +145,8 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
     }
 }
 
-/// The command that continues with the concern. It names the profile of the place where that is necessary; with
-/// `names_first` also for the first profile, which was selected for this command only.
-fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String {
+/// The command that continues with the concern, in the profile of its place.
+fn next(concern: &Concern, profiles: &[Operations]) -> String {
     let at = match concern.kind {
         ConcernKind::HandOff { begun_in, .. } => begun_in,
         _ => concern.profile,
@@ -143,21 +163,18 @@ fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String
             format!("batches retry {}", batch.id.0)
         }
         ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),
-        ConcernKind::ChangedElsewhere(id) => format!("history {id}"),
+        ConcernKind::ChangedElsewhere(id) => format!("history {}", id.as_argument()),
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             let filter = concern.kind.filter(limit).unwrap_or_default();
-            format!("rotate --filter '{filter}' --dry-run")
+            format!("rotate --filter {} --dry-run", quoted(&filter))
         }
         ConcernKind::Draft(..) => String::new(),
         ConcernKind::NoProfile(_) => "environment list".into(),
     };
-    let profile = profile.filter(|_| at != Some(0) || names_first);
-    let program = profile.map_or_else(
-        || "groupdesk".to_owned(),
-        |profile| format!("groupdesk -P {}", profile.name),
-    );
-    match &concern.kind {
-        ConcernKind::Draft(..) => format!("{program}: e on the group in the console"),
-        _ => format!("{program} {command}"),
-    }
+    let text = match &concern.kind {
+        ConcernKind::Draft(..) => format!("groupdesk: e on the group in the console"),
+        _ => format!("groupdesk {command}"),
+    };
+    let name = profile.map(|profile| profile.name.as_str());
+    proposals::complete_for(&text, name).into_owned()
 }

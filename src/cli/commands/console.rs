@@ -30,6 +30,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         ..session::overrides(global)
     };
     let settings = Settings::load(&overrides)?;
+    let selection = settings.selection(&overrides);
     let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
         // Keys can only be configured in the file.
         file: settings.file.clone().unwrap_or_default(),
@@ -68,6 +69,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     let start = TuiOptions {
         operations,
         current,
+        selection: Some(selection),
         operator: settings.operator,
         config_file: settings.file,
         ascii: global.ascii,
@@ -106,6 +108,7 @@ async fn play(
     let start = TuiOptions {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,
+        selection: None,
         operator: world.operator.clone(),
         config_file: None,
         ascii: global.ascii,

@@ -18,6 +18,7 @@ use crate::{
         change::{Change, DesiredFields},
         facts::Field,
         group::UserGroupId,
+        proposal::quoted,
     },
     operations::{UnknownIdPolicy, changes_json},
 };
@@ -147,8 +148,10 @@ async fn side(
     let read = Box::pin(read).await?;
     if Exit::from_done(&read) != Exit::Done {
         return Err(CliError::Guarded(format!(
-            "an alarm was raised while \"{id}\" was read in profile {}; `groupdesk get {id}` says which",
-            session.operations.profile().name
+            "an alarm was raised while \"{id}\" was read in profile {}; `groupdesk -P {} get {}` says which",
+            session.operations.profile().name,
+            quoted(&session.operations.profile().name),
+            id.as_argument()
         )));
     }
     Ok(DesiredFields::of(&read.group))

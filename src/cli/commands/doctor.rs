@@ -9,7 +9,7 @@ use crate::{
     cli::{
         args::{Doctor, Global},
         error::CliError,
-        output::{self, exchanges, human},
+        output::{self, exchanges, human, proposals},
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
@@ -73,7 +73,7 @@ fn object(report: &Report) -> Value {
             "area": finding.area.as_str(),
             "severity": finding.severity.as_str(),
             "found": finding.found,
-            "advice": finding.advice,
+            "advice": finding.advice.as_deref().map(proposals::complete),
         })
     };
     json!({
@@ -88,7 +88,7 @@ fn text(report: &Report) -> String {
         let mut found = finding.found.clone();
         if let Some(advice) = &finding.advice {
             found.push_str("\n-> ");
-            found.push_str(advice);
+            found.push_str(&proposals::complete(advice));
         }
         let (severity, area) = (finding.severity.as_str(), finding.area.as_str());
         [severity.to_owned(), area.to_owned(), found]

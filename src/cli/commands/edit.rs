@@ -48,7 +48,7 @@ pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, Cl
     let ended = interruptible(&in_flight, &mut signals, sending).await;
     let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
     if !is_used && text.trim() != given.trim() {
-        let next = format!("groupdesk update {id} --apply");
+        let next = format!("groupdesk update {} --apply", id.as_argument());
         say_kept(FILE, &text, Some(&next));
     }
     ended

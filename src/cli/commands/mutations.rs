@@ -95,7 +95,7 @@ pub(crate) fn answer(
     } else if rotation.is_some() && !token.reveal && !goes_out {
         output::say(&format!(
             "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
-            done.group.id
+            done.group.id.as_argument()
         ));
     }
     let handed = rotation.and_then(|rotation| rotation.handed);
@@ -107,7 +107,7 @@ pub(crate) fn answer(
     if has_none {
         output::alarm(&format!(
             "x no token was written: the response was older than the directory; run `groupdesk get {} --token-out FILE`",
-            done.group.id
+            done.group.id.as_argument()
         ));
     }
     // The operation succeeded, but its token did not reach its destination.
@@ -127,7 +127,7 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError
             "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
             done.ending.as_str(),
             file.place(),
-            done.group.id
+            done.group.id.as_argument()
         ))
     })
 }

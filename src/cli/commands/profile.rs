@@ -22,6 +22,7 @@ use crate::{
         session::overrides,
     },
     config::{Overrides, Settings, edit, keyring, profile::KeySource},
+    domain::proposal::quoted,
     operations::{Clock, Connector, NotAdded},
 };
 
@@ -93,8 +94,9 @@ impl Setup {
             let file = edit.file.display();
             if !confirm::has_person(self.no_input) {
                 return Err(CliError::Guarded(format!(
-                    "profile {name} would be removed from {file}; nothing was changed. To remove it: groupdesk profile remove {name} \
-                     --yes"
+                    "profile {name} would be removed from {file}; nothing was changed. To remove it: groupdesk profile remove {} \
+                     --yes",
+                    quoted(name)
                 )));
             }
             output::context(edit.lines.trim_end());

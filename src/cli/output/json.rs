@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        output::human::{Column, Columns, Listed},
+        output::{
+            human::{Column, Columns, Listed},
+            proposals,
+        },
         process::exit::Exit,
     },
     directory::Numbered,
@@ -134,7 +137,11 @@ impl<'a> Answered<'a> {
             }),
             handoff: rotation
                 .map(|rotation| json!(rotation.handed.map(|handed| hand_off(&handed.handoff)))),
-            warnings: done.warnings.iter().map(ToString::to_string).collect(),
+            warnings: done
+                .warnings
+                .iter()
+                .map(|warning| proposals::complete(&warning.to_string()).into_owned())
+                .collect(),
             token: token.map(Token::expose),
         }
     }
@@ -272,5 +279,6 @@ pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item =
 
 /// What is printed when a command fails.
 pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
+    let error = proposals::complete(error);
     json!({ "outcome": ending.map(Ending::as_str), "error": error, "exit": exit as u8 })
 }

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::{
     cli::{
         error::CliError,
-        output,
+        output::{self, proposals},
         process::{
             exit::Exit,
             signals,
@@ -201,7 +201,7 @@ fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
     for news in news {
         match news {
             Update::Line(text) | Update::Alarm(text) => {
-                for line in text.lines() {
+                for line in proposals::complete(&text).lines() {
                     bar.println(visible(line));
                 }
             }

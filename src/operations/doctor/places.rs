@@ -4,7 +4,7 @@ use super::{Area, Report, count_of};
 use crate::{
     config::Profile,
     directory::{KeyState, Place},
-    domain::text::visible,
+    domain::{proposal::quoted, text::visible},
 };
 
 const AREA: Area = Area::Directory;
@@ -38,7 +38,8 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
                     visible(&alarm.what)
                 ),
                 &format!(
-                    "Look into it, then: groupdesk environment acknowledge {name} --reason WHY"
+                    "Look into it, then: groupdesk environment acknowledge {} --reason WHY",
+                    quoted(&name)
                 ),
             );
         }
@@ -55,6 +56,7 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
         return;
     }
     let name = visible(&place.name);
+    let argument = quoted(&name);
     report.warning(
         AREA,
         format!(
@@ -63,8 +65,8 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
             place.open
         ),
         &format!(
-            "`groupdesk profile bind NAME --same-environment {name}` binds one; if it is the same as another \
-             environment: groupdesk environment merge {name} ENVIRONMENT"
+            "`groupdesk profile bind NAME --same-environment {argument}` binds one; if it is the same as another \
+             environment: groupdesk environment merge {argument} ENVIRONMENT"
         ),
     );
 }
@@ -73,6 +75,11 @@ fn keys(place: &Place, report: &mut Report) {
     let name = visible(&place.name);
     let profile = place.profiles.first().map_or("NAME", String::as_str);
     let profile = visible(profile);
+    let profile = if profile == "NAME" {
+        profile
+    } else {
+        quoted(&profile)
+    };
     for key in &place.keys {
         let fingerprint = key.fingerprint;
         match key.state {
@@ -88,8 +95,8 @@ fn keys(place: &Place, report: &mut Report) {
                     count_of(key.recorded, "line of the history", "lines of the history")
                 ),
                 &format!(
-                    "What was read then may be of another environment. Read it again with a key of the environment: groupdesk get \
-                     --refresh-all --profile {profile}"
+                    "What was read then may be of another environment. Read it again with a key of the environment: groupdesk -P \
+                     {profile} get --refresh-all"
                 ),
             ),
             KeyState::Trusted | KeyState::Withdrawn => {}

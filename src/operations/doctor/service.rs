@@ -18,7 +18,7 @@ use crate::{
     },
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
     directory::{BindingPreview, Caller, DirectoryError, Role, preview_binding_in},
-    domain::{group::UserGroupId, text::visible, token::Fingerprinter},
+    domain::{group::UserGroupId, proposal::quoted, text::visible, token::Fingerprinter},
     intake::{self, proxy::Proxy},
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
@@ -94,7 +94,7 @@ async fn client(
         Err(error) => {
             let stored = format!(
                 "To store it, run `groupdesk profile key {}`; a reboot removes it.",
-                visible(&profile.name)
+                quoted(&visible(&profile.name))
             );
             let advice = match source {
                 KeySource::Command(_) => "Run the command yourself to see its output.",

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, text::visible, update::UnsafeUpdate};
+use crate::domain::{group::UserGroupId, proposal::quoted, text::visible, update::UnsafeUpdate};
 
 /// Why an update is not sent although nobody changed what it touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl fmt::Display for UnknownFields {
                 f,
                 "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits it; nothing was sent. To \
                  send last known values again: groupdesk profile facts {} --absent-fields unknown",
-                visible(&self.profile)
+                quoted(&visible(&self.profile))
             ),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,

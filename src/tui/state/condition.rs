@@ -22,7 +22,7 @@ impl Context {
     pub fn refused_by_the_directory(&self) -> Option<String> {
         let lost = self.outage.as_ref()?;
         let since = self.second(lost.since);
-        Some(match lost.why {
+        let text = match lost.why {
             OutageReason::Away => {
                 format!("The directory has been unreachable since {since}; nothing was sent")
             }
@@ -46,7 +46,8 @@ impl Context {
             OutageReason::Moved => {
                 "The directory was moved; nothing was sent. `groupdesk directory status` says where to".to_owned()
             }
-        })
+        };
+        Some(self.proposing(text, self.current))
     }
 
     /// Whether a job is refused because of that.

@@ -26,6 +26,7 @@ use crate::{
     domain::{
         batch::{BatchKind, EditPlan, Plan},
         group::UserGroupId,
+        proposal::Selection,
         rotation::State,
         token::Token,
     },
@@ -89,6 +90,8 @@ pub struct Context {
     pub loads_drafts_of_others: bool,
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
+    /// What proposed commands need to act on the same profile and directory.
+    pub selection: Option<Selection>,
     pub operator: String,
     pub theme: Theme,
     pub now: Timestamp,
@@ -167,6 +170,7 @@ impl Context {
         Self {
             profiles,
             current,
+            selection: None,
             operator,
             theme,
             now,
@@ -368,8 +372,21 @@ impl Context {
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
         let subject = self.subject.clone();
+        let text = self.proposing(text.into(), self.current);
         self.messages
-            .say_about(self.now, severity, text.into(), self.about, subject);
+            .say_about(self.now, severity, text, self.about, subject);
+    }
+
+    /// The text with complete commands, which act on this profile.
+    pub fn proposing(&self, text: String, profile: ProfileIndex) -> String {
+        let name = self
+            .profiles
+            .get(profile.0)
+            .map(|profile| profile.name.as_str());
+        match &self.selection {
+            Some(selection) => selection.complete(&text, name).into_owned(),
+            None => text,
+        }
     }
 
     /// Reports why a job failed. If the directory is unavailable, that holds until its state changes.

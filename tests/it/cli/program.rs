@@ -136,6 +136,15 @@ impl Home {
         Ran::of(output)
     }
 
+    /// Runs a line as a shell does, with `groupdesk` as the program.
+    pub(super) async fn run_line(&self, line: &str) -> Ran {
+        let script = format!("groupdesk() {{ \"$0\" \"$@\"; }}; {line}");
+        let arguments = ["-c", &script, env!("CARGO_BIN_EXE_groupdesk")];
+        let output = self.command_of("/bin/sh", &arguments).output();
+        let output = tokio::time::timeout(DEADLINE, output).await;
+        Ran::of(output.expect("it ends in time").expect("it starts"))
+    }
+
     /// Runs it with this standard input.
     pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         use tokio::io::AsyncWriteExt;

@@ -1,7 +1,7 @@
 //! Every command that a message proposes works in the state in which it is proposed: it is never refused with the
 //! message that proposed it.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, io, net::TcpListener, path::Path};
 
 use futures_util::future::join_all;
 
@@ -11,8 +11,32 @@ use crate::support::{
     proxy::{FaultyProxy, ProxyFault, Then},
 };
 
-const KNOWN: &str = "acme-eu";
-const LOST: &str = "globex-retail";
+/// In [`COMMANDS`], the groups of a scene.
+const KNOWN: &str = "KNOWN";
+const LOST: &str = "LOST";
+
+/// What a scene calls its profile and its two groups.
+#[derive(Debug, Clone, Copy)]
+struct Names {
+    profile: &'static str,
+    is_default: bool,
+    known: &'static str,
+    lost: &'static str,
+}
+
+const PLAIN: Names = Names {
+    profile: "live",
+    is_default: true,
+    known: "acme-eu",
+    lost: "globex-retail",
+};
+/// The profile is not the default one, and a shell needs quotes around every name.
+const QUOTED: Names = Names {
+    profile: "eu live",
+    is_default: false,
+    known: "acme eu",
+    lost: "globex's $HOME",
+};
 
 /// What happened before the messages are read.
 #[derive(Debug, Clone, Copy)]
@@ -52,14 +76,20 @@ const COMMANDS: [&[&str]; 15] = [
     &["list"],
 ];
 
+/// Commands that act on the same whatever the profile.
+const OF_NO_PROFILE: [&str; 5] = ["whose", "help", "directory", "config", "profile list"];
+
 struct Scene {
     home: Home,
+    names: Names,
+    /// The address of the default profile, if that is another one.
+    other: TcpListener,
     proxy: FaultyProxy,
     _serving: Background,
 }
 
 impl Scene {
-    async fn after(state: State) -> Self {
+    async fn after(state: State, names: Names) -> Self {
         let mut home = Home::new();
         let key = home.key(&args("--environment live --tag Customer")).await;
         let (serving, url) = home.serve().await;
@@ -67,17 +97,30 @@ impl Scene {
         let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
         home.connect(&proxy.base_url(), &key);
         home.set("USER", "ana");
-        assert_eq!(
-            home.run(&["create", KNOWN, "--name", "Acme", "--yes"])
-                .await
-                .code,
-            0
-        );
+        let other = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        other.set_nonblocking(true).expect("set");
+        if !names.is_default {
+            let config = std::fs::read_to_string(home.path("config.toml")).expect("read");
+            let profile = format!("[profiles.'{}']", names.profile);
+            let address = other.local_addr().expect("an address");
+            let config = format!(
+                "default_profile = \"other\"\n{}\n[profiles.other]\nbase_url = \"http://{address}\"\n\
+                 api_key = {{ env = \"LIVE_KEY\" }}\ntimeout = \"1s\"\n",
+                config.replace("[profiles.live]", &profile)
+            );
+            home.write("config.toml", &config);
+        }
         let scene = Self {
             home,
+            names,
+            other,
             proxy,
             _serving: serving,
         };
+        let created = scene
+            .first(&["create", KNOWN, "--name", "Acme", "--yes"])
+            .await;
+        assert_eq!(created.code, 0, "{}", created.err);
         let (command, code): (&[&str], _) = match state {
             State::Create { .. } => (&["create", LOST, "--name", "Globex", "--yes"], 7),
             State::FirstRead => (&["get", LOST, "--exists"], 5),
@@ -86,11 +129,11 @@ impl Scene {
             State::NoAnswer | State::Calm => (&["list"], 0),
         };
         if matches!(state, State::Update) {
-            let facts = args("profile facts live --absent-fields keep");
-            assert_eq!(scene.home.run(&facts).await.code, 0);
+            let facts = ["profile", "facts", "NAME", "--absent-fields", "keep"];
+            assert_eq!(scene.first(&facts).await.code, 0);
         }
         scene.faults(state);
-        let ran = scene.home.run(command).await;
+        let ran = scene.first(command).await;
         assert_eq!(ran.code, code, "{state:?}: {}", ran.err);
         scene
     }
@@ -117,38 +160,65 @@ impl Scene {
         }
     }
 
-    /// Runs it on a copy of the installation, as this person.
-    async fn run(&self, state: State, person: &str, command: &[String]) -> Ran {
+    /// The line that a person types for a command of this test.
+    fn typed(&self, command: &[&str]) -> String {
+        let mut line = String::from("groupdesk");
+        if !self.names.is_default {
+            line = format!("{line} -P {}", quoted(self.names.profile));
+        }
+        for &word in command {
+            let word = match word {
+                KNOWN => self.names.known,
+                LOST => self.names.lost,
+                "NAME" => self.names.profile,
+                word => word,
+            };
+            line = format!("{line} {}", quoted(word));
+        }
+        line
+    }
+
+    /// What happens before anything is read.
+    async fn first(&self, command: &[&str]) -> Ran {
+        self.home.run_line(&self.typed(command)).await
+    }
+
+    /// Runs a line on a copy of the installation, as this person.
+    async fn run(&self, state: State, person: &str, line: &str) -> Ran {
         let mut copy = self.home.copied();
         copy.set("USER", person);
         if matches!(state, State::NoAnswer) {
             self.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
         }
-        let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-        let ran = copy.run(&arguments).await;
+        let ran = copy.run_line(line).await;
         self.proxy.calm("GET");
         ran
     }
 
     /// Follows what the messages of this command propose, and what those messages propose. Returns how many commands
     /// were tried.
-    async fn walk(&self, state: State, person: &str, command: Vec<String>, group: &str) -> usize {
+    async fn walk(&self, state: State, person: &str, line: String, group: &str) -> usize {
         let mut tried = BTreeSet::new();
         let mut walked = 0;
         // The refusals that led to a command, and whether it is the first one.
-        let mut paths = vec![(Vec::new(), command, state)];
-        while let Some((mut refusals, command, now)) = paths.pop() {
+        let mut paths = vec![(Vec::new(), line, state)];
+        while let Some((mut refusals, line, now)) = paths.pop() {
             // After a success, once is enough.
-            if !tried.insert(command.clone()) && refusals.is_empty() {
+            if !tried.insert(line.clone()) && refusals.is_empty() {
                 continue;
             }
-            let ran = self.run(now, person, &command).await;
+            let ran = self.run(now, person, &line).await;
             walked += 1;
             let what = format!(
-                "{state:?}, {person}: {command:?} ended with {}:\n{}\nafter {refusals:#?}",
+                "{state:?}, {person}: {line} ended with {}:\n{}\nafter {refusals:#?}",
                 ran.code, ran.err
             );
             assert_ne!(ran.code, 2, "no such command: {what}");
+            let asked = self.other.accept().map(|_| ());
+            let is_idle = asked
+                .as_ref()
+                .is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
+            assert!(is_idle, "the default profile was asked: {what}");
             if let Some(refusal) = refusal(&ran) {
                 assert!(
                     !refusals.contains(&refusal),
@@ -160,28 +230,70 @@ impl Scene {
             }
             let text = format!("{}\n{}", ran.out, ran.err);
             for proposal in proposed(&text) {
-                let typed = filled(&proposal, group, self.home.folder.path());
+                let line = proposal.join(" ");
+                assert!(
+                    self.names.is_default
+                        || OF_NO_PROFILE.iter().any(|free| line.starts_with(free))
+                        || line.contains(self.names.profile),
+                    "groupdesk {line} acts on another profile: {what}"
+                );
+                let typed = self.filled(&proposal, group, self.home.folder.path());
                 paths.push((refusals.clone(), typed, State::Calm));
             }
         }
         walked
     }
+
+    /// What a person types for a proposal in a message about this group.
+    fn filled(&self, proposal: &[String], group: &str, folder: &Path) -> String {
+        let mut all: Vec<String> = proposal
+            .iter()
+            .map(|word| match word.as_str() {
+                "WHY" | "REASON" => "tried".into(),
+                "ID" => quoted(self.names.known),
+                "NAME" => quoted(self.names.profile),
+                "keep|clear|unknown" => "unknown".into(),
+                "FILE" => folder.join("proposed").display().to_string(),
+                word => word.into(),
+            })
+            .collect();
+        if let Some(only) = all.last().cloned()
+            && ["get", "show", "update", "rotate"].contains(&only.as_str())
+        {
+            let name = (only == "update").then_some(["--name".to_owned(), "Other".to_owned()]);
+            all.push(quoted(group));
+            all.extend(name.into_iter().flatten());
+        }
+        let asks = ["create", "update", "rotate", "abandon"];
+        if all.iter().any(|word| asks.contains(&word.as_str())) && !all.contains(&"--yes".into()) {
+            all.push("--yes".into());
+        }
+        format!("groupdesk {}", all.join(" "))
+    }
 }
 
-/// The commands in a text, as arguments. `ID` and the like stand for what a person chooses.
+/// A word in single quotes if a shell needs them.
+fn quoted(word: &str) -> String {
+    if word.contains([' ', '\'', '$']) {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    } else {
+        word.into()
+    }
+}
+
+/// The commands in a text, as words with their quotes. `ID` and the like stand for what a person chooses.
 fn proposed(text: &str) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for (at, _) in text.match_indices("groupdesk ") {
         let rest = &text[at + "groupdesk ".len()..];
-        let quoted = text[..at].ends_with('`');
-        let end = if quoted {
+        let end = if text[..at].ends_with('`') {
             rest.find('`')
         } else {
             let ends = ["\n", ";", ",", ". "].into_iter();
             ends.filter_map(|end| rest.find(end)).min()
         };
         let line = rest[..end.unwrap_or(rest.len())].trim_end_matches('.');
-        let is_command = line.starts_with(|c: char| c.is_ascii_lowercase());
+        let is_command = line.starts_with(|c: char| c.is_ascii_lowercase() || c == '-');
         if let Some(words) = shell_words(line).filter(|_| is_command) {
             found.insert(words);
         }
@@ -189,48 +301,24 @@ fn proposed(text: &str) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Splits at spaces outside single quotes; `None` if a quote is left open, as in prose.
+/// Splits at spaces outside single quotes, and keeps the quotes; `None` if a quote is left open, as in prose.
 fn shell_words(line: &str) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.last_mut()?.push_str(part);
-            continue;
+    let mut is_quoted = false;
+    let mut before = ' ';
+    for c in line.chars() {
+        if c == '\'' && (is_quoted || before != '\\') {
+            is_quoted = !is_quoted;
         }
-        let mut pieces = part.split(' ');
-        words.last_mut()?.push_str(pieces.next()?);
-        words.extend(pieces.map(str::to_owned));
+        before = c;
+        match words.last_mut() {
+            _ if c == ' ' && !is_quoted => words.push(String::new()),
+            Some(word) => word.push(c),
+            None => {}
+        }
     }
-    let is_closed = line.matches('\'').count().is_multiple_of(2);
     words.retain(|word| !word.is_empty());
-    is_closed.then_some(words)
-}
-
-/// What a person types for a proposal in a message about this group.
-fn filled(command: &[String], group: &str, folder: &Path) -> Vec<String> {
-    let mut all: Vec<String> = command
-        .iter()
-        .map(|word| match word.as_str() {
-            "WHY" | "REASON" => "tried".into(),
-            "ID" => KNOWN.into(),
-            "NAME" => "live".into(),
-            "keep|clear|unknown" => "unknown".into(),
-            "FILE" => folder.join("proposed").display().to_string(),
-            word => word.into(),
-        })
-        .collect();
-    if let [only] = &all[..]
-        && ["get", "show", "update", "rotate"].contains(&only.as_str())
-    {
-        let name = (only == "update").then_some(["--name".to_owned(), "Other".to_owned()]);
-        all.push(group.to_owned());
-        all.extend(name.into_iter().flatten());
-    }
-    let asks = ["create", "update", "rotate", "abandon"];
-    if all.iter().any(|word| asks.contains(&word.as_str())) && !all.contains(&"--yes".into()) {
-        all.push("--yes".into());
-    }
-    all
+    (!is_quoted).then_some(words)
 }
 
 /// The sentence of a refusal: its first line, without what differs from one run to the next.
@@ -251,20 +339,35 @@ async fn what_a_message_proposes_is_never_refused_with_that_message() {
         State::NoAnswer,
         State::Calm,
     ];
-    let walks = states.map(|state| async move {
-        let scene = Scene::after(state).await;
+    let walked = walked(&states, &["ana", "ben"], PLAIN).await;
+    let own = states.len() * 2 * COMMANDS.len();
+    assert!(walked > own + 60, "only {walked} commands were tried");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_proposed_command_acts_on_the_profile_and_the_group_of_its_message() {
+    let states = [
+        State::Create { arrived: false },
+        State::Rotation { arrived: true },
+        State::Calm,
+    ];
+    let walked = walked(&states, &["ana"], QUOTED).await;
+    let own = states.len() * COMMANDS.len();
+    assert!(walked > own + 15, "only {walked} commands were tried");
+}
+
+async fn walked(states: &[State], people: &[&str], names: Names) -> usize {
+    let walks = states.iter().map(|&state| async move {
+        let scene = Scene::after(state, names).await;
         let mut walked = 0;
-        for person in ["ana", "ben"] {
+        for person in people {
             for command in COMMANDS {
-                let group = command.get(1).filter(|word| **word == LOST);
-                let group = group.copied().unwrap_or(KNOWN);
-                let command: Vec<String> = command.iter().map(|&word| word.into()).collect();
-                walked += scene.walk(state, person, command, group).await;
+                let is_lost = command.get(1) == Some(&LOST);
+                let group = if is_lost { names.lost } else { names.known };
+                walked += scene.walk(state, person, scene.typed(command), group).await;
             }
         }
         walked
     });
-    let walked: usize = join_all(walks).await.into_iter().sum();
-    let own = states.len() * 2 * COMMANDS.len();
-    assert!(walked > own + 60, "only {walked} commands were tried");
+    join_all(walks).await.into_iter().sum()
 }

@@ -165,6 +165,7 @@ impl Console {
         let start = TuiOptions {
             operations,
             current,
+            selection: None,
             operator: "ana@bastion2".into(),
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,

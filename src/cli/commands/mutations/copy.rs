@@ -7,7 +7,11 @@ use super::{
 };
 use crate::{
     cli::{
-        args::Copy, error::CliError, input::fields::Edits, output, process::exit::Exit,
+        args::Copy,
+        error::CliError,
+        input::fields::Edits,
+        output::{self, proposals},
+        process::exit::Exit,
         session::Session,
     },
     domain::{change::DesiredFields, facts::Field},
@@ -46,6 +50,7 @@ pub(crate) async fn copy(session: &Session, arguments: Copy) -> Result<Exit, Cli
             output::context(&format!("! {name} of \"{id}\" unknown here; not copied"));
         }
     }
+    proposals::select_profile(&to);
     output::context(&format!("from {} \"{id}\"", here.profile().name));
     if target.operations.show(&other).await?.is_none() {
         may_create(&target, &mutation)?;

@@ -17,6 +17,7 @@ use crate::{
     },
     config::{Settings, profile::Profile},
     directory::Directory,
+    domain::proposal::quoted,
     operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
 
@@ -159,7 +160,8 @@ pub(super) fn say(name: &str, bound: &Bound) {
     if bound.on_trial {
         output::say(&format!(
             "bound {name} to environment {place}; its API key is not verified yet. To verify it, read a known group: groupdesk profile \
-             bind {name} --same-environment --proof ID"
+             bind {} --same-environment --proof ID",
+            quoted(name)
         ));
     } else {
         output::say(&format!("{name} is bound to environment {place}"));

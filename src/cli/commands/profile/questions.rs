@@ -4,7 +4,10 @@
 use super::input;
 use crate::{
     cli::{error::CliError, output},
-    domain::facts::{Basis, Field, GetBehaviour, OmittedField},
+    domain::{
+        facts::{Basis, Field, GetBehaviour, OmittedField},
+        proposal::quoted,
+    },
     operations::{Fact, Failure, Operations},
 };
 
@@ -54,7 +57,8 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         Err(failure @ Failure::Place(_)) => {
             let name = &added.profile().name;
             output::alarm(&format!(
-                "! {failure}. To set it later: groupdesk profile facts {name}"
+                "! {failure}. To set it later: groupdesk profile facts {}",
+                quoted(name)
             ));
             Ok(())
         }
@@ -76,5 +80,5 @@ async fn yes_or_no(question: &str) -> Result<Option<bool>, CliError> {
 }
 
 fn not_understood() {
-    output::say("not a valid answer; left unknown. To set it later: groupdesk profile facts");
+    output::say("not a valid answer; left unknown. To set it later: groupdesk profile facts NAME");
 }

@@ -3,7 +3,9 @@
 use crate::{
     config::scrub::shown,
     directory::{Alarm, Question, QuestionReason, Refusal},
-    domain::{group::UserGroupId, rotation::LONGEST_SETTLE_WINDOW, text::visible},
+    domain::{
+        group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible,
+    },
 };
 
 /// Why nothing may be sent for this profile before an operator has decided something.
@@ -22,7 +24,8 @@ pub enum PlaceProblem {
     },
     #[error(
         "profiles {profile} and {other} are both bound to environment {place}, but have different `environment` settings; nothing was \
-         sent. Correct one of them, or undo a binding: groupdesk profile bind {other} --undo"
+         sent. Correct one of them, or undo a binding: groupdesk profile bind {} --undo",
+        quoted(other)
     )]
     TagConflict {
         profile: String,
@@ -32,14 +35,16 @@ pub enum PlaceProblem {
     /// The key is new at its place.
     #[error(
         "the API key of profile {profile} is new for environment {place} and not verified yet; nothing was sent. To verify it with a \
-         known group: groupdesk profile bind {profile} --same-environment --proof ID"
+         known group: groupdesk profile bind {} --same-environment --proof ID",
+        quoted(profile)
     )]
     OnTrial { profile: String, place: String },
     /// The trial failed: what was read does not belong to this place.
     #[error(
         "ALARM: \"{id}\" {}: the API key of profile {profile} does not belong to environment {place}. The binding was undone, and \
-         nothing was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
-        if *created { "was CREATED by reading it" } else { "has a token that was never seen there" }
+         nothing was recorded. If this is another environment: groupdesk profile bind {} --new-environment",
+        if *created { "was CREATED by reading it" } else { "has a token that was never seen there" },
+        quoted(profile)
     )]
     NotProven {
         profile: String,
@@ -57,8 +62,9 @@ pub enum PlaceProblem {
     /// An answer contradicted the place, and nobody has acknowledged it yet.
     #[error(
         "ALARM in environment {place} {}; requests for its groups are blocked. Investigate, then acknowledge it: groupdesk environment \
-         acknowledge {place} --reason WHY",
-        oldest_alarm(alarms)
+         acknowledge {} --reason WHY",
+        oldest_alarm(alarms),
+        quoted(place)
     )]
     Alarmed { place: String, alarms: Vec<Alarm> },
     #[error("{}; nothing was changed", refused(refusal))]
@@ -126,9 +132,9 @@ fn oldest_alarm(alarms: &[Alarm]) -> String {
 
 fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> String {
     let name = if from_variables {
-        "--variables"
+        "--variables".into()
     } else {
-        profile
+        quoted(profile)
     };
     let known: Vec<_> = question
         .places
@@ -166,7 +172,11 @@ fn refused(refusal: &Refusal) -> String {
         }
         Refusal::WhichPlace { places } => format!(
             "several environments are possible, choose one: --same-environment {}",
-            places.join(" | ")
+            places
+                .iter()
+                .map(|place| quoted(place))
+                .collect::<Vec<_>>()
+                .join(" | ")
         ),
         Refusal::NotBound => "it is not bound to any environment".into(),
         Refusal::UnderWay { place, by } => format!(

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::PlaceProblem;
 use crate::{
     directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason},
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::{group::UserGroupId, known::KnownGroup, proposal::quoted},
     operations::{Failure, Operations},
 };
 
@@ -100,10 +100,11 @@ impl Operations {
         }
         let others = self.directory().bound_elsewhere(name, &url).await?;
         Ok(others.first().map(|(url, place)| {
+            let (argument, known) = (quoted(name), quoted(place));
             format!(
                 "profile {name} is not bound with this address; with {url} it is environment {place}. If it is the same \
-                 environment: groupdesk profile bind {name} --same-environment {place}; if not: groupdesk profile bind \
-                 {name} --new-environment"
+                 environment: groupdesk profile bind {argument} --same-environment {known}; if not: groupdesk profile bind \
+                 {argument} --new-environment"
             )
         }))
     }

@@ -361,9 +361,10 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "searching".into()
     } else if list.filter.is_empty() {
         let key = key(Action::OpenOrCreate);
-        format!(
+        let text = format!(
             "no groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
-        )
+        );
+        context.proposing(text, context.current)
     } else {
         let key = key(Action::Back);
         format!("{}: {key} clears it", list.filter.nothing_matches())

@@ -2,7 +2,7 @@
 
 use super::{App, Job, ProfileIndex, Severity};
 use crate::{
-    domain::{handoff::HandOffState, history::Ending},
+    domain::{handoff::HandOffState, history::Ending, proposal::quoted},
     operations::{Done, HandedOff, RotationRow, Warning},
     tui::keymap::{Action, Focus},
 };
@@ -82,8 +82,11 @@ impl App {
     fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
         for row in rows.iter().take(NAMED) {
             let text = format!(
-                "Due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",
-                row.profile, row.user_group_id, row.id.0
+                "Due in {}: the new token of {} is not handed off yet; to do it here: groupdesk -P {} rotations handoff {}",
+                row.profile,
+                row.user_group_id,
+                quoted(&row.profile),
+                row.id.0
             );
             self.context.say(Severity::Warning, text);
         }

@@ -40,6 +40,10 @@ impl App {
         if self.paste_checked(ticket, &outcome) || self.typed_checked(ticket, &outcome) {
             return;
         }
+        if let Outcome::Failed(error) | Outcome::NotHandedOff(error) = &mut outcome {
+            let text = std::mem::take(&mut error.text);
+            error.text = self.context.proposing(text, running.profile);
+        }
         let is_here = running.profile == self.context.current;
         self.note_environment(running.profile, &outcome);
         if self.draft_done(ticket, running.profile, &outcome) {

@@ -100,6 +100,7 @@ async fn player() {
     let start = TuiOptions {
         operations: vec![operations],
         current: 0,
+        selection: None,
         operator: "ana".into(),
         config_file: None,
         ascii: false,

@@ -1,0 +1,225 @@
+//! Commands that messages propose: each word quoted for a shell, with the options that let it act on what this process
+//! acts on.
+
+use std::{borrow::Cow, fmt::Write};
+
+const PROGRAM: &str = "groupdesk ";
+
+/// Commands that use a profile. `profile` does so only if its argument names none.
+const OF_A_PROFILE: [&str; 23] = [
+    "apply",
+    "attention",
+    "batches",
+    "copy",
+    "create",
+    "diff",
+    "doctor",
+    "edit",
+    "environment",
+    "export",
+    "favourite",
+    "get",
+    "history",
+    "import",
+    "label",
+    "list",
+    "note",
+    "profile",
+    "rotate",
+    "rotations",
+    "show",
+    "update",
+    "view",
+];
+/// Commands that use the configuration or the directory, but no profile.
+const OF_ALL: [&str; 4] = ["audit", "config", "directory", "whose"];
+
+/// A word as a shell takes it, quoted if necessary.
+pub fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''")).into()
+    }
+}
+
+/// What was selected by options of this process, and what a command without options would use.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Pairs of an option and its value.
+    options: Vec<(&'static str, String)>,
+    usual_profile: Option<String>,
+}
+
+impl Selection {
+    /// `config` and `directory` are the values of these options, without secrets; `usual_profile` is the profile of a
+    /// command that names none.
+    pub fn new(
+        config: Option<String>,
+        directory: Option<String>,
+        usual_profile: Option<String>,
+    ) -> Self {
+        let config = config.map(|value| ("--config", value));
+        let directory = directory.map(|value| ("--directory", value));
+        Self {
+            options: config.into_iter().chain(directory).collect(),
+            usual_profile,
+        }
+    }
+
+    /// Adds to each proposed command of a text the options that it needs to act on this profile, and on the same
+    /// configuration and directory.
+    pub fn complete<'t>(&self, text: &'t str, profile: Option<&str>) -> Cow<'t, str> {
+        let profile = profile.filter(|name| self.usual_profile.as_deref() != Some(name));
+        if profile.is_none() && self.options.is_empty() {
+            return text.into();
+        }
+        let mut completed = String::new();
+        let mut done = 0;
+        for (at, _) in text.match_indices(PROGRAM) {
+            let is_start =
+                !text[..at].ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
+            let after = at + PROGRAM.len();
+            if !is_start {
+                continue;
+            }
+            let command = Proposed::of(&text[after..]);
+            completed.push_str(&text[done..after]);
+            done = after;
+            for (option, value) in &self.options {
+                if command.is_of_all && !command.has(option) {
+                    let _ = write!(completed, "{option} {} ", quoted(value));
+                }
+            }
+            if let Some(name) = profile
+                && command.is_of_profile
+                && !command.has("-P")
+            {
+                let _ = write!(completed, "-P {} ", quoted(name));
+            }
+        }
+        completed.push_str(&text[done..]);
+        completed.into()
+    }
+}
+
+/// What follows the name of the program.
+struct Proposed<'t> {
+    options: Vec<&'t str>,
+    is_of_all: bool,
+    is_of_profile: bool,
+}
+
+impl<'t> Proposed<'t> {
+    fn of(text: &'t str) -> Self {
+        let mut options = Vec::new();
+        let mut rest = text;
+        // Options before the command have values.
+        while rest.starts_with('-') {
+            let (option, value) = rest.split_once(' ').unwrap_or((rest, ""));
+            options.push(option);
+            rest = after_word(value).trim_start_matches(' ');
+        }
+        let end = |text: &str| {
+            text.find(|c: char| !c.is_ascii_lowercase())
+                .unwrap_or(text.len())
+        };
+        let (word, after) = rest.split_at(end(rest));
+        let is_of_profile =
+            OF_A_PROFILE.contains(&word) && !(word == "profile" && names_one(after));
+        Self {
+            options,
+            is_of_all: OF_A_PROFILE.contains(&word) || OF_ALL.contains(&word),
+            is_of_profile,
+        }
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.contains(&option)
+    }
+}
+
+/// Whether the name of a profile follows, as in ` bind live --undo`.
+fn names_one(after: &str) -> bool {
+    let name = after.trim_start_matches(' ').split_once(' ');
+    let name = name.map_or("", |(_, name)| name.trim_start_matches(' '));
+    name.starts_with(|c: char| c.is_alphanumeric() || c == '\'') || name.starts_with("--variables")
+}
+
+/// What follows the first word, which may be quoted.
+fn after_word(text: &str) -> &str {
+    let mut is_quoted = false;
+    let end = text.find(|c: char| {
+        is_quoted ^= c == '\'';
+        c == ' ' && !is_quoted
+    });
+    &text[end.unwrap_or(text.len())..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection() -> Selection {
+        Selection::new(None, Some("my desk.db".into()), Some("live".into()))
+    }
+
+    #[test]
+    fn a_word_is_quoted_where_a_shell_would_read_it_otherwise() {
+        assert_eq!(quoted("acme-eu:1"), "acme-eu:1");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's $x"), r"'it'\''s $x'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn a_command_gets_the_options_that_it_needs_once() {
+        let cases = [
+            (
+                "run `groupdesk get a`",
+                "run `groupdesk --directory 'my desk.db' -P 'eu test' get a`",
+            ),
+            (
+                "more: groupdesk profile facts",
+                "more: groupdesk --directory 'my desk.db' -P 'eu test' profile facts",
+            ),
+            (
+                "groupdesk profile bind 'a b' --undo",
+                "groupdesk --directory 'my desk.db' profile bind 'a b' --undo",
+            ),
+            (
+                "groupdesk directory status",
+                "groupdesk --directory 'my desk.db' directory status",
+            ),
+            (
+                "groupdesk -P 'a b' get x",
+                "groupdesk --directory 'my desk.db' -P 'a b' get x",
+            ),
+            (
+                "groupdesk --directory 'b c' get x",
+                "groupdesk -P 'eu test' --directory 'b c' get x",
+            ),
+            ("groupdesk help get", "groupdesk help get"),
+            (
+                "as far as groupdesk knows; groupdesk gets it",
+                "as far as groupdesk knows; groupdesk gets it",
+            ),
+        ];
+        for (text, complete) in cases {
+            let once = selection().complete(text, Some("eu test")).into_owned();
+            assert_eq!(once, complete);
+            assert_eq!(selection().complete(&once, Some("eu test")), complete);
+        }
+    }
+
+    #[test]
+    fn nothing_is_added_for_what_is_used_anyway() {
+        let usual = Selection::new(None, None, Some("live".into()));
+        assert_eq!(
+            usual.complete("groupdesk list", Some("live")),
+            "groupdesk list"
+        );
+        assert_eq!(usual.complete("groupdesk list", None), "groupdesk list");
+    }
+}
