@@ -6,26 +6,32 @@
 //! Effect::Start(ticket, profile, job) -> runtime::jobs: operations -> Msg::Done(ticket, outcome) -> the pane that waits, or a notice
 //! queue empty -> one draw
 //! ```
+//!
+//! Each module uses only those before it: `terminal`, `theme`, `kit`, `keymap`, `state`, `page`, `panes`, `app`, `frame`,
+//! `runtime` (`tests/it/house.rs` checks it).
 
-pub mod forms;
+pub mod app;
 pub mod frame;
 pub mod keymap;
 pub mod kit;
+pub mod page;
 pub mod panes;
 pub mod runtime;
 pub mod state;
 pub mod terminal;
 pub mod theme;
-pub mod widgets;
+
+pub use state::message::ExitReason;
 
 use std::{io, path::PathBuf};
 
+use app::App;
 use crossterm::event::Event;
 use futures_util::{StreamExt, future::ready};
 use jiff::Timestamp;
 use keymap::Keymap;
 use runtime::{jobs::Backends, runner::Runner};
-use state::{app::App, context::Context, message::ProfileIndex, notices::Severity};
+use state::{context::Context, message::ProfileIndex, notices::Severity};
 use terminal::{InputEvent, Signals, Watch};
 use theme::{Palette, Theme};
 
@@ -63,16 +69,6 @@ pub struct TuiOptions {
     pub greeting: Vec<String>,
     /// The directory is deleted when the console ends, and unsent drafts with it.
     pub is_ephemeral: bool,
-}
-
-/// Why the console ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitReason {
-    Asked,
-    /// The person asked for the demo instead.
-    Demo,
-    /// SIGTERM or SIGHUP, or a Ctrl-C that had to end the console at once.
-    Signal,
 }
 
 /// How the console ended.

@@ -4,11 +4,11 @@ use groupdesk::{
     domain::group::Mapping,
     formats::strict_json,
     tui::{
-        theme::Theme,
-        widgets::{
+        kit::{
             RowKeys,
             mapping_table::{MappingError, MappingTable, PasteError, PastedRows, read_mapping},
         },
+        theme::Theme,
     },
 };
 use ratatui::{buffer::Buffer, layout::Rect};

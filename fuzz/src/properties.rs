@@ -3,11 +3,11 @@
 use groupdesk::{
     formats::strict_json,
     tui::{
-        theme::Theme,
-        widgets::{
+        kit::{
             Reaction, RowKeys, json_editor,
             properties::{PropertiesField, PropertiesFocus},
         },
+        theme::Theme,
     },
 };
 use ratatui::{

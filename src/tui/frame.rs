@@ -8,10 +8,10 @@ mod pages;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{
-    panes::Pane,
-    state::app::App,
-    widgets::{
+use super::panes::Pane;
+use crate::tui::{
+    app::App,
+    kit::{
         boxes::{body, pages_line},
         paint::{self, columns},
     },

@@ -2,10 +2,8 @@
 //! true. Lower case is safe, upper case is stronger, and no key changes anything at the service without a review.
 
 mod actions;
-mod burst;
-pub mod footer;
+mod cursor;
 mod key;
-pub mod mouse;
 mod names;
 mod places;
 mod rebind;
@@ -14,7 +12,6 @@ pub mod synonyms;
 mod tables;
 
 pub use actions::Action;
-pub use burst::is_burst;
 pub use key::Key;
 pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};

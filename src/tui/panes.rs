@@ -30,13 +30,12 @@ pub mod token_lookup;
 pub mod views;
 pub mod welcome;
 
-pub use super::kit::view::{Click, View};
 use super::{
-    forms::group::GroupForm,
     keymap::Action,
-    kit::list_page::ListPage,
     state::{context::Context, navigation::PaneRequest},
 };
+pub use crate::tui::page::view::{Click, View};
+use crate::tui::{page::list_page::ListPage, state::forms::group::GroupForm};
 
 /// Generates `Pane` from the names and types of the panes; a new pane is one line.
 macro_rules! panes {

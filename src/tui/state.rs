@@ -2,14 +2,15 @@
 
 pub mod activity;
 pub mod annotations;
-pub mod app;
 pub mod batch;
 pub mod command;
 mod condition;
+pub mod confirm;
 pub mod confirmation;
 pub mod context;
 pub mod drafts;
 pub mod exchanges;
+pub mod forms;
 mod group_extras;
 pub mod groups;
 pub mod in_flight;
@@ -18,3 +19,4 @@ pub mod message;
 pub mod navigation;
 pub mod notices;
 pub mod outage;
+pub mod time_format;

@@ -10,7 +10,7 @@ pub mod signals;
 mod synchronised;
 mod tty_writer;
 
-pub use input::{Input, InputEvent, MAX_PASTE_BYTES};
+pub use input::{Input, InputEvent, MAX_PASTE_BYTES, is_burst};
 pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
 pub use plain_screen::PlainScreen;
 pub use signals::{Signal, Signals};

@@ -5,6 +5,7 @@ mod circles;
 pub(crate) mod citations;
 mod dependencies;
 mod fingerprints;
+mod floors;
 mod readers;
 mod rules;
 mod source;

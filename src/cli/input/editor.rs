@@ -18,7 +18,8 @@ use crate::{
     },
     domain::batch::StopCause,
     tui::{
-        runtime::external_editor::{EditRequest, Editor, keep},
+        runtime::external_editor::{Editor, keep},
+        state::message::EditRequest,
         terminal::Signal,
     },
 };

@@ -6,9 +6,10 @@ use crate::{
     domain::text::visible,
     operations::PlaceProblem,
     tui::{
-        state::{app::App, context::Context, outage::OutageReason},
+        app::App,
+        kit::paint::{self, columns, cut},
+        state::{context::Context, outage::OutageReason},
         theme::Theme,
-        widgets::paint::{self, columns, cut},
     },
 };
 

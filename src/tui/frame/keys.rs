@@ -2,12 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use crate::tui::{
-    keymap::{Focus, footer},
-    panes::View,
-    state::context::Context,
-    widgets::paint,
-};
+use crate::tui::{keymap::Focus, kit::paint, page::footer, panes::View, state::context::Context};
 
 pub(super) fn draw(
     buffer: &mut Buffer,

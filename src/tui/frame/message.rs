@@ -11,12 +11,12 @@ use crate::{
     domain::text::{visible, wrap},
     tui::{
         keymap::{Action, Focus},
-        state::context::Context,
-        theme::Theme,
-        widgets::{
+        kit::{
             boxes::{flight_style, severity_style, words_that_fit},
             paint::{self, columns},
         },
+        state::context::Context,
+        theme::Theme,
     },
 };
 

@@ -3,9 +3,9 @@
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use crate::tui::{
+    app::{App, pages::PAGES},
     keymap::Focus,
-    state::app::{App, pages::PAGES},
-    widgets::paint::{self, columns},
+    kit::paint::{self, columns},
 };
 
 /// Draws the pages that fit. The mark stands where the others have blanks, so that nothing moves when another is opened.

@@ -18,7 +18,7 @@ macro_rules! places {
     ($($(#[$doc:meta])* $place:ident $takes_text:ident {
         $($action:ident $([$($key:literal)+])? $($hint:literal $help:literal)?;)*
     } $(+ $more:ident)?)*) => {
-        /// The place that receives keys now; determined only by [`crate::tui::panes::View::focus`].
+        /// The place that receives keys now; determined only by [`crate::tui::page::view::View::focus`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Focus {
             $($(#[$doc])* $place),*

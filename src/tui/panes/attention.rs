@@ -16,17 +16,17 @@ use crate::{
     operations::attention::{Ages, Attention, Concern, ConcernKind},
     search::{RowFacts, RowTest, quoted},
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
+        kit::columns::Cell,
+        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
+        panes::token::handoff::describe,
         state::{
-            app::handoff,
             context::{Context, Navigation},
+            forms::group::GroupForm,
             message::{Job, Outcome, ProfileIndex},
             navigation::{BatchAim, PaneRequest},
             notices::Severity,
         },
-        widgets::columns::Cell,
     },
 };
 
@@ -335,7 +335,7 @@ impl Rows for Concerns {
                 context.say(Severity::Done, text);
             }
             Outcome::HandedOff(Some(handed)) => {
-                let (severity, text) = handoff::describe(handed);
+                let (severity, text) = describe(handed);
                 context.say(severity, text);
             }
             Outcome::Hidden(until) => return say_hidden(*until, context),

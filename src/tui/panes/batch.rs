@@ -22,15 +22,15 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::{Confirm, Places},
+        kit::{scroll::Cursor, text_field::TextField},
         state::{
             batch::BatchRun,
+            confirm::{Confirm, Places},
             context::Context,
             message::{Job, Outcome, Pending, Ticket},
             navigation::BatchAim,
             notices::Severity,
         },
-        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 

@@ -12,14 +12,14 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
+        kit::{columns::Cell, text_page::TextPage},
+        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
         state::{
             batch::BatchRun,
             context::Context,
             message::{Job, Outcome, ProfileIndex},
             navigation::{BatchAim, EditSource, PaneRequest},
         },
-        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 

@@ -17,14 +17,14 @@ use crate::{
     operations::Guarded,
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::{Confirm, Places},
+        kit::{scroll::Cursor, text_field::TextField},
         state::{
             batch::BatchRun,
+            confirm::{Confirm, Places},
             context::{Context, Navigation},
             message::{BulkEditRequest, Job, Outcome, Pending},
             navigation::{EditSource, PaneRequest},
         },
-        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 use fields::{ACTION, Fields};

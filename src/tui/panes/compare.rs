@@ -18,15 +18,15 @@ use crate::{
         text::visible,
     },
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
+        kit::scroll::Cursor,
         state::{
             context::{Context, Navigation},
+            forms::group::GroupForm,
             message::{Job, Outcome, ProfileIndex, Ticket},
             navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::scroll::Cursor,
     },
 };
 

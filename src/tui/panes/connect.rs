@@ -15,16 +15,15 @@ use crate::{
     config::new_profile::NewProfile,
     domain::token::Token,
     operations::ConnectionTest,
-    tui::widgets::text_field::TextField,
     tui::{
-        forms::connect::ConnectForm,
         keymap::{Action, Focus},
+        kit::{scroll::Cursor, text_field::TextField},
         state::{
             context::{Context, Navigation},
+            forms::connect::ConnectForm,
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
-        widgets::scroll::Cursor,
     },
 };
 
@@ -150,7 +149,7 @@ impl View for Connect {
     }
 
     fn takes_secrets(&self) -> bool {
-        self.form.row == crate::tui::forms::connect::ConnectRow::Key
+        self.form.row == crate::tui::state::forms::connect::ConnectRow::Key
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

@@ -20,17 +20,17 @@ use crate::{
     domain::{change::Change, text::visible},
     operations::Changes,
     tui::{
-        forms::group::{GroupForm, Section},
         keymap::{Action, Focus},
+        kit::{
+            properties::PropertiesFocus,
+            text_field::{TextField, did_not_fit},
+        },
         state::{
             context::{Context, Navigation},
+            forms::group::{GroupForm, Section},
             message::{Outcome, Pending},
             navigation::{PaneRequest, Proposal},
             notices::Severity,
-        },
-        widgets::{
-            properties::PropertiesFocus,
-            text_field::{TextField, did_not_fit},
         },
     },
 };

@@ -13,12 +13,12 @@ use crate::{
     operations::{format_of, path_and_columns},
     tui::{
         keymap::{Action, Focus},
+        kit::{boxes::popup, paint, text_field::TextField},
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
-        widgets::{boxes::popup, paint, text_field::TextField},
     },
 };
 

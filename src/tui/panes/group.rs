@@ -10,19 +10,19 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
+        kit::{
+            boxes::{draw_waiting, page as page_box, page_room},
+            scroll::Cursor,
+            text_page::TextPage,
+        },
+        page::group_details,
         state::{
             context::{Context, Navigation},
+            forms::group::GroupForm,
             message::{Job, Outcome, Pending},
             navigation::PaneRequest,
             notices::Severity,
-        },
-        widgets::{
-            boxes::{draw_waiting, page as page_box, page_room},
-            group_details,
-            scroll::Cursor,
-            text_page::TextPage,
         },
     },
 };

@@ -13,13 +13,13 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus, synonyms},
+    kit::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
     state::{
         command::{CommandInfo, parse},
         context::{Context, Navigation},
         notices::Severity,
     },
     theme::Theme,
-    widgets::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
 };
 
 /// What Enter on a line does.

@@ -17,21 +17,21 @@ use crate::{
     operations::{Method, as_curl, request},
     search::{RowFacts, RowTest},
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, col},
+        kit::{
+            changes::{self, ChangeTarget},
+            columns::Cell,
+            text_page::TextPage,
+        },
+        page::list_page::{Can, Col, Command, ListPage, Rows, col},
         state::{
             context::{Context, Navigation},
+            forms::group::GroupForm,
             message::{Job, Outcome},
             navigation::{PaneRequest, Proposal},
             notices::Severity,
         },
         theme::Theme,
-        widgets::{
-            changes::{self, ChangeTarget},
-            columns::Cell,
-            text_page::TextPage,
-        },
     },
 };
 

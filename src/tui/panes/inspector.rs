@@ -11,7 +11,8 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Col, Command, ListPage, Rows, Whole, col},
+        kit::{columns::Cell, text_page::TextPage},
+        page::list_page::{Can, Col, Command, ListPage, Rows, Whole, col},
         state::{
             context::{Context, Navigation},
             exchanges::Exchange,
@@ -20,7 +21,6 @@ use crate::{
             notices::Severity,
         },
         theme::Theme,
-        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 

@@ -33,19 +33,18 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
-    tui::widgets::text_field::TextField,
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
-        kit::filter::Filter,
+        kit::{scroll::Cursor, text_field::TextField, text_page::TextPage},
+        page::{filter::Filter, group_details},
         state::{
             batch::BatchRun,
             context::{Context, Navigation},
+            forms::group::GroupForm,
             message::{Job, Outcome, Pending, Ticket},
             navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{group_details, scroll::Cursor, text_page::TextPage},
     },
 };
 

@@ -7,12 +7,12 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Can, Command, ListPage, Rows, Whole},
-        state::{context::Context, exchanges::Exchange, notices::Notice},
-        widgets::{
+        kit::{
             boxes::{page as page_box, severity_style},
             text_page::TextPage,
         },
+        page::list_page::{Can, Command, ListPage, Rows, Whole},
+        state::{context::Context, exchanges::Exchange, notices::Notice},
     },
 };
 

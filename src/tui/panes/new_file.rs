@@ -11,7 +11,7 @@ use ratatui::{
 
 use crate::{
     config::paths,
-    tui::{state::message::Ticket, theme::Theme, widgets::text_field::TextField},
+    tui::{kit::text_field::TextField, state::message::Ticket, theme::Theme},
 };
 
 /// Rows of the field: the name, and the error below it.

@@ -17,17 +17,17 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
+        kit::{
+            boxes::{below, popup},
+            paint,
+            text_field::TextField,
+        },
+        page::group_details::by,
         state::{
             annotations,
             context::{Context, Navigation},
             message::{Job, Outcome, Pending},
             notices::Severity,
-        },
-        widgets::{
-            boxes::{below, popup},
-            group_details::by,
-            paint,
-            text_field::TextField,
         },
     },
 };

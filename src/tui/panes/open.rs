@@ -19,20 +19,20 @@ use crate::{
     },
     operations::Guarded,
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
-        runtime::jobs::similar_ids_in,
-        state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending},
-            navigation::PaneRequest,
-            notices::Severity,
-        },
-        widgets::{
+        kit::{
             boxes::{below, popup},
             paint,
             text_field::TextField,
             text_page::TextPage,
+        },
+        state::{
+            context::{Context, Navigation},
+            forms::group::GroupForm,
+            groups::similar_ids,
+            message::{Job, Outcome, Pending},
+            navigation::PaneRequest,
+            notices::Severity,
         },
     },
 };
@@ -85,7 +85,7 @@ impl Open {
         context.give_up(&self.pending);
         let index = context.groups.index();
         if index.len() <= MAX_SYNCHRONOUS {
-            self.similar = similar_ids_in(index, &typed);
+            self.similar = similar_ids(index, &typed);
         } else {
             let job = Job::SimilarIds(index.clone(), typed);
             context.ask(&self.pending, job);

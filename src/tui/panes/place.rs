@@ -16,13 +16,13 @@ use crate::{
     operations::{BindingAnswer, Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::{Confirm, Places},
+        kit::{scroll::Cursor, text_field::TextField},
         state::{
+            confirm::{Confirm, Places},
             context::{Context, Navigation},
             message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
-        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 

@@ -5,7 +5,7 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::list_page::{Command, ListPage, Rows},
+        page::list_page::{Command, ListPage, Rows},
         state::{
             context::{Context, Navigation},
             message::ProfileIndex,

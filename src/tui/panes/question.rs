@@ -8,14 +8,12 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    ExitReason,
     keymap::{Action, Focus},
-    kit::{
-        confirm::Confirm,
-        confirm_box::{box_page, draw_box},
-    },
+    page::confirm_box::{box_page, draw_box},
     state::{
+        confirm::Confirm,
         context::{Context, Navigation},
+        message::ExitReason,
         navigation::{Asked, Then},
     },
 };

@@ -10,17 +10,17 @@ use crate::{
     domain::{change::DesiredFields, history::Ending},
     operations::{Done, Warning},
     tui::{
-        forms::group::GroupForm,
         keymap::{Action, Focus},
-        state::{
-            context::{Context, Navigation},
-            navigation::PaneRequest,
-        },
-        widgets::{
+        kit::{
             boxes::{page as page_box, page_room},
-            group_details,
             scroll::Cursor,
             text_page::TextPage,
+        },
+        page::group_details,
+        state::{
+            context::{Context, Navigation},
+            forms::group::GroupForm,
+            navigation::PaneRequest,
         },
     },
 };

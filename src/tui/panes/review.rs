@@ -26,15 +26,15 @@ use crate::{
     search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::Confirm,
+        kit::scroll::Cursor,
         state::{
+            confirm::Confirm,
             confirmation::{ConfirmationLevel, Level},
             context::Context,
             message::{Job, JobError, Outcome, Ticket},
             navigation::Proposal,
             notices::Severity,
         },
-        widgets::scroll::Cursor,
     },
 };
 

@@ -20,19 +20,19 @@ use crate::{
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            confirm::{Confirm, Places},
+        kit::{columns::Cell, text_page::TextPage},
+        page::{
             confirm_box::{box_page, draw_box},
             list_page::{Can, Col, Command, ListPage, Rows, col},
         },
         state::{
+            confirm::{Confirm, Places},
             context::{Context, Navigation},
             message::{Job, Outcome, Pending},
             navigation::PaneRequest,
             notices::Severity,
         },
         theme::Theme,
-        widgets::{columns::Cell, text_page::TextPage},
     },
 };
 

@@ -1,7 +1,7 @@
 //! The token of a group: its current state, and rotating it (docs/design/rotation.md). Nothing is sent before the
 //! check; leaving never stops a running rotation; the token is masked and only kept in memory.
 
-mod handoff;
+pub(crate) mod handoff;
 mod page;
 mod progress;
 mod steps;
@@ -28,14 +28,14 @@ use crate::{
     operations::{Changes, Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::{Confirm, Places},
+        kit::{scroll::Cursor, text_field::TextField},
         state::{
+            confirm::{Confirm, Places},
             context::Context,
             live::{ChangedField, last_learnt, news_between},
             message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
-        widgets::{scroll::Cursor, text_field::TextField},
     },
 };
 

@@ -13,17 +13,17 @@ use crate::{
     operations::{Owner, TokenLookup as Answer, TokenReport},
     tui::{
         keymap::{Action, Focus},
-        state::{
-            context::{Context, Navigation},
-            message::{Job, Outcome, Pending, ProfileIndex},
-            notices::Severity,
-        },
-        widgets::{
+        kit::{
             boxes::{below, popup},
             paint,
             scroll::Cursor,
             text_field::{TextField, did_not_fit},
             text_page::TextPage,
+        },
+        state::{
+            context::{Context, Navigation},
+            message::{Job, Outcome, Pending, ProfileIndex},
+            notices::Severity,
         },
     },
 };

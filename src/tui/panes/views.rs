@@ -11,19 +11,19 @@ use crate::{
     search::{ListColumn, SavedView},
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::Confirm,
-        state::{
-            command::{ColumnsChange, Command},
-            context::{Context, Navigation},
-            message::Job,
-            navigation::{Asked, PaneRequest, Then},
-        },
-        widgets::{
+        kit::{
             boxes::{choice, popup},
-            group_details::by,
             paint,
             scroll::Cursor,
             text_field::TextField,
+        },
+        page::group_details::by,
+        state::{
+            command::{ColumnsChange, Command},
+            confirm::Confirm,
+            context::{Context, Navigation},
+            message::Job,
+            navigation::{Asked, PaneRequest, Then},
         },
     },
 };

@@ -8,13 +8,13 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    ExitReason,
     keymap::{Action, Focus},
+    kit::{boxes::titled, text_page::TextPage},
     state::{
         context::{Context, Navigation},
+        message::ExitReason,
         navigation::PaneRequest,
     },
-    widgets::{boxes::titled, text_page::TextPage},
 };
 
 #[derive(Debug)]

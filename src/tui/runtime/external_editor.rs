@@ -25,7 +25,10 @@ use crate::{
     domain::{kept_text::without_tokens, text::visible},
     intake,
     platform::private_files::write_new_private,
-    tui::terminal::{Signal, stop_here},
+    tui::{
+        state::message::EditRequest,
+        terminal::{Signal, stop_here},
+    },
 };
 
 /// Variables that name an editor, in order of precedence.
@@ -38,14 +41,6 @@ const NOT_FOUND: i32 = 127;
 const LONGEST: usize = 2 * 1024 * 1024;
 /// How many of the files beside the text are kept.
 const MOST_KEPT: usize = 4;
-
-/// A text for the editor.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditRequest {
-    /// The name of its file, which tells the editor the type of the content.
-    pub file: &'static str,
-    pub text: String,
-}
 
 /// An editor, and its environment, which has no API keys.
 #[derive(Debug)]

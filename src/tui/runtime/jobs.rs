@@ -13,7 +13,6 @@ use std::{
 };
 
 pub use batch::JobContext;
-pub(crate) use search::similar_ids_in;
 
 use futures_util::future::BoxFuture;
 

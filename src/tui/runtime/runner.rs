@@ -23,18 +23,17 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout_at},
 };
 
-use super::{
-    external_editor::EditRequest,
-    jobs::{Backends, JobContext},
-};
+use super::jobs::{Backends, JobContext};
 use crate::{
     domain::batch::StopCause,
     operations::{Cancel, Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
     tui::{
-        ExitReason, frame,
+        app::App,
+        frame,
         state::{
-            app::App,
-            message::{Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
+            message::{
+                EditRequest, Effect, ExitReason, Job, JobError, Msg, Outcome, ProfileIndex, Ticket,
+            },
             notices::Severity,
         },
         terminal::{self, InputEvent, Signal, Signals},
@@ -329,7 +328,7 @@ impl<S: Screen> Runner<S> {
             let area = buffer.area;
             frame::draw(app, buffer, area)
         })?;
-        self.screen.announce(&unheard)
+        self.screen.announce(unheard)
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {

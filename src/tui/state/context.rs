@@ -36,7 +36,11 @@ use crate::{
         batch::{Resumption, RunCommand},
     },
     search::ListView,
-    tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
+    tui::{
+        keymap::Keymap,
+        state::{forms::connect::ConnectForm, message::ExitReason},
+        theme::Theme,
+    },
 };
 
 /// A pane's request to change the stack of panes.
@@ -391,7 +395,7 @@ impl Context {
 
     /// Reports why a job failed. If the directory is unavailable, that holds until its state changes.
     pub fn say_error(&mut self, error: &JobError) {
-        let severity = Severity::of(error);
+        let severity = error.severity();
         if error.is_directory_outage {
             let outage = (Condition::DirectoryOutage, severity);
             self.messages

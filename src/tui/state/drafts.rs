@@ -9,7 +9,7 @@ use super::message::{Job, ProfileIndex, Ticket};
 use crate::{
     domain::{change::DesiredFields, draft::Draft, group::UserGroupId},
     operations::{DraftHead, KeptDraft},
-    tui::forms::group::GroupForm,
+    tui::state::forms::group::GroupForm,
 };
 
 pub type Key = (ProfileIndex, UserGroupId);

@@ -11,8 +11,18 @@ use crate::{
         rotation::State,
     },
     operations::ChangeCursor,
-    search::{Entry, Index, ListView, SavedView, SortBy},
+    search::{Entry, Index, ListView, SavedView, SortBy, suggest::similar},
 };
+
+/// Maximum number of similar ids.
+const MAX_SIMILAR: usize = 6;
+
+/// The known ids most similar to a typed one.
+pub fn similar_ids(index: &Index, typed: &str) -> Vec<UserGroupId> {
+    let ids = index.entries().map(Entry::id);
+    let near = similar(typed, ids, MAX_SIMILAR).into_iter();
+    near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
+}
 
 /// The groups of a profile as read from the directory, prepared outside of the event loop.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,10 @@ use super::{
     exchanges::LastAnswer,
     message::{Effect, Ticket},
 };
-use crate::operations::{Call, RecordedExchange};
+use crate::{
+    operations::{Call, RecordedExchange},
+    tui::kit::boxes::FlightLine,
+};
 
 /// Anything that ends sooner than this is not mentioned.
 const SHOW_AFTER: SignedDuration = SignedDuration::from_millis(300);
@@ -30,25 +33,6 @@ struct Flight {
     since: Timestamp,
     /// Timeout of the exchange; local work has none.
     limit: Option<Duration>,
-}
-
-/// The text about what is in flight.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlightLine {
-    pub text: String,
-    /// What Esc does about it; empty if nothing.
-    pub esc: &'static str,
-    pub is_long: bool,
-}
-
-impl FlightLine {
-    /// The text with the effect of Esc.
-    pub fn whole(&self) -> String {
-        match self.esc {
-            "" => self.text.clone(),
-            esc => format!("{}  {esc}", self.text),
-        }
-    }
 }
 
 impl Context {

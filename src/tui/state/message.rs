@@ -33,11 +33,7 @@ use crate::{
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
-    tui::{
-        ExitReason,
-        runtime::external_editor::EditRequest,
-        state::{groups::Listing, outage::OutageReason},
-    },
+    tui::state::{groups::Listing, outage::OutageReason},
 };
 
 /// Identifies a job. Allocated before the job starts, so that late answers are harmless.
@@ -233,6 +229,24 @@ pub enum Job {
     Prove(UserGroupId),
     /// Acknowledges the alarms of a place: its name, and what was found.
     Acknowledge(String, String),
+}
+
+/// Why the console ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitReason {
+    Asked,
+    /// The person asked for the demo instead.
+    Demo,
+    /// SIGTERM or SIGHUP, or a Ctrl-C that had to end the console at once.
+    Signal,
+}
+
+/// A text for the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditRequest {
+    /// The name of its file, which tells the editor the type of the content.
+    pub file: &'static str,
+    pub text: String,
 }
 
 /// The requested bulk edit.

@@ -5,7 +5,7 @@ use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     operations::{BatchId, Done, RotationRow},
     search::ListColumn,
-    tui::{forms::group::GroupForm, kit::confirm::Confirm},
+    tui::state::{confirm::Confirm, forms::group::GroupForm},
 };
 
 /// A pane, and its initial data.

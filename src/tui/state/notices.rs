@@ -1,7 +1,6 @@
 //! Messages: a line that shows the newest one, and a log of this session that keeps all but those about refused keys.
 
 mod line;
-mod severity;
 
 use std::collections::VecDeque;
 
@@ -9,10 +8,10 @@ use jiff::Timestamp;
 
 pub use line::LineMessage;
 use line::MessageLine;
-pub use severity::Severity;
 
 use super::message::{ProfileIndex, Ticket};
-use crate::domain::group::UserGroupId;
+use crate::domain::{group::UserGroupId, text::visible};
+pub use crate::tui::kit::severity::Severity;
 
 /// The subject of a message, so that the message can be resolved later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,11 +85,13 @@ impl Notices {
     }
 
     /// Takes the messages since the last call, if they are read aloud.
-    pub fn take_announcements(&mut self) -> Vec<(Severity, String)> {
-        self.announcements
-            .as_mut()
-            .map(std::mem::take)
-            .unwrap_or_default()
+    pub fn take_announcements(&mut self) -> Vec<String> {
+        let taken = self.announcements.as_mut().map(std::mem::take);
+        let lines = taken.unwrap_or_default().into_iter();
+        let line = |(severity, text): (Severity, String)| {
+            format!("{}: {}", severity.word(), visible(&text))
+        };
+        lines.map(line).collect()
     }
 
     pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {

@@ -27,6 +27,7 @@ use tokio::{
     sync::mpsc::{self, Receiver, Sender},
 };
 
+pub use burst::is_burst;
 use decode::Decoder;
 pub use decode::{InputEvent, MAX_PASTE_BYTES};
 

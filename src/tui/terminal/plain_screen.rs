@@ -8,13 +8,7 @@ use super::{
     GuardedOutput, Modes, Render, TerminalError, console_thread, input, restore, signals,
     take_over, tty_writer::tty,
 };
-use crate::{
-    domain::text::visible,
-    tui::{
-        state::notices::Severity,
-        terminal::screen_reader::{COLUMNS, ROWS, ScreenReader},
-    },
-};
+use crate::tui::terminal::screen_reader::{COLUMNS, ROWS, ScreenReader};
 
 /// Raw mode and bracketed paste and nothing else; left on drop.
 #[derive(Debug)]
@@ -50,10 +44,9 @@ impl PlainScreen {
         self.append(lines)
     }
 
-    /// Appends messages, each preceded by its severity as a word.
-    pub fn announce(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
-        let lines = messages.iter();
-        self.append(lines.map(|(severity, text)| format!("{}: {}", severity.word(), visible(text))))
+    /// Appends lines that are on no screen.
+    pub fn announce(&mut self, lines: Vec<String>) -> io::Result<()> {
+        self.append(lines)
     }
 
     fn append(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {

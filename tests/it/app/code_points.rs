@@ -9,12 +9,7 @@ use groupdesk::{
         text::{is_hidden, visible},
     },
     tui::{
-        state::{
-            message::{Job, Msg, Outcome},
-            notices::Severity,
-        },
-        theme::Theme,
-        widgets::{
+        kit::{
             RowKeys, boxes,
             columns::{Cell, Column, Layout},
             json_editor::JsonEditor,
@@ -23,6 +18,11 @@ use groupdesk::{
             properties::PropertiesField,
             text_field::TextField,
         },
+        state::{
+            message::{Job, Msg, Outcome},
+            notices::Severity,
+        },
+        theme::Theme,
     },
 };
 use icu_properties::{

@@ -12,7 +12,8 @@ use groupdesk::{
     },
     operations::{BatchId, ExchangeKind, RecordedExchange, Warning, attention::Concern},
     tui::{
-        keymap::{self, Action, footer::hints},
+        keymap::{self, Action},
+        page::footer::hints,
         state::{
             message::{Job, Msg, Outcome, ProfileIndex},
             notices::Severity,

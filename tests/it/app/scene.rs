@@ -20,9 +20,9 @@ use groupdesk::{
     },
     search::SavedView,
     tui::{
+        app::App,
         frame,
         state::{
-            app::App,
             context::Context,
             message::{BulkEditRequest, Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
         },

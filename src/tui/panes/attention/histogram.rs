@@ -8,9 +8,9 @@ use crate::{
     domain::age::{DEFAULT_LIMIT, TokenAge, due_within},
     operations::attention::Ages,
     tui::{
-        kit::list_page::profile_name,
+        kit::{boxes::titled, columns::widest, paint},
+        page::list_page::profile_name,
         state::{context::Context, message::ProfileIndex},
-        widgets::{boxes::titled, columns::widest, paint},
     },
 };
 

@@ -17,9 +17,8 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        state::{context::Context, message::ProfileIndex},
+        state::{context::Context, message::ProfileIndex, time_format::days},
         theme::Theme,
-        widgets::time_format::days,
     },
 };
 

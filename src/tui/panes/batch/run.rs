@@ -10,16 +10,16 @@ use crate::{
     operations::{Call, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
+        kit::{
+            boxes::words_that_fit,
+            columns::{Cell, Column, widest},
+            paint, table,
+        },
         state::{
             batch::{BatchRow, BatchRun},
             context::Context,
         },
         theme::Theme,
-        widgets::{
-            boxes::words_that_fit,
-            columns::{Cell, Column, widest},
-            paint, table,
-        },
     },
 };
 

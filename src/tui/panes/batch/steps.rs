@@ -9,15 +9,16 @@ use crate::{
         batch::{Resumption, RunCommand},
     },
     tui::{
-        kit::{confirm::Confirm, view::View},
+        kit::scroll::Cursor,
+        page::view::View,
         state::{
             batch::{BatchRow, BatchRun, report},
+            confirm::Confirm,
             context::{Context, Navigation},
             message::{Job, Outcome},
             navigation::{BatchAim, EditSource, PaneRequest},
             notices::Severity,
         },
-        widgets::scroll::Cursor,
     },
 };
 

@@ -17,12 +17,12 @@ use crate::{
     operations::batch::Resumption,
     tui::{
         keymap::{Action, Focus},
-        panes::{View, bulk_edit, new_file::NewFile},
-        state::context::Context,
-        widgets::{
+        kit::{
             boxes::{page, page_room},
             text_page::TextPage,
         },
+        panes::{View, bulk_edit, new_file::NewFile},
+        state::context::Context,
     },
 };
 

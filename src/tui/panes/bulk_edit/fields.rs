@@ -3,7 +3,7 @@
 use crate::{
     domain::batch::BulkChange,
     search::{RowCondition, row_condition},
-    tui::widgets::text_field::TextField,
+    tui::kit::text_field::TextField,
 };
 
 /// The first field, which takes no text.

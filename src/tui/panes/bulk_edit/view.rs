@@ -12,14 +12,14 @@ use crate::{
     domain::batch::{EditPlan, EditRow, UnverifiedField, Verdict},
     tui::{
         keymap::{Action, Focus},
-        panes::View,
-        state::context::Context,
-        theme::Theme,
-        widgets::{
+        kit::{
             boxes::{split_below, titled_rows},
             columns::{Cell, Column, widest},
             paint, table,
         },
+        panes::View,
+        state::context::Context,
+        theme::Theme,
     },
 };
 

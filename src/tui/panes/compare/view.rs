@@ -14,13 +14,13 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        state::{context::Context, message::ProfileIndex},
-        theme::Theme,
-        widgets::{
+        kit::{
             boxes::{draw_waiting, page as page_box},
             paint::{columns, cut},
             text_page::TextPage,
         },
+        state::{context::Context, message::ProfileIndex},
+        theme::Theme,
     },
 };
 

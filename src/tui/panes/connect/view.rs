@@ -11,14 +11,16 @@ use crate::{
     domain::text::{visible, wrap},
     operations::{ConnectionTest, Finding, Probe},
     tui::{
-        forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, KeySourceChoice},
         keymap::{Action, Focus},
-        state::context::Context,
-        widgets::{
+        kit::{
             boxes::{page as page_box, page_room, write_waiting},
             paint,
             text_field::TextField,
             text_page::TextPage,
+        },
+        state::{
+            context::Context,
+            forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, KeySourceChoice},
         },
     },
 };

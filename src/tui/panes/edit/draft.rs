@@ -11,16 +11,16 @@ use crate::{
     operations::{Done, KeptDraft},
     tui::{
         keymap::{Action, Focus},
-        kit::confirm::Confirm,
+        kit::properties::PropertiesField,
         panes::attention::draft_is_gone,
         state::{
+            confirm::Confirm,
             context::{Context, Navigation},
             drafts::{DraftOrigin, UnsentDraft},
             message::{Job, Outcome},
             navigation::{Asked, PaneRequest, Then},
             notices::Severity,
         },
-        widgets::properties::PropertiesField,
     },
 };
 

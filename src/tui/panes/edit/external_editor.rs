@@ -11,18 +11,17 @@ use crate::{
         known::KnownGroup,
     },
     tui::{
-        forms::group::EditorTarget,
         keymap::{Action, Focus},
-        runtime::external_editor::EditRequest,
-        state::{
-            context::Context,
-            message::{Effect, Ticket},
-            notices::Severity,
-        },
-        widgets::{
+        kit::{
             json_editor,
             mapping_table::{pairs_of, read_mapping},
             text_field::did_not_fit,
+        },
+        state::{
+            context::Context,
+            forms::group::EditorTarget,
+            message::{EditRequest, Effect, Ticket},
+            notices::Severity,
         },
     },
 };

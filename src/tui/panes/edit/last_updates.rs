@@ -11,12 +11,12 @@ use crate::{
         undo,
     },
     tui::{
-        state::{context::Context, message::Job},
-        widgets::{
+        kit::{
             changes,
             paint::{self, columns},
             text_page::TextPage,
         },
+        state::{context::Context, message::Job},
     },
 };
 

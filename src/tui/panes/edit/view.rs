@@ -11,9 +11,7 @@ use crate::{
     domain::{change::Mark, text::visible},
     tui::{
         keymap::Focus,
-        state::{context::Context, notices::Severity},
-        theme::Theme,
-        widgets::{
+        kit::{
             RowKeys,
             boxes::{side_by_side, titled, titled_rows},
             changes::{self, ChangeTarget},
@@ -23,6 +21,8 @@ use crate::{
             text_field::did_not_fit,
             text_page::TextPage,
         },
+        state::{context::Context, notices::Severity},
+        theme::Theme,
     },
 };
 

@@ -2,7 +2,7 @@
 
 use crate::{
     search::{ListColumn, SortBy},
-    tui::widgets::{
+    tui::kit::{
         columns::{Column, Layout},
         paint::WHOLE_ID,
     },

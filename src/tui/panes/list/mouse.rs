@@ -10,9 +10,9 @@ use super::{
 };
 use crate::tui::{
     keymap::Action,
+    kit::{paint, table},
     panes::Click,
     state::context::Context,
-    widgets::{paint, table},
 };
 
 impl List {

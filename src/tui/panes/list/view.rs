@@ -23,18 +23,18 @@ use crate::{
     search::{Entry, ListColumn, Marker, matcher},
     tui::{
         keymap::{Action, Focus},
-        state::{context::Context, live::ChangedField},
-        widgets::{
+        kit::{
             boxes::{
                 body, rule_end, severity_style, side_by_side, split_below, titled, titled_rows,
                 with_details,
             },
             columns::Cell,
-            group_details, paint,
+            paint,
             table::{self, Gutter},
             text_page::TextPage,
-            time_format::days,
         },
+        page::group_details,
+        state::{context::Context, live::ChangedField, time_format::days},
     },
 };
 

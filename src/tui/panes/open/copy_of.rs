@@ -7,8 +7,8 @@ use crate::{
     search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
+        kit::{text_field::TextField, text_page::TextPage},
         state::context::Context,
-        widgets::{text_field::TextField, text_page::TextPage},
     },
 };
 

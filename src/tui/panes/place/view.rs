@@ -12,14 +12,14 @@ use crate::{
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        kit::confirm_box::{box_page, draw_box},
-        panes::View,
-        state::context::Context,
-        widgets::{
+        kit::{
             boxes::{popup, write_waiting},
             paint,
             text_page::TextPage,
         },
+        page::confirm_box::{box_page, draw_box},
+        panes::View,
+        state::context::Context,
     },
 };
 

@@ -7,9 +7,9 @@ use crate::{
     domain::merge::{Conflict, Part, Resolution},
     tui::{
         keymap::{Action, Focus},
+        kit::text_page::TextPage,
         state::context::Context,
         theme::Theme,
-        widgets::text_page::TextPage,
     },
 };
 

@@ -8,9 +8,9 @@ use super::Review;
 use crate::{
     domain::change::{Change, Mark},
     tui::{
+        kit::{changes, text_page::TextPage},
         state::context::Context,
         theme::Theme,
-        widgets::{changes, text_page::TextPage},
     },
 };
 

@@ -7,8 +7,8 @@ use crate::{
     operations::{Done, Method, as_curl, request, request_json},
     tui::{
         keymap::Focus,
-        kit::confirm::{Confirm, Places},
         state::{
+            confirm::{Confirm, Places},
             confirmation::Level,
             context::{Context, Navigation},
             message::{Job, Ticket},

@@ -16,13 +16,13 @@ use crate::{
     },
     tui::{
         keymap::Action,
-        panes::View,
-        state::context::Context,
-        widgets::{
+        kit::{
             boxes::{flight_style, page as page_box, page_room, side_by_side, titled},
             changes::{self, ChangeTarget},
             text_page::TextPage,
         },
+        panes::View,
+        state::context::Context,
     },
 };
 

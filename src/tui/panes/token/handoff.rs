@@ -6,14 +6,31 @@ use crate::{
     operations::{Done, Guarded, HandedOff, RotationId},
     tui::{
         keymap::{Action, Focus},
+        kit::text_page::TextPage,
         state::{
-            app::handoff::describe,
             context::Context,
             message::{Job, Ticket},
+            notices::Severity,
         },
-        widgets::text_page::TextPage,
     },
 };
+
+/// One line about an attempted hand-off.
+pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
+    let HandedOff {
+        user_group_id: id,
+        handoff,
+        ..
+    } = handed;
+    let (exit, note) = handoff.in_words();
+    match handoff.state {
+        HandOffState::Done => (Severity::Done, format!("{id} handed off{note}")),
+        HandOffState::None | HandOffState::Pending => {
+            (Severity::Error, format!("{id} NOT HANDED OFF{note}"))
+        }
+        HandOffState::Failed => (Severity::Error, format!("{id} HAND-OFF FAILED{exit}{note}")),
+    }
+}
 
 /// The hand-off of the token on this page.
 #[derive(Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use crate::{
     operations::Done,
     tui::{
         keymap::{Action, Focus},
-        panes::{View, history::ending_style, new_file::NewFile},
-        state::{context::Context, message::Ticket},
-        widgets::{
+        kit::{
             boxes::{page as page_box, page_room, write_waiting},
-            group_details::{age, by, known_token},
             text_page::TextPage,
         },
+        page::group_details::{age, by, known_token},
+        panes::{View, history::ending_style, new_file::NewFile},
+        state::{context::Context, message::Ticket},
     },
 };
 
@@ -143,7 +143,7 @@ fn facts(page: &mut TextPage, group: &KnownGroup, context: &Context) {
             "tag",
             known.value.as_str(),
             plain,
-            &crate::tui::widgets::group_details::origin(known, context),
+            &crate::tui::page::group_details::origin(known, context),
         ),
         None => page.field("tag", "?", plain, "comes back from update and rotate only"),
     }

@@ -8,8 +8,8 @@ use ratatui::style::Style;
 use crate::{
     operations::{Call, ExchangeKind},
     tui::{
+        kit::{paint::columns, text_page::TextPage},
         state::{context::Context, exchanges::Exchange, in_flight::spinner_frame, message::Ticket},
-        widgets::{paint::columns, text_page::TextPage},
     },
 };
 

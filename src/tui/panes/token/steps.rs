@@ -5,14 +5,12 @@ use crate::{
     config::guard,
     domain::history::Ending,
     operations::{Done, Guarded},
-    tui::{
-        kit::confirm::Confirm,
-        state::{
-            confirmation::{ConfirmationLevel, Level},
-            context::Context,
-            message::{Job, JobError},
-            notices::Severity,
-        },
+    tui::state::{
+        confirm::Confirm,
+        confirmation::{ConfirmationLevel, Level},
+        context::Context,
+        message::{Job, JobError},
+        notices::Severity,
     },
 };
 

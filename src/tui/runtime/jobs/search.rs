@@ -11,17 +11,13 @@ use std::{
 
 use super::JobContext;
 use crate::{
-    domain::group::UserGroupId,
     operations::{DirectoryError, Operations, RotationRow},
-    search::{Index, SearchRequest, SearchResults, run_search, suggest::similar},
+    search::{Index, SearchRequest, SearchResults, run_search},
     tui::state::{
-        groups::{FirstRows, Listing, ListingExtras},
+        groups::{self, FirstRows, Listing, ListingExtras},
         message::{JobError, Msg, Outcome},
     },
 };
-
-/// Maximum number of similar ids.
-pub(crate) const MAX_SIMILAR: usize = 6;
 
 /// Up to this number of groups are read in one go; if there are more, the first `FIRST_GROUPS` of them fill any screen until
 /// the others arrive.
@@ -102,14 +98,7 @@ pub(super) async fn search(
 }
 
 pub(super) async fn similar_ids(index: Index, typed: String) -> Outcome {
-    Outcome::SimilarIds(on_blocking_thread(move |_| similar_ids_in(&index, &typed)).await)
-}
-
-/// The known ids most similar to a typed one.
-pub(crate) fn similar_ids_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
-    let ids = index.entries().map(crate::search::Entry::id);
-    let near = similar(typed, ids, MAX_SIMILAR).into_iter();
-    near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
+    Outcome::SimilarIds(on_blocking_thread(move |_| groups::similar_ids(&index, &typed)).await)
 }
 
 /// On drop, tells the work that nobody waits for it any more.

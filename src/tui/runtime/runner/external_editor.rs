@@ -3,8 +3,8 @@
 
 use super::{Runner, Screen, next_signal};
 use crate::tui::{
-    runtime::external_editor::{EditFile, EditRequest, Editor},
-    state::message::Msg,
+    runtime::external_editor::{EditFile, Editor},
+    state::message::{EditRequest, Msg},
     terminal::{Signal, Signals},
 };
 

@@ -2,17 +2,14 @@
 
 use std::io;
 
-use crate::{
-    domain::token::Token,
-    tui::{state::notices::Severity, terminal},
-};
+use crate::{domain::token::Token, tui::terminal};
 
 /// What the runner needs from a terminal; tests use their own implementation.
 pub trait Screen {
     /// Draws what the closure renders; writes only what differs from the last frame.
     fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()>;
     /// Reads messages aloud, in the plain mode.
-    fn announce(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
+    fn announce(&mut self, _lines: Vec<String>) -> io::Result<()> {
         Ok(())
     }
     /// Copies a text to the person's clipboard (OSC 52).
@@ -45,8 +42,8 @@ macro_rules! forward {
                 self.draw(render)
             }
 
-            $(fn $announce(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
-                self.$announce(messages)
+            $(fn $announce(&mut self, lines: Vec<String>) -> io::Result<()> {
+                self.$announce(lines)
             })?
 
             fn copy(&mut self, text: &Token) -> io::Result<()> {

@@ -21,7 +21,7 @@ use crate::{
         batch::{Report, Resumption},
     },
     search::{SavedView, SearchResults},
-    tui::state::groups::Listing,
+    tui::{kit::severity::Severity, state::groups::Listing},
 };
 
 /// The result of a job. `app/outcomes.rs` decides what each one means to the whole console, and lists every one; a pane
@@ -182,6 +182,14 @@ impl JobError {
         Self {
             ending: Some(Ending::Unknown),
             ..Self::of(text)
+        }
+    }
+
+    pub fn severity(&self) -> Severity {
+        match self.ending {
+            _ if self.is_cancelled => Severity::Info,
+            Some(Ending::Unknown) => Severity::Unknown,
+            _ => Severity::Error,
         }
     }
 }

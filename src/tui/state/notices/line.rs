@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::severity::Severity;
+use super::Severity;
 
 /// How long an error holds the line against less severe messages, and a question against all others.
 const HOLD_TIME: SignedDuration = SignedDuration::from_secs(4);

@@ -196,8 +196,8 @@ fn who_hears_them_is_told_each_once() {
     say(&mut messages, 1, Severity::Error, "broken");
     messages.refuse(at(2), "Not available: no");
     let heard = messages.take_announcements();
-    let texts: Vec<_> = heard.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(texts, ["hello", "broken", "Not available: no"]);
+    let expected = ["info: hello", "error: broken", "warning: Not available: no"];
+    assert_eq!(heard, expected);
     assert_eq!(
         (messages.take_announcements().len(), messages.due()),
         (0, None)

@@ -1,0 +1,434 @@
+//! The whole console as a state machine: messages in, effects out. Pure: no I/O, no await, no clock; the time comes
+//! with the message.
+
+pub(crate) mod batches;
+mod commands;
+mod drafts;
+pub(crate) mod handoff;
+mod key_press;
+mod outcomes;
+pub mod pages;
+mod pastes;
+mod places;
+mod pointer;
+mod quitting;
+mod remote_changes;
+mod settle;
+
+use crossterm::event::KeyEvent;
+use jiff::{SignedDuration, Timestamp};
+use ratatui::layout::Position;
+
+use key_press::DiscardedKeys;
+
+use crate::{
+    domain::{batch::StopCause, history::Ending, known::KnownGroup},
+    intake::text::unmarked,
+    tui::{
+        keymap::Action,
+        page::{list_page::ListPage, view::View},
+        panes::{
+            Pane, help::Help, list::List, messages::Messages, open::Open, profiles::Profiles,
+            token, token_lookup::TokenLookupPane, welcome::Welcome,
+        },
+        state::{
+            confirm::Step,
+            context::{Context, Navigation},
+            groups::Groups,
+            live::Live,
+            message::{Effect, ExitReason, Job, Msg, Outcome, ProfileIndex, Ticket},
+            navigation::PaneRequest,
+            notices::Severity,
+        },
+    },
+};
+
+#[derive(Debug)]
+pub struct App {
+    pub context: Context,
+    /// The pane at the top has the focus; the one at the bottom is the list or the welcome screen.
+    pub stack: Vec<Pane>,
+    /// The last Ctrl-C that was answered with "again to quit".
+    warned: Option<Timestamp>,
+    /// Position and time of the last click on a row.
+    last_click: Option<(Position, Timestamp)>,
+    /// The console ends for this reason once the writes are done.
+    leaving: Option<ExitReason>,
+    /// Discards keys that were typed for a page that did not open.
+    discarded_keys: Option<DiscardedKeys>,
+    /// Why the key that is being handled did nothing.
+    refused: Option<String>,
+    /// A pasted text that may be a token of another shape, while it is looked up.
+    held_paste: Option<pastes::LookedUp>,
+    /// What was typed last, if it may be a token.
+    typed: Option<pastes::LookedUp>,
+    /// The word that is being typed.
+    word: zeroize::Zeroizing<String>,
+    /// The job that delivered the first rows of its list most recently.
+    first_rows: Option<Ticket>,
+    /// Why a text from the editor was not used, and where it is kept; the console ends, so no message shows it.
+    pub kept_text: Option<String>,
+}
+
+impl App {
+    /// Opens on the list of the current profile, or on the welcome screen if there is no profile.
+    pub fn new(mut context: Context, config_file: String) -> Self {
+        let bottom = if context.profile().is_some() {
+            // First, because the person is waiting for it.
+            let list = List::start(&mut context);
+            context.start(Job::OpenRotations);
+            context.start(Job::Batches);
+            context.start(Job::Attention { whole: false });
+            context.read_drafts();
+            if context.hands_off_to().is_some() {
+                context.start(Job::PendingHandOffs);
+            }
+            Pane::List(Box::new(list))
+        } else {
+            Pane::Welcome(Welcome { config_file })
+        };
+        Self {
+            context,
+            stack: vec![bottom],
+            warned: None,
+            last_click: None,
+            leaving: None,
+            discarded_keys: None,
+            refused: None,
+            held_paste: None,
+            typed: None,
+            word: zeroize::Zeroizing::default(),
+            first_rows: None,
+            kept_text: None,
+        }
+    }
+
+    /// The pane with the focus.
+    pub fn top(&self) -> &dyn View {
+        self.stack.last().expect("the bottom pane stays").view()
+    }
+
+    fn top_mut(&mut self) -> &mut Pane {
+        self.stack.last_mut().expect("the bottom pane stays")
+    }
+
+    /// The next time at which something changes on the screen, or has to be done, without any event; `None`: never.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        let shows_seconds = self.stack.iter().any(|pane| pane.view().ticks());
+        let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
+        let settle = self.context.settle_again_at;
+        let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
+        let runner = self.context.runner_gone_at;
+        // Only while groups are shown: on other pages nobody would see it.
+        let shows_groups = matches!(self.stack.last(), Some(Pane::List(_) | Pane::Group(_)));
+        let others = shows_groups.then(|| self.context.others_due()).flatten();
+        let all = [line, flight, settle, runner, others, next_second];
+        all.into_iter().flatten().min()
+    }
+
+    /// Takes the effects that the constructor requested.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.context.effects)
+    }
+
+    /// Handles what happened at `now`; returns the effects to perform.
+    pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
+        self.context.now = now;
+        self.context.messages.advance(now);
+        self.stop_discarding();
+        let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
+        if is_input {
+            self.context.draft_to_open = None;
+        }
+        match msg {
+            Msg::Key(key) => self.key(key),
+            Msg::Burst(keys) => return self.burst(&keys),
+            Msg::Paste(text) => self.paste(unmarked(&text)),
+            Msg::Mouse(event) => self.mouse(event),
+            Msg::Resize(columns, rows) => {
+                self.context.size = (columns, rows);
+                // Even if the size is the old one again: a terminal does not keep what was cut off in between.
+                self.context.effects.push(Effect::Redraw);
+            }
+            Msg::Background(red, green, blue) => {
+                let theme = &mut self.context.theme;
+                theme.palette = theme.palette.on((red, green, blue));
+            }
+            Msg::Done(ticket, outcome) => self.done(ticket, outcome),
+            Msg::FirstRows(ticket, listing) => self.first_rows(ticket, *listing),
+            Msg::ReadProgress(ticket, read) => self.note_read(ticket, read),
+            Msg::JobPanicked(ticket) => self.job_panicked(ticket),
+            Msg::BatchEvents(ticket, news) => self.news(ticket, news),
+            Msg::Changed(profile, changes) => self.changed(profile, &changes),
+            Msg::DirectoryState(profile, lost) => self.directory_state_changed(profile, lost),
+            Msg::Waiting(held) => self.context.say(Severity::Info, format!("Waiting: {held}")),
+            Msg::Edited(ticket, text) => self.edited(ticket, text),
+            Msg::Exchanged(exchanges) => {
+                for exchange in exchanges {
+                    self.context.note_exchange(exchange);
+                }
+            }
+            Msg::Tick => self.settle_when_due(),
+            Msg::Leave(cause) => self.leave(ExitReason::Signal, cause),
+        }
+        self.navigate();
+        self.open_wanted_draft();
+        for pane in &mut self.stack {
+            pane.view_mut().sync(&mut self.context);
+        }
+        if is_input && !self.is_typing_a_token() {
+            self.keep_draft();
+        } else if !self.context.drafts.is_failing {
+            self.context.save_drafts();
+        }
+        let mut running = self.context.running.keys();
+        self.context.page_waits_for = running
+            .find(|ticket| self.top().waits_for(**ticket))
+            .copied();
+        self.exit_reason();
+        self.take_effects()
+    }
+
+    fn input(&mut self, key: KeyEvent) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().input(key, &mut self.context);
+    }
+
+    /// Pastes into the focused field of the top pane; says so if there is none.
+    fn paste_now(&mut self, text: &str) {
+        // Says so again if this one is refused as well.
+        let now = self.context.now;
+        self.context.messages.take_back(now, "ot pasted: ");
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        if !pane.view_mut().paste(text, &mut self.context) {
+            self.context
+                .say(Severity::Info, "Not pasted: there is no field here");
+        }
+    }
+
+    fn press(&mut self, action: Action) {
+        if let Some(why) = self.top().disabled(action, &self.context) {
+            self.refuse(format!("Not available: {why}"));
+            return;
+        }
+        if self.refuses_secret(action) || action == Action::Back && self.cancel_awaited() {
+            return;
+        }
+        let context = &mut self.context;
+        match action {
+            Action::Help | Action::Palette => {
+                if matches!(self.stack.last(), Some(Pane::Help(_))) {
+                    self.act(Action::Help);
+                } else {
+                    let help = Help::open(self.top(), action, &self.context);
+                    self.stack.push(Pane::Help(help));
+                }
+            }
+            Action::Suspend if context.writes_under_way() > 0 => {
+                // If the process stopped now, the outcome could be lost.
+                context.say(Severity::Warning, "Not suspended: a request is in progress");
+            }
+            Action::Suspend => context.effects.push(Effect::Suspend),
+            Action::Redraw => context.effects.push(Effect::Redraw),
+            Action::Cancel => self.cancel(),
+            Action::Quit if self.stack.len() == 1 => self.quit(),
+            Action::Quit => self.act(Action::Back),
+            Action::Profiles if !matches!(self.top_mut(), Pane::Profiles(_)) => {
+                let mut page = ListPage::open(Profiles, &mut self.context);
+                if let Some(here) = self.context.profile() {
+                    page = page.on(here.name.clone());
+                }
+                self.stack.push(Pane::Profiles(Box::new(page)));
+            }
+            Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
+                self.context.messages.read_all();
+                let page = ListPage::open(Messages::default(), &mut self.context);
+                self.stack.push(Pane::Messages(Box::new(page)));
+            }
+            Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
+            Action::Groups => self.go_home(),
+            // On a group, the key opens the history of that group.
+            Action::History if matches!(self.stack.last(), Some(Pane::Group(_))) => {
+                self.act(action);
+            }
+            Action::History
+            | Action::Rotations
+            | Action::Attention
+            | Action::Batches
+            | Action::Requests
+                if self.stack.last().and_then(Pane::page) != Some(action) =>
+            {
+                self.open_page(action);
+            }
+            Action::Whose if !matches!(self.top_mut(), Pane::Whose(_)) => {
+                self.stack.push(Pane::Whose(TokenLookupPane::default()));
+            }
+            action if self.confirm(action) => {}
+            action => {
+                if action == Action::Refresh && self.stack.len() == 1 {
+                    self.ask_again();
+                }
+                self.act(action);
+            }
+        }
+    }
+
+    /// The confirmation of the top pane handles the action, if it is about that; returns whether it did. This is the
+    /// only way from a key to something that is asked about first.
+    fn confirm(&mut self, action: Action) -> bool {
+        let why_not = self.top().disabled(Action::Confirm, &self.context);
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        let pane = pane.view_mut();
+        let Some(confirm) = pane.confirm_mut() else {
+            return false;
+        };
+        match (confirm.act(action, &self.context.keys), why_not) {
+            (Step::Ignored, _) => return false,
+            (Step::Handled, _) => {}
+            (Step::Says(text), _) => self.context.messages.refuse(self.context.now, text),
+            (Step::Confirmed, None) => pane.carry_out(&mut self.context),
+            (Step::Confirmed, Some(why)) => confirm.refuse(&format!("{why}; nothing was sent")),
+        }
+        true
+    }
+
+    fn act(&mut self, action: Action) {
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        pane.view_mut().act(action, &mut self.context);
+    }
+
+    /// Closes the panes one by one, so that each can save its content.
+    fn go_home(&mut self) {
+        while self.stack.len() > 1 {
+            if let Some(mut pane) = self.stack.pop() {
+                pane.view_mut().leave(&mut self.context);
+            }
+        }
+    }
+
+    fn navigate(&mut self) {
+        while !self.context.navigations.is_empty() {
+            for ask in std::mem::take(&mut self.context.navigations) {
+                self.navigate_to(ask);
+            }
+        }
+    }
+
+    fn navigate_to(&mut self, ask: Navigation) {
+        match ask {
+            Navigation::Push(opening) => {
+                let pane = Pane::open(opening, &mut self.context);
+                self.stack.push(pane);
+            }
+            Navigation::Replace(opening) => {
+                let pane = Pane::open(opening, &mut self.context);
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+                self.stack.push(pane);
+            }
+            Navigation::Pop => {
+                if self.stack.len() > 1 {
+                    self.stack.pop();
+                }
+            }
+            Navigation::Home => self.go_home(),
+            Navigation::Finish(ticket, opening) => {
+                if let PaneRequest::Result(done, _) = &opening
+                    && done.ending == Ending::Created
+                    && let Some(Pane::List(list)) = self.stack.first_mut()
+                {
+                    list.select(&done.group.id);
+                }
+                let result = Pane::open(opening, &mut self.context);
+                self.finish(ticket, result);
+            }
+            Navigation::SwitchTo(profile) => self.switch(profile),
+            Navigation::ShowList(profile, filter) => {
+                self.go_home();
+                self.switch(profile);
+                if let Some(Pane::List(list)) = self.stack.first_mut() {
+                    list.filter_by(&filter);
+                }
+            }
+            Navigation::Leave(reason) => self.leave(reason, StopCause::Quit),
+            Navigation::Press(action) => self.press(action),
+            Navigation::Run(command) => self.run(command),
+            Navigation::CancelRead(ticket) => self.cancel_job(ticket),
+            Navigation::Confirmed => {
+                let pane = self.stack.last_mut().expect("the bottom pane stays");
+                pane.view_mut().confirmed(&mut self.context);
+            }
+            Navigation::TokenOf(profile, id) => {
+                self.navigate_to(Navigation::Pop);
+                self.switch(profile);
+                let known = self.context.groups.get(&id);
+                let known = known.unwrap_or_else(|| KnownGroup::new(id));
+                let pane = token::TokenPane::open(&known, &mut self.context);
+                self.stack.push(Pane::Token(Box::new(pane)));
+            }
+        }
+    }
+
+    /// Replaces the review and its form by the result; panes above them stay.
+    fn finish(&mut self, ticket: Ticket, result: Pane) {
+        let waiting = self
+            .stack
+            .iter()
+            .rposition(|pane| pane.view().waits_for(ticket));
+        let Some(review) = waiting else { return };
+        let has_form = matches!(self.stack[review - 1], Pane::Edit(_));
+        let from = if has_form { review - 1 } else { review };
+        self.stack.splice(from..=review, [result]);
+    }
+
+    fn is_on_welcome(&self) -> bool {
+        matches!(self.stack.first(), Some(Pane::Welcome(_)))
+    }
+
+    /// Called when the first profile was added after its form had been left.
+    fn leave_welcome(&mut self, profile: ProfileIndex) {
+        if self.is_on_welcome() {
+            self.switch(profile);
+        }
+    }
+
+    /// Switches to another profile: everything of the old one leaves the screen; its running jobs continue.
+    fn switch(&mut self, profile: ProfileIndex) {
+        let is_here = profile == self.context.current && !self.is_on_welcome();
+        if is_here || self.context.profiles.get(profile.0).is_none() {
+            return;
+        }
+        self.go_home();
+        if let Some(Pane::List(list)) = self.stack.first_mut() {
+            self.context
+                .views
+                .insert(self.context.current, list.current_view());
+            list.leave(&mut self.context);
+        }
+        self.context.cancel_lists();
+        self.context.current = profile;
+        self.context.open = std::sync::Arc::default();
+        self.context.annotations.of = std::sync::Arc::default();
+        self.context.groups = Groups::default();
+        self.context.live = Live::default();
+        self.context.outage = None;
+        self.context.is_directory_back = false;
+        self.context.last_answer = None;
+        self.context.settle_again_at = None;
+        let list = List::start(&mut self.context);
+        self.context.start(Job::OpenRotations);
+        self.context.start(Job::Batches);
+        self.context.start(Job::Attention { whole: false });
+        self.context.read_drafts();
+        self.context.to_hand_off.clear();
+        if self.context.hands_off_to().is_some() {
+            self.context.start(Job::PendingHandOffs);
+        }
+        self.stack = vec![Pane::List(Box::new(list))];
+        if let Some(profile) = self.context.profile() {
+            let text = format!("Now in {} ({})", profile.name, profile.environment_word());
+            self.context.say(Severity::Info, text);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Drafts of unsent forms: saved while they are typed, one save at a time, and offered again when they are found in the
+//! directory.
+
+use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket};
+use crate::{
+    domain::{
+        group::UserGroupId,
+        text::{is_same_person, visible},
+    },
+    operations::{DraftSaved, KeptDraft, OtherDraft},
+    tui::{
+        keymap::Focus,
+        panes::attention::draft_is_gone,
+        state::{context::Navigation, forms::group::GroupForm, navigation::PaneRequest},
+    },
+};
+
+/// Maximum number of drafts named in one message.
+const NAMED: usize = 2;
+
+impl App {
+    /// Called after a key, a paste or an external editor: keeps the content of the form on top as a draft, or removes
+    /// the draft if nothing is left to keep.
+    pub(super) fn keep_draft(&mut self) {
+        if let Some(Pane::Edit(edit)) = self.stack.last() {
+            edit.keep(&mut self.context);
+        }
+        self.context.save_drafts();
+    }
+
+    /// The external editor has ended.
+    pub(super) fn edited(&mut self, ticket: Ticket, text: Result<String, String>) {
+        for pane in self.stack.iter_mut().rev() {
+            if let Pane::Edit(edit) = pane
+                && edit.is_outside(ticket)
+            {
+                edit.take_edited(text, &mut self.context);
+                return;
+            }
+        }
+    }
+
+    /// Handles the outcome of saving, forgetting or reading drafts; returns whether it was one of these.
+    pub(super) fn draft_done(
+        &mut self,
+        ticket: Ticket,
+        profile: ProfileIndex,
+        outcome: &Outcome,
+    ) -> bool {
+        self.context.drafts.answered(ticket);
+        if let Outcome::Drafts(found) = outcome {
+            self.found_drafts(profile, found);
+        } else if let Outcome::DraftKept(at, saved) = outcome {
+            let (kept, other) = match saved {
+                DraftSaved::Kept => (*at, None),
+                DraftSaved::Replaced(other) | DraftSaved::Overtaken(other) => (*at, Some(other)),
+            };
+            let ended = self.context.drafts.ended(ticket, Some(kept));
+            if let (Some(key), Some(other)) = (ended, other) {
+                self.report_second_draft(&key, other);
+            }
+            self.report_saving_works();
+        } else if let Outcome::DraftForgotten = outcome {
+            self.context.drafts.ended(ticket, Some(self.context.now));
+            self.report_saving_works();
+        } else if let Outcome::Failed(error) = outcome {
+            return self.draft_failed(ticket, &error.text);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Handles a panic in a job about drafts; returns whether it was such a job.
+    pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
+        self.context.drafts.answered(ticket);
+        self.draft_failed(ticket, "internal error, stopped")
+    }
+
+    /// Reports the failure once; the next change tries again.
+    fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
+        let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
+            return false;
+        };
+        // While the directory is unavailable, each form says so itself.
+        let is_told = self.context.outage.is_some();
+        if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
+            let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
+            self.context.say(Severity::Error, text);
+        }
+        true
+    }
+
+    fn report_saving_works(&mut self) {
+        if std::mem::replace(&mut self.context.drafts.is_failing, false) {
+            self.context.say(Severity::Done, "Drafts are saved again");
+        }
+        self.context.save_drafts();
+    }
+
+    /// Two consoles have a draft of the same group: says so once.
+    fn report_second_draft(&mut self, key: &(ProfileIndex, UserGroupId), other: &OtherDraft) {
+        if self.context.drafts.is_news(key, &other.by) {
+            let age = self.context.age(other.at);
+            let (id, by) = (&key.1, visible(&other.by));
+            let text = format!("{by} has a draft of {id} as well ({age} ago); both are kept");
+            self.context.say(Severity::Warning, text);
+        }
+    }
+
+    fn found_drafts(&mut self, profile: ProfileIndex, found: &[KeptDraft]) {
+        // The form on top needs no protection: it was either opened just now, or typing has touched its draft since the
+        // request. Input in a form below it may be older than the request.
+        let below = self.stack.iter().rev().skip(1);
+        let busy: Vec<UserGroupId> = below
+            .filter_map(|pane| match pane {
+                Pane::Edit(edit) => Some(edit.id.clone()),
+                _ => None,
+            })
+            .collect();
+        let operator = &self.context.operator;
+        let is_own = |by: &str| is_same_person(by, operator);
+        let drafts = &mut self.context.drafts;
+        let (is_first, changed) = drafts.found(profile, found, &busy, is_own);
+        if profile != self.context.current {
+            return;
+        }
+        for pane in &mut self.stack {
+            if let Pane::Edit(edit) = pane
+                && changed.contains(&edit.id)
+            {
+                edit.take_newer(&mut self.context);
+            }
+        }
+        if is_first && !changed.is_empty() {
+            let text = self.unsent_drafts_text();
+            self.context.say(Severity::Info, text);
+        }
+    }
+
+    /// Opens the draft that was requested from another profile, once its profile's groups and drafts have been read.
+    pub(super) fn open_wanted_draft(&mut self) {
+        let context = &mut self.context;
+        let is_there = |(profile, _): &(ProfileIndex, UserGroupId)| {
+            let is_known = context.groups.is_whole() && context.drafts.are_read(*profile);
+            *profile == context.current && is_known
+        };
+        if !context.draft_to_open.as_ref().is_some_and(is_there) {
+            return;
+        }
+        let Some((_, id)) = context.draft_to_open.take() else {
+            return;
+        };
+        if !context.has_draft(&id) {
+            context.say(Severity::Info, draft_is_gone(&id));
+            return;
+        }
+        context.loads_drafts_of_others = true;
+        let form = GroupForm::reopen(&id, context);
+        context.loads_drafts_of_others = false;
+        if let Some(form) = form {
+            context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
+            self.navigate();
+        }
+    }
+
+    /// Returns for example "1 unsent draft: acme-eu (2h ago); e on it opens it".
+    fn unsent_drafts_text(&self) -> String {
+        let context = &self.context;
+        let drafts = context.drafts.of(context.current);
+        let named = drafts.iter().take(NAMED).map(|unsent| {
+            let age = context.age(unsent.draft.changed_at);
+            format!("{} ({age} ago)", unsent.draft.user_group_id)
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        let key = |action| context.keys.key(Focus::List, action);
+        let edit = key(Action::Edit);
+        match drafts.as_slice() {
+            [only] if only.draft.creating => {
+                let key = key(Action::OpenOrCreate);
+                format!("1 unsent draft: {named}; {key} and its ID opens it")
+            }
+            [_] => format!("1 unsent draft: {named}; {edit} on it opens it"),
+            more if more.len() > NAMED => {
+                let (all, others) = (more.len(), more.len() - NAMED);
+                format!("{all} unsent drafts: {named} and {others} more; {edit} opens one")
+            }
+            more => format!("{} unsent drafts: {named}; {edit} opens one", more.len()),
+        }
+    }
+
+    /// What is kept when the console ends: drafts, and a text that the editor left.
+    pub fn unsent(&self) -> Option<String> {
+        let drafts = match self.context.drafts.len() - self.unsaved() {
+            0 => None,
+            1 => Some("1 unsent draft is kept".to_owned()),
+            more => Some(format!("{more} unsent drafts are kept")),
+        };
+        let lines: Vec<_> = self.kept_text.clone().into_iter().chain(drafts).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
+    pub(super) fn lost_drafts(&self) -> Option<String> {
+        match self.unsaved() {
+            0 => None,
+            1 => Some("1 unsent draft will be lost".into()),
+            more => Some(format!("{more} unsent drafts will be lost")),
+        }
+    }
+
+    fn unsaved(&self) -> usize {
+        let drafts = &self.context.drafts;
+        if self.context.is_ephemeral {
+            drafts.len()
+        } else if drafts.is_failing || self.context.outage.is_some() {
+            drafts.unsaved()
+        } else {
+            0
+        }
+    }
+}

@@ -1,0 +1,529 @@
+//! Outcomes of jobs: the pane that waits for it gets the outcome; if that pane was closed, it becomes a message.
+
+use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, token};
+use crate::{
+    domain::{
+        annotation::InvalidAnnotation, change::DesiredFields, group::UserGroupId, history::Ending,
+        rotation::State, text::visible,
+    },
+    operations::{Done, Recovered, RotationRow, Warning},
+    tui::{
+        keymap::Focus,
+        page::list_page::profile_name,
+        panes::{export::exported, token::handoff::describe},
+        state::{
+            annotations,
+            context::{Navigation, Running},
+            groups::{Listing, ListingExtras},
+            message::JobError,
+            notices::Subject,
+        },
+    },
+};
+
+/// The kind of operation on a group that ended or is still open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Open {
+    Rotation,
+    /// A create or an update.
+    Change,
+}
+
+impl App {
+    pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
+        // The job was cancelled; its late answer is ignored.
+        let Some(running) = self.context.running.remove(&ticket) else {
+            return;
+        };
+        if self.paste_checked(ticket, &outcome) || self.typed_checked(ticket, &outcome) {
+            return;
+        }
+        if let Outcome::Failed(error) | Outcome::NotHandedOff(error) = &mut outcome {
+            let text = std::mem::take(&mut error.text);
+            error.text = self.context.proposing(text, running.profile);
+        }
+        let is_here = running.profile == self.context.current;
+        self.note_environment(running.profile, &outcome);
+        if self.draft_done(ticket, running.profile, &outcome) {
+            return;
+        }
+        if let Outcome::Listed(listing) = &mut outcome
+            && self.first_rows == Some(ticket)
+        {
+            // It was delivered with the first rows already, and may have been changed here since.
+            listing.extras = None;
+        }
+        self.begin_about(ticket, &running);
+        self.take_in(&mut outcome, is_here);
+        self.resolve(&running, &outcome);
+        self.batch_ended(ticket, &outcome, is_here);
+        let waiting = self
+            .stack
+            .iter()
+            .rposition(|pane| pane.view().waits_for(ticket));
+        if let Some(at) = waiting {
+            self.answer(at, ticket, &outcome);
+        } else {
+            if let Some((id, wanted)) = &running.job.sends {
+                self.settle_draft(running.profile, id, wanted, &outcome);
+            }
+            if !Self::is_asked(&outcome, is_here) {
+                self.notice(&outcome, running.profile);
+            }
+        }
+        if running.job.touches_journal || touches_journal(&outcome) {
+            self.follow_journal();
+        }
+        if is_here
+            && matches!(&outcome, Outcome::Failed(error) if error.severity() == Severity::Unknown)
+        {
+            // The flag in the list comes from the journal.
+            self.context.start(Job::Rotations);
+        }
+        self.note_place(running.profile, &outcome);
+        if let Outcome::Failed(error) | Outcome::NotHandedOff(error) = &outcome {
+            let now = self.context.now;
+            let severity = error.severity();
+            self.context
+                .messages
+                .keep(now, severity, &error.text, ticket);
+        }
+        self.end_about();
+    }
+
+    /// Gives the outcome to the pane that waited for it. If the pane closes itself, what was opened above it stays.
+    fn answer(&mut self, at: usize, ticket: Ticket, outcome: &Outcome) {
+        let before = std::mem::take(&mut self.context.navigations);
+        let pane = &mut self.stack[at];
+        has_ended(pane, ticket);
+        pane.view_mut().answer(outcome, &mut self.context);
+        let asked = std::mem::replace(&mut self.context.navigations, before);
+        for ask in asked {
+            if at > 0 && matches!(ask, Navigation::Pop) {
+                self.stack.remove(at);
+            } else {
+                self.context.navigate(ask);
+            }
+        }
+    }
+
+    /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only the
+    /// latter is used.
+    pub(super) fn first_rows(&mut self, ticket: Ticket, mut listing: Listing) {
+        if self.is_of_other_profile(ticket) {
+            return;
+        }
+        self.first_rows = Some(ticket);
+        let groups = &self.context.groups;
+        if groups.is_whole() || groups.loading().is_some() {
+            self.take_extras(listing.extras.take());
+            return;
+        }
+        let mut outcome = Outcome::Listed(Box::new(listing));
+        self.take_in(&mut outcome, true);
+        let waiting = self.stack.iter_mut().rev();
+        let waiting = waiting.map(Pane::view_mut);
+        if let Some(pane) = { waiting }.find(|pane| pane.waits_for(ticket)) {
+            pane.answer(&outcome, &mut self.context);
+        }
+    }
+
+    /// Whether nothing of the list has arrived yet, but will.
+    pub fn waits_for_groups(&self) -> bool {
+        let groups = &self.context.groups;
+        let is_waiting = || {
+            let mut running = self.context.running.keys();
+            running.any(|ticket| self.stack[0].view().waits_for(*ticket))
+        };
+        !groups.is_whole() && groups.loading().is_none() && is_waiting()
+    }
+
+    pub(super) fn note_read(&mut self, ticket: Ticket, read: usize) {
+        if !self.is_of_other_profile(ticket) {
+            self.context.groups.note_read(read);
+        }
+    }
+
+    /// Whether the job belongs to another profile, or was cancelled.
+    fn is_of_other_profile(&self, ticket: Ticket) -> bool {
+        let running = self.context.running.get(&ticket);
+        running.is_none_or(|running| running.profile != self.context.current)
+    }
+
+    /// Associates all messages until [`App::end_about`] with this job.
+    pub(super) fn begin_about(&mut self, ticket: Ticket, running: &Running) {
+        self.context.about = Some(ticket);
+        let group = running.job.group.clone();
+        self.context.subject = group.map(|id| Subject {
+            profile: running.profile,
+            id,
+            verb: running.job.verb().to_owned(),
+        });
+    }
+
+    pub(super) fn end_about(&mut self) {
+        self.context.about = None;
+        self.context.subject = None;
+    }
+
+    /// Marks earlier messages about the group as resolved: it was read, the same operation succeeded, or the outcome
+    /// is known by now.
+    fn resolve(&mut self, running: &Running, outcome: &Outcome) {
+        let now = self.context.now;
+        let profile = running.profile;
+        match outcome {
+            Outcome::Done(done) => {
+                let id = &done.group.id;
+                let tells_how_it_ended = settles_all_changes(done);
+                let verb = running.job.verb();
+                self.context
+                    .messages
+                    .resolve_subject(now, |subject, severity| {
+                        let is_settled = match severity {
+                            Severity::Unknown => tells_how_it_ended,
+                            _ => subject.verb == verb || subject.verb == "read",
+                        };
+                        subject.profile == profile && subject.id == *id && is_settled
+                    });
+            }
+            Outcome::Recovered(all) => {
+                for each in all {
+                    if !matches!(each, Recovered::Open(_)) {
+                        self.resolve_unknown(profile, &each.row().user_group_id, Open::Rotation);
+                    }
+                }
+            }
+            Outcome::Abandoned(row) => {
+                self.resolve_unknown(profile, &row.user_group_id, Open::Rotation);
+            }
+            Outcome::ChangesSettled(changes) => {
+                for change in changes.iter().filter(|change| !change.state.is_open()) {
+                    self.resolve_unknown(profile, &change.user_group_id, Open::Change);
+                }
+            }
+            Outcome::HandedOff(Some(handed)) if handed.is_done() => {
+                let verb = running.job.verb();
+                self.context.messages.resolve_subject(now, |subject, _| {
+                    subject.profile == profile
+                        && subject.id == handed.user_group_id
+                        && subject.verb == verb
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Marks messages about an unknown outcome as resolved: it is known now, or nobody will find it out.
+    pub(super) fn resolve_unknown(&mut self, profile: ProfileIndex, id: &UserGroupId, what: Open) {
+        let now = self.context.now;
+        let is_meant = |subject: &Subject, severity| {
+            severity == Severity::Unknown
+                && (subject.verb == "rotate") == (what == Open::Rotation)
+                && subject.profile == profile
+                && subject.id == *id
+        };
+        self.context.messages.resolve_subject(now, is_meant);
+    }
+
+    /// An answer from another environment marks the profile for the rest of the session (hazard 11).
+    fn note_environment(&mut self, profile: ProfileIndex, outcome: &Outcome) {
+        if outcome.is_wrong_environment() {
+            self.context.wrong_environment.insert(profile);
+        }
+    }
+
+    /// A change that was sent and accepted is not a draft any more, and not a change in a form that is still open.
+    fn settle_draft(
+        &mut self,
+        profile: ProfileIndex,
+        id: &UserGroupId,
+        sent: &DesiredFields,
+        outcome: &Outcome,
+    ) {
+        let is_taken = matches!(outcome, Outcome::Done(done) if matches!(done.ending, Ending::Updated | Ending::Created));
+        if !is_taken {
+            return;
+        }
+        let key = (profile, id.clone());
+        if self
+            .context
+            .drafts
+            .get(&key)
+            .is_some_and(|unsent| unsent.is(sent))
+        {
+            self.context.drafts.remove(&key);
+        }
+        for pane in &mut self.stack {
+            if let Pane::Edit(edit) = pane
+                && profile == self.context.current
+                && edit.id == *id
+            {
+                edit.is_sent(sent);
+            }
+        }
+    }
+
+    /// Applies what the outcome says about the groups, whichever pane asked for it.
+    fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
+        match outcome {
+            Outcome::Done(done) if is_here => {
+                self.context.groups.upsert(&done.group);
+            }
+            Outcome::Listed(listing) if is_here => {
+                let now = self.context.now;
+                // Moved rather than copied: nobody else needs the groups.
+                let view = listing.view.take();
+                let mut taken = std::mem::take(listing.as_mut());
+                listing.view = view;
+                self.take_extras(taken.extras.take());
+                let since = taken.since.take();
+                if taken.first.is_some() {
+                    self.context.groups.show_first(taken);
+                } else {
+                    let is_another_read = self.context.is_reading_groups();
+                    self.context.groups.replace(taken, now, is_another_read);
+                }
+                // Starts after the first rows already, because the rest may never arrive.
+                if let Some(since) = since {
+                    self.watch(since);
+                }
+            }
+            Outcome::Annotated(changed, _) if is_here => self.context.annotations.take(changed),
+            Outcome::NoteChanged(id, now) if is_here => {
+                let now = [(id.clone(), (**now).clone())];
+                self.context.annotations.take(&now);
+            }
+            Outcome::SavedViews(saved, _) => self.context.annotations.take_views(saved.clone()),
+            Outcome::OpenRotations(rows) if is_here => {
+                self.context.note_open(states(rows));
+                self.report_open_rotations(rows);
+            }
+            Outcome::Rotations(rows) if is_here => self.context.note_open(states(rows)),
+            Outcome::Recovered(all) if is_here => {
+                for each in all.iter() {
+                    self.context.note_rotation(each.row());
+                }
+                self.settled(all);
+            }
+            Outcome::Abandoned(row) if is_here => {
+                self.context.note_rotation(row);
+                self.abandoned();
+            }
+            Outcome::PendingHandOffs(rows) if is_here => self.report_pending_hand_offs(rows),
+            Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
+            Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
+            Outcome::Batches(batches) if is_here => self.report_unfinished_batches(batches),
+            Outcome::Attention(found) => self.context.note_attention(found),
+            Outcome::Batch(stands) if is_here => self.batch_read(&stands.0, &stands.1),
+            // Always applied: the indexes of the profiles must match those of the backends.
+            Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
+            // The other outcomes are handled by the pane that waits, or by `notice`, which lists every one.
+            _ => {}
+        }
+    }
+
+    fn take_extras(&mut self, extras: Option<ListingExtras>) {
+        if let Some(extras) = extras {
+            self.context.note_open(extras.open);
+            self.context.note_at_work(&extras.at_work);
+            self.context.live.place_name = extras.place_name;
+            self.context.annotations.of = extras.annotations.into();
+            self.context.annotations.take_views(extras.saved_views);
+        }
+    }
+
+    /// Turns the outcome into a message, because its pane has been closed.
+    fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
+        let place = match self.context.profiles.get(profile.0) {
+            Some(other) if profile != self.context.current => format!(" in {}", other.name),
+            _ => String::new(),
+        };
+        match outcome {
+            Outcome::Done(done) => match done.ending {
+                Ending::Found => {}
+                Ending::Rotated | Ending::Recovered => {
+                    let key = self.context.keys.key(Focus::List, Action::Token);
+                    let text = format!(
+                        "{}{place}; {key} on the group shows the new token",
+                        token::describe(done)
+                    );
+                    self.context.say(Severity::Done, text);
+                    self.after_rotation(profile, done);
+                }
+                _ => {
+                    let text = format!("{}{place}", token::describe(done));
+                    self.context.say(Severity::Done, text);
+                    for warning in done.warnings.iter().filter(|warning| warning.is_alarm()) {
+                        self.context.say(Severity::Error, warning.to_string());
+                    }
+                    self.after_rotation(profile, done);
+                }
+            },
+            Outcome::TokenWritten(path) => {
+                self.context
+                    .say(Severity::Done, format!("Token saved to {}", path.display()));
+            }
+            Outcome::HandedOff(Some(handed)) => {
+                let (severity, text) = describe(handed);
+                self.context.say(severity, format!("{text}{place}"));
+            }
+            Outcome::Failed(error) | Outcome::NotHandedOff(error) => {
+                self.context.say_error(&JobError {
+                    text: format!("{}{place}", error.text),
+                    ..error.clone()
+                });
+            }
+            Outcome::Annotated(changed, change) => {
+                let text = annotations::saved(changed, change);
+                self.context.say(Severity::Done, format!("{text}{place}"));
+            }
+            Outcome::NoteChanged(_, now) => {
+                let text = InvalidAnnotation::NoteChanged(now.clone()).to_string();
+                self.context.say(Severity::Error, format!("{text}{place}"));
+            }
+            Outcome::SavedViews(_, text) => self.context.say(Severity::Done, text.clone()),
+            Outcome::BulkEnded(_) => self.say_batch_ended(&place),
+            Outcome::Exported(count, path) => {
+                self.context.say(Severity::Done, exported(*count, path));
+            }
+            Outcome::ReportWritten(path) => {
+                let text = format!("Report saved to {}", path.display());
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::ProfileAdded(index, profile) => {
+                let key = self.context.keys.key(Focus::List, Action::Profiles);
+                let text = format!("Profile {} is saved; {key} switches to it", profile.name);
+                self.context.say(Severity::Done, text);
+                self.leave_welcome(*index);
+            }
+            Outcome::NotAdded(problems) => {
+                for (_, what) in problems {
+                    self.context.say(Severity::Error, what.clone());
+                }
+            }
+            Outcome::Abandoned(row) => {
+                let text = format!(
+                    "Rotation of {} closed without a result{place}",
+                    row.user_group_id
+                );
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::Listed(_)
+            | Outcome::Found(_)
+            | Outcome::SimilarIds(_)
+            | Outcome::ViewKept
+            | Outcome::Drafts(_)
+            | Outcome::DraftKept(..)
+            | Outcome::DraftForgotten
+            | Outcome::SameId(_)
+            | Outcome::OpenRotations(_)
+            | Outcome::History(_)
+            | Outcome::Rotations(_)
+            | Outcome::Recovered(_)
+            | Outcome::TokenOwners(_)
+            | Outcome::SecretFound(_)
+            | Outcome::PendingHandOffs(_)
+            | Outcome::ChangesSettled(_)
+            | Outcome::Batches(_)
+            | Outcome::Batch(_)
+            | Outcome::AllBatches(_)
+            | Outcome::Attention(_)
+            | Outcome::Hidden(_)
+            | Outcome::Resumable(_)
+            | Outcome::Planned(_)
+            | Outcome::EditPlanned(_)
+            | Outcome::Checked(_)
+            | Outcome::Proof(_)
+            | Outcome::HandedOff(None) => {}
+            Outcome::PlaceBound(bound) => {
+                let key = if bound.on_trial {
+                    "; its API key is not verified yet"
+                } else {
+                    ""
+                };
+                let text = format!(
+                    "Profile {} now uses environment {}{key}",
+                    profile_name(profile, &self.context),
+                    visible(&bound.name)
+                );
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::Proven => {
+                let text = format!("The API key is verified; requests are sent{place}");
+                self.context.say(Severity::Done, text);
+            }
+            Outcome::Acknowledged => {
+                let text = format!("Acknowledged; requests are sent again{place}");
+                self.context.say(Severity::Done, text);
+            }
+        }
+    }
+
+    pub(super) fn job_panicked(&mut self, ticket: Ticket) {
+        let Some(running) = self.context.running.remove(&ticket) else {
+            return;
+        };
+        let (severity, text) = if running.job.is_write {
+            let text = format!(
+                "UNKNOWN: {}. Internal error, stopped; read the group",
+                running.job.label
+            );
+            self.batch_lost(ticket);
+            (Severity::Unknown, text)
+        } else {
+            (
+                Severity::Error,
+                format!(
+                    "Not done: {}. Internal error, stopped; try again",
+                    running.job.label
+                ),
+            )
+        };
+        if self.draft_lost(ticket) {
+            return;
+        }
+        self.begin_about(ticket, &running);
+        self.context.say(severity, text);
+        self.end_about();
+        let waiting = self
+            .stack
+            .iter_mut()
+            .find(|pane| pane.view().waits_for(ticket));
+        if let Some(pane) = waiting {
+            has_ended(pane, ticket);
+            pane.view_mut().job_panicked(&mut self.context);
+        }
+    }
+}
+
+/// Whether this was a read after which no earlier change of the group is open.
+fn settles_all_changes(done: &Done) -> bool {
+    let is_reading = matches!(done.ending, Ending::Found | Ending::CreatedByGet);
+    let is_open = |warning: &Warning| matches!(warning, Warning::RotationOpen { .. });
+    is_reading && done.open.is_empty() && !done.warnings.iter().any(is_open)
+}
+
+/// Whether the outcome may have changed items of a batch, or what waits for a person.
+fn touches_journal(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
+        Outcome::Recovered(_)
+        | Outcome::Abandoned(_)
+        | Outcome::ChangesSettled(_)
+        | Outcome::BulkEnded(_)
+        | Outcome::HandedOff(_)
+        | Outcome::Hidden(_) => true,
+        _ => false,
+    }
+}
+
+pub(super) fn has_ended(pane: &Pane, ticket: Ticket) {
+    for pending in pane.view().pending() {
+        pending.end(ticket);
+    }
+}
+
+fn states(rows: &[RotationRow]) -> impl Iterator<Item = (UserGroupId, State)> {
+    let state = |row: &RotationRow| (row.user_group_id.clone(), row.rotation.state);
+    rows.iter().map(state)
+}

@@ -1,0 +1,234 @@
+//! Pasted text, with and without brackets: a token goes into a field for tokens only, and a page without a field takes
+//! nothing of it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use jiff::Timestamp;
+use zeroize::Zeroizing;
+
+use super::{App, Context, Job, Outcome, Severity, Ticket};
+use crate::{
+    domain::{
+        group::UserGroupId,
+        pasted::{Pasted, Shape, may_have_token, shape},
+    },
+    tui::{
+        keymap::{Action, Focus},
+        kit::is_plain,
+        state::message::{Effect, Msg},
+        terminal::is_burst,
+    },
+};
+
+/// In bytes. A longer text is no text of a field, and is refused there.
+const LONGEST: usize = 1 << 20;
+/// In bytes, of a word that is typed.
+const LONGEST_WORD: usize = 4096;
+
+/// Ctrl-C acts always: it ends what hangs.
+fn is_interrupt(key: &KeyEvent) -> bool {
+    *key == KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)
+}
+
+/// A text that may have a secret, while it is looked up.
+pub(super) struct LookedUp {
+    ticket: Ticket,
+    /// Where it is.
+    focus: Focus,
+    text: Zeroizing<String>,
+}
+
+impl std::fmt::Debug for LookedUp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LookedUp")
+            .field("focus", &self.focus)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Context {
+    /// Says that a text was a token and what to do with it.
+    pub fn say_token(&mut self) {
+        let key = self.keys.key(Focus::List, Action::Whose);
+        let text =
+            format!("That is a token, or looks like one: nothing was taken. {key} finds its group");
+        self.say(Severity::Warning, text);
+    }
+
+    /// Whether a group with this id is listed, whatever the id looks like.
+    pub fn is_known_id(&self, text: &str) -> bool {
+        UserGroupId::parse(text).is_ok_and(|id| self.groups.contains(&id))
+    }
+}
+
+impl App {
+    /// Pastes into the focused field, unless the text has a token. A text that may be a token of another shape is looked
+    /// up first.
+    pub(super) fn paste(&mut self, text: &str) {
+        let text = Zeroizing::new(text.to_owned());
+        let focus = self.top().focus();
+        if self.top().takes_secrets() || !focus.takes_text() || text.len() > LONGEST {
+            return self.paste_now(&text);
+        }
+        if shape(&text) == Some(Shape::Token) && !self.context.is_known_id(text.trim()) {
+            return self.context.say_token();
+        }
+        if may_have_token(&text) && !self.context.is_known_id(text.trim()) {
+            let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
+            self.held_paste = Some(LookedUp {
+                ticket,
+                focus,
+                text,
+            });
+            return;
+        }
+        self.paste_now(&text);
+    }
+
+    /// The words of a pasted text have been looked up; returns whether the ticket was that of this look-up.
+    pub(super) fn paste_checked(&mut self, ticket: Ticket, outcome: &Outcome) -> bool {
+        let Some(held) = self.held_paste.take_if(|held| held.ticket == ticket) else {
+            return false;
+        };
+        // If it could not be looked up: what keeps the text looks it up again.
+        if matches!(outcome, Outcome::SecretFound(true)) {
+            self.context.say_token();
+        } else if self.top().focus() == held.focus {
+            self.paste_now(&held.text);
+        } else {
+            let text = "Not pasted: the field was left meanwhile";
+            self.context.say(Severity::Info, text);
+        }
+        true
+    }
+
+    /// Notes a key that a field gets. Another key than a character ends the word.
+    pub(super) fn note_typed(&mut self, key: &KeyEvent) {
+        match key.code {
+            KeyCode::Char(c) if is_plain(*key) && !c.is_whitespace() => {
+                if self.word.len() < LONGEST_WORD {
+                    self.word.push(c);
+                }
+            }
+            _ => self.word = Zeroizing::default(),
+        }
+    }
+
+    /// Whether a word is being typed that may be a token: nothing keeps its beginning, whose fingerprint tells nothing.
+    pub(super) fn is_typing_a_token(&self) -> bool {
+        may_have_token(&self.word) && !self.context.is_known_id(&self.word)
+    }
+
+    /// Looks up what was typed key by key, if it may be a token whose shape does not show it.
+    pub(super) fn look_up_typed(&mut self) {
+        let focus = self.top().focus();
+        let takes_secrets = self.top().takes_secrets();
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        let field = pane.view_mut().field();
+        let is_masked = field.as_ref().is_some_and(|field| field.is_masked());
+        if takes_secrets || is_masked || !focus.takes_text() {
+            self.word = Zeroizing::default();
+            return;
+        }
+        let whole = field.map(|field| Zeroizing::new(field.text().to_owned()));
+        let whole = whole.filter(|text| may_have_token(text));
+        let word = Some(&self.word).filter(|_| self.is_typing_a_token());
+        let known = |text: &Zeroizing<String>| self.context.is_known_id(text.trim());
+        let (part, text) = match (word, whole.filter(|text| !known(text))) {
+            (None, None) => return,
+            (Some(word), None) => (word.clone(), word.clone()),
+            (None, Some(whole)) => (whole.clone(), whole),
+            (Some(word), Some(whole)) => {
+                let both = Zeroizing::new([whole.as_str(), "\n", word.as_str()].concat());
+                (word.clone(), both)
+            }
+        };
+        if let Some(before) = self.typed.take() {
+            // Its answer tells nothing any more.
+            self.context.cancel(before.ticket);
+        }
+        let ticket = self.context.start(Job::FindSecret(Pasted::of(&text)));
+        self.typed = Some(LookedUp {
+            ticket,
+            focus,
+            text: part,
+        });
+    }
+
+    /// What was typed has been looked up; returns whether the ticket was that of this look-up.
+    pub(super) fn typed_checked(&mut self, ticket: Ticket, outcome: &Outcome) -> bool {
+        let Some(typed) = self.typed.take_if(|typed| typed.ticket == ticket) else {
+            return false;
+        };
+        if matches!(outcome, Outcome::SecretFound(true)) {
+            let is_here = self.top().focus() == typed.focus;
+            let pane = self.stack.last_mut().expect("the bottom pane stays");
+            let pane = pane.view_mut();
+            if is_here && pane.hold_back(&typed.text, &mut self.context) {
+                self.word = Zeroizing::default();
+                self.context.say_token();
+                self.keep_draft();
+            } else {
+                let text =
+                    "A field contains a known token: remove what is left of it; it is not sent";
+                self.context.say(Severity::Warning, text);
+            }
+        }
+        true
+    }
+
+    /// Refuses to take over a typed text that looks like a token; returns whether it did.
+    pub(super) fn refuses_secret(&mut self, action: Action) -> bool {
+        use Action::{Enter, NextField, Review, WriteFile};
+        if !matches!(action, Enter | NextField | Review | WriteFile) {
+            return false;
+        }
+        let view = self
+            .stack
+            .last_mut()
+            .expect("the bottom pane stays")
+            .view_mut();
+        if !view.has_secret(action) {
+            return false;
+        }
+        if let Some(field) = view.field().filter(|field| field.looks_secret()) {
+            if self.context.is_known_id(field.text().trim()) {
+                return false;
+            }
+            if !field.is_data() {
+                let text = Zeroizing::new(field.text().to_owned());
+                view.hold_back(&text, &mut self.context);
+            }
+        }
+        self.context.say_token();
+        true
+    }
+
+    /// Keys that arrived at once: a paste without brackets. In a field they are typed; on a page without one the rest
+    /// of them does nothing.
+    pub(super) fn burst(&mut self, keys: &[KeyEvent]) -> Vec<Effect> {
+        let now = self.context.now;
+        let mut effects = Vec::new();
+        for (at, key) in keys.iter().enumerate() {
+            let rest = &keys[at..];
+            if !is_interrupt(key) && !self.top().focus().takes_text() && is_burst(rest) {
+                effects.extend(self.refuse_burst(now, rest.len()));
+                for key in rest.iter().filter(|key| is_interrupt(key)) {
+                    effects.extend(self.update(now, Msg::Key(*key)));
+                }
+                break;
+            }
+            effects.extend(self.update(now, Msg::Key(*key)));
+        }
+        effects
+    }
+
+    fn refuse_burst(&mut self, now: Timestamp, count: usize) -> Vec<Effect> {
+        let key = self.context.keys.key(Focus::List, Action::Whose);
+        let why = format!(
+            "{count} keys at once look like a paste; nothing was done. There is no field here; {key} takes a token"
+        );
+        self.context.say(Severity::Warning, why.clone());
+        self.discard_after(why);
+        self.update(now, Msg::Tick)
+    }
+}

@@ -1,0 +1,135 @@
+//! Draws the table: `>` and reverse for the cursor, `~ + -` in the gutter, and the old value or the problem
+//! beside a row.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{Column, MappingRow, MappingTable, Problem};
+use crate::tui::{
+    kit::{
+        RowKeys,
+        cell_table::{CellRows, GUTTER, clear_cell},
+        columns::{self, Cell, Layout},
+    },
+    theme::Theme,
+};
+
+/// From this width on, columns are always as wide as editing needs.
+const ROOMY_WIDTH: u16 = 50;
+/// Minimum width of a cell that is being edited, however short the ids are.
+const MIN_FIELD_WIDTH: u16 = 12;
+/// Maximum width of an id while other columns need room.
+const MAX_WIDTH: u16 = 120;
+
+impl MappingTable {
+    /// Draws header, rows and, if there is a problem, a last line about it. Returns the position of the terminal's
+    /// cursor while a cell is being edited.
+    pub fn draw(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        theme: Theme,
+        focused: bool,
+        keys: &RowKeys,
+    ) -> Option<Position> {
+        if area.width <= GUTTER || area.is_empty() {
+            return None;
+        }
+        let rows = self.rows();
+        let problems = super::check::problems(&rows);
+        let foot = self.foot(&rows, &problems, keys).map(|(text, is_problem)| {
+            let style = if is_problem {
+                theme.error()
+            } else {
+                theme.dim()
+            };
+            (text, style)
+        });
+        let table = CellRows {
+            count: rows.len(),
+            cursor: self.cursor,
+            is_focused: focused,
+            foot: foot.filter(|_| area.height > 3),
+        };
+        table.draw(
+            buffer,
+            area,
+            theme,
+            |_, room| layout(&rows, &problems, room, self.is_editing()),
+            |index| {
+                let row = &rows[index];
+                let cells = [
+                    Cell::new(row.key.as_str()),
+                    Cell::new(row.value.as_str()),
+                    remark(index, row, &problems, theme),
+                ];
+                (row.mark(), cells)
+            },
+            |buffer, line, layout| {
+                let place = layout.cell(line, usize::from(self.column == Column::Value));
+                let can_be_typed = clear_cell(buffer, place, self.is_editing());
+                let field = self.editing.as_ref().filter(|_| can_be_typed);
+                field?.draw(buffer, place, theme, true)
+            },
+        )
+    }
+
+    /// The text of the last line, and whether it is a problem: a rejected paste, otherwise the problem at the cursor,
+    /// otherwise the first problem; for a table without rows, what to do.
+    fn foot(
+        &self,
+        rows: &[MappingRow],
+        problems: &[Problem],
+        keys: &RowKeys,
+    ) -> Option<(String, bool)> {
+        if let Some(refused) = &self.refused_paste {
+            return Some((format!("! {refused}"), true));
+        }
+        let here = problems.iter().find(|problem| problem.row == self.cursor);
+        if let Some(problem) = here.or(problems.first()) {
+            return Some((format!("! {problem}"), true));
+        }
+        if !rows.is_empty() {
+            return None;
+        }
+        let text = if self.is_known() {
+            format!("no rows; {} adds one", keys.add)
+        } else {
+            "unknown; stays unchanged unless you add rows".into()
+        };
+        Some((text, false))
+    }
+}
+
+fn layout(rows: &[MappingRow], problems: &[Problem], room: u16, editing: bool) -> Layout {
+    // While editing, one cell more than the text, for the cursor after it. If there is room, it is reserved all the
+    // time, so that nothing jumps when editing starts.
+    let (least, cursor) = if editing || room >= ROOMY_WIDTH {
+        (MIN_FIELD_WIDTH, 1)
+    } else {
+        (6, 0)
+    };
+    let keys = columns::widest(rows.iter().map(|row| row.key.as_str()), MAX_WIDTH) + cursor;
+    let values = columns::widest(rows.iter().map(|row| row.value.as_str()), MAX_WIDTH) + cursor;
+    let remarks: Vec<String> = rows.iter().filter_map(MappingRow::remark).collect();
+    let remarks = remarks.iter().map(String::as_str);
+    let texts = problems.iter().map(|problem| problem.text.as_str());
+    let remark = columns::widest(remarks.chain(texts), MAX_WIDTH);
+    let columns = vec![
+        columns::Column::new("SCHEMA ID", least, keys.max(9), 0),
+        columns::Column::new("DATA SOURCE ID", least, values.max(14), 0),
+        columns::Column::new("", 8.min(remark.max(1)), remark.max(1), 1),
+    ];
+    Layout::fit(columns, room, 2)
+}
+
+fn remark<'a>(index: usize, row: &MappingRow, problems: &'a [Problem], theme: Theme) -> Cell<'a> {
+    let problem = problems.iter().find(|problem| problem.row == index);
+    match (problem, row.remark()) {
+        (Some(problem), _) => Cell::new(problem.text.as_str()).styled(theme.error()),
+        (None, Some(text)) => Cell::new(text),
+        (None, None) => Cell::new(""),
+    }
+}

@@ -1,0 +1,311 @@
+//! The guarantees of the two views: they show the same value, and what is not touched stays as it was written.
+
+mod model;
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::*;
+use crate::tui::kit::testing::{THEME, key, row_keys, screen, typed};
+
+/// As a person may have written it.
+const TEXT: &str = r#"{"tier":"gold", "seats" : 12345678901234567890.10,
+  "beta": true,"owner":{ "team":"night",
+    "on_call":[1,2.50] },"note":null}"#;
+
+fn known(json: &str) -> PropertiesField {
+    PropertiesField::new(Some(&parse(json).expect("properties")))
+}
+
+/// The rows of a text that equals what was known.
+fn rows_of(text: &str) -> PropertiesField {
+    let mut field = known(text);
+    field.set_text(text);
+    assert!(field.switch());
+    field
+}
+
+fn keys(field: &mut PropertiesField, text: &str) {
+    for event in typed(text) {
+        field.key(event);
+    }
+}
+
+fn press(field: &mut PropertiesField, codes: &[KeyCode]) {
+    for code in codes {
+        field.key(key(*code));
+    }
+}
+
+fn drawn(field: &PropertiesField, width: u16, height: u16) -> String {
+    screen(width, height, |buffer, area| {
+        field.draw(buffer, area, THEME, true, &row_keys());
+    })
+}
+
+fn clear(field: &mut PropertiesField) {
+    field.key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
+}
+
+#[test]
+fn a_flat_object_is_a_table() {
+    let mut field = rows_of(TEXT);
+    keys(&mut field, "\n");
+    clear(&mut field);
+    keys(&mut field, "silver\njj\njDaregion\n\neu\n");
+    insta::assert_snapshot!(drawn(&field, 76, 9), @r#"
+       KEY          TYPE         VALUE
+     ~ tier         text         silver                          was gold
+       seats        number       12345678901234567890.10
+     ~ beta         true/false   false                           was true
+     - owner        JSON         {"team": "night", "on_call": [… will be removed
+       note         null         null
+    >+ region       text         eu                              new
+    "#);
+    assert_eq!(field.place(), PropertiesFocus::Rows);
+    assert_eq!(
+        field.text(),
+        r#"{"tier":"silver", "seats" : 12345678901234567890.10,
+  "beta": false,"note":null,"region": "eu"}"#,
+    );
+}
+
+#[test]
+fn what_is_not_touched_stays_as_it_was_written() {
+    let mut field = rows_of(TEXT);
+    keys(&mut field, "j\n\n");
+    assert_eq!(field.text(), TEXT, "looked at, not changed");
+    keys(&mut field, "jj\n");
+    assert_eq!(field.place(), PropertiesFocus::Cell);
+    keys(&mut field, "\n");
+    assert_eq!(field.text(), TEXT, "nor the JSON of a value");
+    keys(&mut field, "DD");
+    assert!(!field.editor.is_changed());
+    let order: Vec<_> = field.value().expect("valid").keys().cloned().collect();
+    assert_eq!(order, ["tier", "seats", "beta", "owner", "note"]);
+    // A restored entry is formatted like the one before it.
+    let back = "\n  \"owner\": {\"team\":\"night\",\"on_call\":[1,2.50]}";
+    assert_eq!(
+        field.text(),
+        TEXT.replace(
+            "\"owner\":{ \"team\":\"night\",\n    \"on_call\":[1,2.50] }",
+            back
+        )
+    );
+}
+
+#[test]
+fn types_are_chosen_and_values_follow() {
+    let mut field = rows_of(r#"{"a":"1.10","b":"x"}"#);
+    press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    assert!(drawn(&field, 60, 5).contains("<text>"));
+    press(&mut field, &[KeyCode::Right]);
+    assert!(drawn(&field, 60, 5).contains("<number>"));
+    press(&mut field, &[KeyCode::Enter]);
+    assert_eq!(field.text(), r#"{"a":1.10,"b":"x"}"#);
+    // A text that is not a number has to be typed again; until then nothing changes.
+    press(
+        &mut field,
+        &[
+            KeyCode::Down,
+            KeyCode::Enter,
+            KeyCode::Right,
+            KeyCode::Enter,
+        ],
+    );
+    assert_eq!(field.place(), PropertiesFocus::Cell);
+    assert!(drawn(&field, 60, 5).contains("! not a number"));
+    assert_eq!(field.editor.text(), r#"{"a":1.10,"b":"x"}"#);
+    clear(&mut field);
+    keys(&mut field, "-7\n");
+    assert_eq!(field.text(), r#"{"a":1.10,"b":-7}"#);
+    // Null has no value: Enter on it chooses another type.
+    press(
+        &mut field,
+        &[
+            KeyCode::Left,
+            KeyCode::Enter,
+            KeyCode::Right,
+            KeyCode::Right,
+            KeyCode::Enter,
+        ],
+    );
+    assert_eq!(field.text(), r#"{"a":1.10,"b":null}"#);
+    press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    press(&mut field, &[KeyCode::Left, KeyCode::Enter]);
+    assert_eq!(field.text(), r#"{"a":1.10,"b":true}"#);
+    press(&mut field, &[KeyCode::Right, KeyCode::Enter]);
+    assert_eq!(field.text(), r#"{"a":1.10,"b":false}"#);
+}
+
+#[test]
+fn an_object_in_a_new_row_is_json_and_the_type_says_how_it_is_chosen() {
+    let mut field = rows_of(r#"{"a":"x"}"#);
+    keys(&mut field, "acfg\n");
+    assert_eq!(field.place(), PropertiesFocus::ValueType);
+    keys(&mut field, "{");
+    assert!(drawn(&field, 70, 6).contains("! Left and Right choose the type"));
+    keys(&mut field, "\n{\"x\":[1]}\n");
+    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]}}"#);
+    // What is no JSON is a text, and so is an object in a row that was one.
+    keys(&mut field, "abrace\n\n{x}\n");
+    assert_eq!(field.text(), r#"{"a":"x","cfg": {"x":[1]},"brace": "{x}"}"#);
+    let mut field = rows_of(r#"{"a":"x"}"#);
+    keys(&mut field, "\n");
+    clear(&mut field);
+    keys(&mut field, "[1]\n");
+    assert_eq!(field.text(), r#"{"a":"[1]"}"#);
+}
+
+#[test]
+fn a_row_is_added_key_type_value() {
+    let mut field = PropertiesField::new(None);
+    assert!(field.switch(), "nothing is known: no rows");
+    assert!(drawn(&field, 60, 4).contains("unknown; without rows"));
+    keys(&mut field, "a\n");
+    assert!(
+        field.is_blank() && field.place() == PropertiesFocus::Rows,
+        "never there"
+    );
+    keys(&mut field, "\nseats");
+    assert!(!field.is_blank());
+    assert_eq!(
+        field.text(),
+        "{\n  \"seats\": \"\"\n}",
+        "what is typed counts"
+    );
+    keys(&mut field, "\n");
+    press(&mut field, &[KeyCode::Right]);
+    keys(&mut field, "\n250\n");
+    keys(&mut field, "aon");
+    press(
+        &mut field,
+        &[KeyCode::Tab, KeyCode::Right, KeyCode::Right, KeyCode::Enter],
+    );
+    assert_eq!(field.text(), "{\n  \"seats\": 250,\n  \"on\": true\n}");
+    assert_eq!(field.place(), PropertiesFocus::Rows);
+    keys(&mut field, "zz");
+    assert_eq!(field.text(), "{\n  \"seats\": 250\n}");
+    keys(&mut field, "zzzzz");
+    assert!(field.is_blank());
+    keys(&mut field, "ZZZZZZ");
+    assert_eq!(field.text(), "{\n  \"seats\": 250,\n  \"on\": true\n}");
+}
+
+#[test]
+fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
+    let mut field = rows_of(r#"{"a":1,"b":{"x":1}}"#);
+    press(&mut field, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter]);
+    clear(&mut field);
+    keys(&mut field, "b\n");
+    assert_eq!(field.place(), PropertiesFocus::Cell);
+    assert!(drawn(&field, 60, 5).contains("! row 2 has this key already"));
+    assert!(!field.switch(), "not before it is right");
+    press(&mut field, &[KeyCode::Esc, KeyCode::Right, KeyCode::Right]);
+    keys(&mut field, "\nx\n");
+    assert!(drawn(&field, 60, 5).contains("! not a number"));
+    assert_eq!(field.value().expect_err("wrong").column, 7);
+    press(&mut field, &[KeyCode::Esc]);
+    keys(&mut field, "j\n");
+    press(&mut field, &[KeyCode::Backspace]);
+    keys(&mut field, "\n");
+    assert!(drawn(&field, 60, 5).contains("! column 7: unclosed bracket"));
+    assert!(field.go_to_problem());
+    // A form that is left has to take it over all the same.
+    field.settle();
+    assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
+    assert_eq!(field.place(), PropertiesFocus::Text);
+    assert!(field.why_no_rows().is_some());
+    assert!(!field.switch());
+    assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
+}
+
+#[test]
+fn the_views_share_one_history() {
+    let mut field = known(r#"{"a":"x"}"#);
+    for code in [KeyCode::Char(' '), KeyCode::Char('#'), KeyCode::Backspace] {
+        press(&mut field, &[code]);
+    }
+    assert!(field.switch());
+    keys(&mut field, "\ny\n");
+    assert_eq!(field.text(), " {\n  \"a\": \"xy\"\n}");
+    keys(&mut field, "z");
+    assert_eq!(field.text(), " {\n  \"a\": \"x\"\n}");
+    keys(&mut field, "z");
+    assert_eq!(
+        field.text(),
+        " {\n  \"a\": \"x\"\n}".replacen(' ', "", 1),
+        "past what was not valid"
+    );
+    keys(&mut field, "ZZ");
+    assert_eq!(field.text(), " {\n  \"a\": \"xy\"\n}");
+}
+
+#[test]
+fn an_outside_text_is_shown_as_rows_where_it_can_be() {
+    let mut field = rows_of(r#"{"a":1}"#);
+    field.set_text("{\"a\": 2}");
+    assert_eq!(field.place(), PropertiesFocus::Rows);
+    field.set_text("{\"a\":");
+    assert_eq!(field.place(), PropertiesFocus::Text);
+    assert_eq!(field.text(), "{\"a\":");
+}
+
+#[test]
+fn rows_are_pasted_as_an_object_or_as_pairs() {
+    let mut field = rows_of(r#"{"a":1,"b":"x"}"#);
+    let done = field.paste(r#"{"a": 1.50, "c": {"d": 1e400}, "e": null}"#);
+    assert_eq!(
+        done,
+        PastedProperties::Rows {
+            added: 2,
+            changed: 1
+        }
+    );
+    assert_eq!(
+        field.text(),
+        "{\"a\":1.50,\"b\":\"x\",\"c\": {\"d\": 1e400},\n  \"e\": null}"
+    );
+    let done = field.paste("b\t12\nf\tgold");
+    assert_eq!(
+        done,
+        PastedProperties::Rows {
+            added: 1,
+            changed: 1
+        }
+    );
+    assert_eq!(field.value().expect("valid")["b"], "12");
+    keys(&mut field, "zz");
+    assert_eq!(field.text(), r#"{"a":1,"b":"x"}"#);
+    for wrong in ["gold", "{\"a\": 1, \"a\": 2}", "{\"a\": canary"] {
+        let PastedProperties::Refused(why) = field.paste(wrong) else {
+            panic!("{wrong} was taken");
+        };
+        assert!(!why.contains("canary"));
+        assert_eq!(field.text(), r#"{"a":1,"b":"x"}"#);
+    }
+    keys(&mut field, "g\n");
+    assert_eq!(field.paste("{}\n"), PastedProperties::Text);
+    assert_eq!(field.text(), r#"{"a":1{},"b":"x"}"#, "into the cell");
+    let mut empty = PropertiesField::new(None);
+    assert!(empty.switch());
+    empty.paste("a=1\nb=2");
+    assert_eq!(empty.text(), "{\n  \"a\": \"1\",\n  \"b\": \"2\"\n}");
+}
+
+#[test]
+fn hidden_characters_are_seen_and_long_tables_scroll() {
+    let entries: Vec<_> = (0..40)
+        .map(|n| format!("\"key-{n}\": \"v{n}\u{202e}\\n\""))
+        .collect();
+    let mut field = rows_of(&format!("{{{}}}", entries.join(", ")));
+    press(&mut field, &[KeyCode::PageDown, KeyCode::PageDown]);
+    insta::assert_snapshot!(drawn(&field, 50, 4), @r"
+       KEY          TYPE         VALUE           21/40
+       key-19       text         v19\u{202e}\n
+    >  key-20       text         v20\u{202e}\n
+       key-21       text         v21\u{202e}\n
+    ");
+    assert!(drawn(&field, 32, 3).contains("key-20"));
+}

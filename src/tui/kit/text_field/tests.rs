@@ -1,0 +1,315 @@
+//! The guarantees of the field, compared with a model of graphemes.
+
+use proptest::prelude::*;
+use ratatui::{crossterm::event::KeyCode, layout::Position};
+
+use super::*;
+use crate::tui::kit::testing::{THEME, ctrl, key, painted, screen, typed};
+
+fn field(text: &str) -> TextField {
+    TextField::new("", text)
+}
+
+fn press(field: &mut TextField, codes: &[KeyCode]) {
+    for code in codes {
+        field.key(key(*code));
+    }
+}
+
+fn drawn(field: &TextField, width: u16) -> String {
+    screen(width, 2, |buffer, area| {
+        field.draw(buffer, area, THEME, true);
+    })
+}
+
+fn cursor(field: &TextField, width: u16) -> Position {
+    let mut at = None;
+    painted(width, 1, |buffer, area| {
+        at = field.draw(buffer, area, THEME, true);
+    });
+    at.expect("a focused field has a cursor")
+}
+
+#[test]
+fn keys_move_and_delete_by_grapheme() {
+    let mut field = field("cafe\u{301} 👩\u{200d}👩\u{200d}👧");
+    press(&mut field, &[KeyCode::Backspace]);
+    assert_eq!(field.text(), "cafe\u{301} ");
+    press(&mut field, &[KeyCode::Left, KeyCode::Left]);
+    assert_eq!(field.cursor(), 3);
+    press(
+        &mut field,
+        &[KeyCode::Delete, KeyCode::Char('é'), KeyCode::Right],
+    );
+    assert_eq!(field.text(), "café ");
+    assert_eq!(field.cursor(), field.text().len());
+}
+
+#[test]
+fn words_and_lines_are_deleted_whole() {
+    let mut field = field("globex retail eu");
+    assert_eq!(field.key(ctrl('w')), Reaction::Changed);
+    assert_eq!(field.text(), "globex retail ");
+    let alt = KeyEvent::new(KeyCode::Backspace, KeyModifiers::ALT);
+    field.key(alt);
+    assert_eq!(field.text(), "globex ");
+    press(&mut field, &[KeyCode::Left, KeyCode::Left]);
+    field.key(ctrl('u'));
+    assert_eq!(field.text(), "x ");
+    assert_eq!(field.key(ctrl('u')), Reaction::Refused);
+}
+
+#[test]
+fn keys_of_others_are_left_alone() {
+    let mut field = field("a");
+    for event in [ctrl('s'), ctrl('a'), key(KeyCode::Esc), key(KeyCode::Tab)] {
+        assert_eq!(field.key(event), Reaction::Ignored, "{event:?}");
+    }
+    press(&mut field, &[KeyCode::Home]);
+    assert_eq!(field.key(key(KeyCode::Left)), Reaction::Ignored);
+}
+
+#[test]
+fn a_paste_becomes_one_line_and_says_so() {
+    let mut first = field("");
+    assert_eq!(first.paste("acme-eu\r\n"), Pasted::default());
+    assert_eq!(first.text(), "acme-eu");
+    let pasted = first.paste("\na\nb\n");
+    assert_eq!(first.text(), "acme-eu a b");
+    assert_eq!(pasted.joined_lines, 2);
+
+    let mut short = field("ab").with_longest(4);
+    press(&mut short, &[KeyCode::Home]);
+    assert_eq!(short.paste("éxyz").cut, 2);
+    assert_eq!((short.text(), short.cursor()), ("éxab", 3));
+    assert_eq!(short.key(key(KeyCode::Char('q'))), Reaction::Refused);
+}
+
+#[test]
+fn hidden_characters_are_shown_and_kept() {
+    let mut hostile = field("a\u{202e}b");
+    assert_eq!(drawn(&hostile, 20), "a\\u{202e}b\n");
+    press(&mut hostile, &[KeyCode::Left]);
+    assert_eq!(cursor(&hostile, 20).x, 9);
+    press(&mut hostile, &[KeyCode::Left]);
+    assert_eq!(cursor(&hostile, 20).x, 1);
+    assert_eq!(hostile.text(), "a\u{202e}b");
+}
+
+#[test]
+fn a_long_text_scrolls_with_the_cursor() {
+    let mut long = field("0123456789東京abc");
+    assert_eq!(drawn(&long, 10), "<東京abc\n");
+    assert_eq!(cursor(&long, 10).x, 8);
+    press(&mut long, &[KeyCode::Home]);
+    assert_eq!(drawn(&long, 10), " 01234567>\n");
+    assert_eq!(cursor(&long, 10).x, 1);
+}
+
+#[test]
+fn label_hint_and_error_stand_in_their_places() {
+    let mut name = TextField::new("Name", "Acme")
+        .with_label_width(6)
+        .with_hint("as people know it");
+    assert_eq!(drawn(&name, 30), "Name    Acme\n        as people know it");
+    name.error = Some("is empty".into());
+    assert_eq!(drawn(&name, 30), "Name    Acme\n        is empty");
+}
+
+#[test]
+fn a_secret_shows_its_length_only() {
+    let mut secret = TextField::secret("Token");
+    for event in typed("canary-token") {
+        secret.key(event);
+    }
+    assert_eq!(drawn(&secret, 30), "Token  •••••••••••• 12\n");
+    assert_eq!(drawn(&secret, 18), "Token  •••••••• 12\n");
+    let debug = format!("{secret:?} {:?}", secret.clone());
+    assert!(
+        !debug.contains("canary") && !debug.contains("12"),
+        "{debug}"
+    );
+    assert_eq!(secret.clone(), secret);
+    secret.key(ctrl('u'));
+    assert!(secret.is_empty());
+    assert_eq!(secret.paste("another\n"), Pasted::default());
+    assert_eq!(secret.text(), "another");
+}
+
+#[test]
+fn drawing_into_next_to_nothing_is_harmless() {
+    for width in 0..8 {
+        for text in ["", "東京東京", "a\u{202e}b"] {
+            drawn(&TextField::new("Name", text), width);
+            let mut secret = TextField::secret("Token");
+            secret.paste(text);
+            drawn(&secret, width);
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Type(char),
+    Paste(String),
+    Press(KeyCode),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let odd = prop::sample::select(vec![
+        '\u{301}', '\u{200d}', '\u{fe0f}', '👩', '🇩', '🇪', 'é', '東', '\u{202e}', '\u{1b}', 'ﾞ',
+        '\u{1100}', '\u{1161}', ' ', 'a',
+    ]);
+    prop_oneof![
+        4 => odd.prop_map(Act::Type),
+        1 => any::<char>().prop_map(Act::Type),
+        1 => any::<String>().prop_map(Act::Paste),
+        4 => prop::sample::select(vec![
+            KeyCode::Left, KeyCode::Right, KeyCode::Home, KeyCode::End, KeyCode::Backspace, KeyCode::Delete,
+        ]).prop_map(Act::Press),
+    ]
+}
+
+/// The field as a text and a byte offset between graphemes, in the simplest form.
+#[derive(Debug, Default)]
+struct Model {
+    text: String,
+    at: usize,
+}
+
+impl Model {
+    fn ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> = self
+            .text
+            .grapheme_indices(true)
+            .map(|(byte, _)| byte)
+            .collect();
+        ends.push(self.text.len());
+        ends
+    }
+
+    fn settle(&mut self) {
+        let next = self.ends().into_iter().find(|end| *end >= self.at);
+        self.at = next.expect("the end is an end");
+    }
+
+    fn put(&mut self, text: &str) {
+        self.text.insert_str(self.at, text);
+        self.at += text.len();
+        self.settle();
+    }
+
+    fn before(&self) -> usize {
+        let before = self.ends().into_iter().rev().find(|end| *end < self.at);
+        before.unwrap_or(0)
+    }
+
+    fn after(&self) -> usize {
+        let after = self.ends().into_iter().find(|end| *end > self.at);
+        after.unwrap_or(self.text.len())
+    }
+
+    fn press(&mut self, code: KeyCode) {
+        match code {
+            KeyCode::Left => self.at = self.before(),
+            KeyCode::Right => self.at = self.after(),
+            KeyCode::Home => self.at = 0,
+            KeyCode::End => self.at = self.text.len(),
+            KeyCode::Backspace => {
+                let before = self.before();
+                self.text.replace_range(before..self.at, "");
+                self.at = before;
+                self.settle();
+            }
+            _ => {
+                let after = self.after();
+                self.text.replace_range(self.at..after, "");
+                self.settle();
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn it_behaves_like_the_model(acts in prop::collection::vec(act(), 0..40), width in 0_u16..24) {
+        let mut field = field("");
+        let mut model = Model::default();
+        for act in acts {
+            match act {
+                Act::Type(c) => {
+                    field.key(key(KeyCode::Char(c)));
+                    model.put(&c.to_string());
+                }
+                Act::Paste(text) => {
+                    field.paste(&text);
+                    let line = text.replace("\r\n", "\n").replace('\r', "\n");
+                    let line = line.trim_end_matches('\n').replace('\n', " ");
+                    if !line.is_empty() {
+                        model.put(&line);
+                    }
+                }
+                Act::Press(code) => {
+                    field.key(key(code));
+                    model.press(code);
+                }
+            }
+            prop_assert_eq!(field.text(), &model.text);
+            prop_assert_eq!(field.cursor(), model.at);
+            painted(width, 2, |buffer, area| {
+                let at = field.draw(buffer, area, THEME, true);
+                assert!(at.is_none_or(|at| area.contains(at)));
+            });
+        }
+    }
+}
+
+#[test]
+fn a_selected_text_is_replaced_added_to_or_kept() {
+    let after = |code: KeyCode| {
+        let mut field = field("acme");
+        field.select_all();
+        press(&mut field, &[code, KeyCode::Char('x')]);
+        field.text().to_owned()
+    };
+    assert_eq!(after(KeyCode::Char('e')), "ex");
+    assert_eq!(after(KeyCode::Char(' ')), "acme x");
+    assert_eq!(after(KeyCode::End), "acmex");
+    assert_eq!(after(KeyCode::Backspace), "x");
+    let mut field = field("acme");
+    field.select_all();
+    field.paste("two");
+    field.paste("three");
+    assert_eq!(field.text(), "twothree");
+}
+
+#[test]
+fn a_masked_field_for_lines_keeps_them_and_others_join_them() {
+    let mut lines = TextField::secret("token").with_lines();
+    lines.paste("> a\r\n> b\n");
+    assert_eq!(lines.text(), "> a\n> b");
+    let mut one = TextField::new("note", "").with_lines();
+    one.paste("> a\r\n> b\n");
+    assert_eq!(one.text(), "> a > b");
+}
+
+#[test]
+fn what_looks_like_a_token_is_not_shown_and_data_may_have_long_digits() {
+    let token = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    let looks = |field: TextField, text: &str| {
+        let mut field = field;
+        field.set_text(text);
+        let said = format!("{field:?}");
+        assert_eq!(said.contains(text), !field.looks_secret(), "{said}");
+        field.looks_secret()
+    };
+    let note = || TextField::new("note", "");
+    assert!(looks(note(), token) && looks(note(), &token[..16]));
+    assert!(!looks(note(), &token[..15]) && !looks(note(), "acme-eu"));
+    let data = || TextField::new("value", "").for_data();
+    assert!(looks(data(), token) && !looks(data(), &token[..32]));
+    let mut known = note();
+    known.set_text(&token[..24]);
+    known.allow(true);
+    assert!(!known.looks_secret());
+}

@@ -1,0 +1,203 @@
+//! Draws a page of rows: the line of the filter, the table, the details below it.
+
+use std::borrow::Cow;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{ListPage, Rows};
+use crate::tui::{
+    kit::{
+        boxes::{below, page as page_box, popup, titled, titled_rows, with_details},
+        columns::{Cell, Column},
+        paint, table,
+        text_page::TextPage,
+    },
+    state::context::Context,
+};
+
+/// From this width on, all columns are shown.
+const WIDE: u16 = 100;
+/// Cells of the rule beside its title.
+const TITLE_ROOM: usize = 8;
+/// Up to this width, an id is whole while any other column is shown.
+const WHOLE_ID: u16 = 40;
+
+/// A column: its title, the limits of its width, and its cell of a row. The widest visible cell decides the width.
+pub struct Col<R> {
+    column: Column,
+    /// It gives way to no other column up to this width.
+    kept: u16,
+    /// It is left out while all its cells are empty.
+    is_optional: bool,
+    is_spread: bool,
+    cell: for<'a> fn(&'a R, &'a Context) -> Cell<'a>,
+}
+
+/// A column; those with a high priority are left out first.
+pub fn col<R>(
+    title: &'static str,
+    (least, most): (u16, u16),
+    priority: u8,
+    cell: for<'a> fn(&'a R, &'a Context) -> Cell<'a>,
+) -> Col<R> {
+    Col {
+        column: Column::new(title, least, most, priority),
+        kept: least,
+        is_optional: false,
+        is_spread: false,
+        cell,
+    }
+}
+
+impl<R> Col<R> {
+    #[must_use]
+    pub fn right(mut self) -> Self {
+        self.column = self.column.right();
+        self
+    }
+
+    #[must_use]
+    pub fn id(mut self) -> Self {
+        self.column = self.column.id();
+        self.kept = WHOLE_ID;
+        self
+    }
+
+    #[must_use]
+    pub fn sentence(mut self) -> Self {
+        self.column = self.column.sentence();
+        self
+    }
+
+    /// Up to this width it gives way to no other column.
+    #[must_use]
+    pub fn kept(mut self, cells: u16) -> Self {
+        self.kept = cells;
+        self
+    }
+
+    /// It grows up to its most, whatever its cells are.
+    #[must_use]
+    pub fn spread(mut self) -> Self {
+        self.is_spread = true;
+        self
+    }
+
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
+    pub(super) fn text<'a>(&self, row: &'a R, context: &'a Context) -> Cow<'a, str> {
+        (self.cell)(row, context).text
+    }
+
+    fn fitted(&self, rows: &[&R], context: &Context) -> Column {
+        let cells = rows
+            .iter()
+            .map(|row| paint::columns(&self.text(row, context)));
+        let widest = cells.max().unwrap_or(0) as u16;
+        let mut column = self.column.clone();
+        if self.is_optional && widest == 0 {
+            (column.min, column.max) = (0, 0);
+            column.title = "".into();
+            return column;
+        }
+        let least = column.min;
+        if !self.is_spread {
+            column.max = widest.clamp(least, column.max);
+        }
+        column.min = widest.clamp(least, self.kept.max(least)).min(column.max);
+        column
+    }
+}
+
+impl<R: Rows> ListPage<R> {
+    pub(super) fn draw_page(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        context: &Context,
+    ) -> Option<Position> {
+        let theme = context.theme;
+        if let Some(whole) = &self.whole {
+            let inner = page_box(buffer, area, &whole.title(), theme);
+            let mut page = TextPage::new(inner.width, theme);
+            whole.write(&mut page, context);
+            page.draw(buffer, inner, self.scroll.at);
+            return None;
+        }
+        if let Some(width) = R::BOX {
+            self.draw_box(buffer, area, width, context);
+            return None;
+        }
+        let (mut area, mut cursor) = (area, None);
+        if self.filter.is_on() {
+            let line = paint::row(area, 0);
+            cursor = self.filter.draw(buffer, line, self.remark(context), theme);
+            area = below(area, 1);
+        }
+        let (rows, below) = with_details(area, R::detail_rows(self, context));
+        if !R::draw_rows(self, buffer, rows, context) {
+            self.draw_table(buffer, rows, context);
+        }
+        if below.height == 0 || R::draw_below(self, buffer, below, context) {
+            return cursor;
+        }
+        if let Some(row) = self.selected(context) {
+            let mut page = TextPage::new(below.width.saturating_sub(2), theme);
+            let title = self.kind.describe(row, &mut page, context);
+            let room = usize::from(below.width).saturating_sub(TITLE_ROOM);
+            let title = paint::words_that_fit(&title, room, theme);
+            let inner = titled(buffer, below, &title, false, theme);
+            page.draw_still(buffer, inner);
+        }
+        cursor
+    }
+
+    fn draw_box(&self, buffer: &mut Buffer, area: Rect, width: u16, context: &Context) {
+        let rows = self.shown(context);
+        let size = (width, rows.len() as u16 + 2);
+        let inner = popup(buffer, area, size, R::TITLE, context.theme);
+        let height = usize::from(inner.height);
+        let first = self.cursor.first(rows.len(), height);
+        for (at, row) in rows.into_iter().enumerate().skip(first).take(height) {
+            let line = paint::row(inner, (at - first) as u16);
+            let (mark, style) = context.theme.choice(at == self.cursor.at);
+            let text = format!("{mark}{}", R::line(row, context));
+            buffer.set_style(line, style);
+            paint::line(buffer, line, &text, style, context.theme);
+        }
+    }
+
+    fn draw_table(&self, buffer: &mut Buffer, area: Rect, context: &Context) {
+        let theme = context.theme;
+        let columns = self.kind.columns(area.width >= WIDE || self.is_of_all);
+        let rows = self.shown(context);
+        let area = titled_rows(buffer, area, &self.kind.heading(), true, theme);
+        let nothing = if rows.is_empty() {
+            self.nothing(context)
+        } else {
+            String::new()
+        };
+        let cells = |row: &&R::Row, is_plain| {
+            let cell = |column: &Col<R::Row>| {
+                let cell = (column.cell)(row, context);
+                let style = if is_plain { Style::new() } else { cell.style };
+                Cell::new(cell.text.into_owned()).styled(style)
+            };
+            columns.iter().map(cell).collect()
+        };
+        let fitted = |window: &[&R::Row]| {
+            let fitted = columns.iter().map(|column| column.fitted(window, context));
+            fitted.collect()
+        };
+        let rows = (&rows[..], &self.cursor);
+        table::draw(buffer, area, rows, fitted, cells, &nothing, theme);
+    }
+}

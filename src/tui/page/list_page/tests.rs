@@ -1,0 +1,254 @@
+//! What every list keeps, whatever its rows are.
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::{
+    domain::history::Operation,
+    tui::{
+        kit::{
+            columns::Cell,
+            testing::{screen, typed},
+        },
+        state::message::{JobError, Ticket},
+        theme::Theme,
+    },
+};
+
+/// A row: its name, its person, and its age in days.
+type Row = (&'static str, &'static str, i64);
+
+#[derive(Debug, Default)]
+struct Things {
+    rows: Vec<Row>,
+}
+
+const NOW: i64 = 1_793_000_000;
+
+impl Rows for Things {
+    type Row = Row;
+    type Key = &'static str;
+    const PLACE: Focus = Focus::Rotations;
+    const TITLE: &'static str = "Things";
+    const ROW: &'static str = "thing";
+    const TESTS: &'static [RowTest] = &[RowTest::Operator, RowTest::Operation, RowTest::Group];
+
+    fn job(&self) -> Option<Job> {
+        Some(Job::Rotations)
+    }
+
+    /// Stands for any outcome with rows.
+    fn take(&mut self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Exported(0, _) => self.rows = Vec::new(),
+            Outcome::Exported(_, _) => self.rows = vec![("acme", "ana", 1), ("globex", "li", 9)],
+            _ => return false,
+        }
+        true
+    }
+
+    fn all<'a>(&'a self, _context: &'a Context) -> Vec<&'a Row> {
+        self.rows.iter().collect()
+    }
+
+    fn key(row: &Row) -> &'static str {
+        row.0
+    }
+
+    fn facts(row: &Row) -> RowFacts<'_> {
+        RowFacts {
+            by: Some(row.1),
+            operation: Some(Operation::Rotate),
+            at: None,
+        }
+    }
+
+    fn columns(&self, _is_wide: bool) -> Vec<Col<Row>> {
+        vec![
+            col("NAME", (4, 20), 0, |row: &Row, _| Cell::new(row.0)),
+            col("BY", (3, 20), 1, |row: &Row, _| Cell::new(row.1)),
+        ]
+    }
+
+    fn commands() -> &'static [Command<ListPage<Self>>] {
+        &[Command {
+            action: Action::Enter,
+            can: ListPage::needs_row,
+            run: ListPage::open_group,
+        }]
+    }
+
+    fn when_empty(&self, _context: &Context) -> String {
+        "there is no thing yet".into()
+    }
+}
+
+struct World {
+    page: ListPage<Things>,
+    context: Context,
+}
+
+impl World {
+    fn opened() -> Self {
+        let now = Timestamp::from_second(NOW).expect("a time");
+        let mut context =
+            Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);
+        let page = ListPage::open(Things::default(), &mut context);
+        Self { page, context }
+    }
+
+    fn with(rows: usize) -> Self {
+        let mut world = Self::opened();
+        world.answer(&Outcome::Exported(rows, "x".into()));
+        world
+    }
+
+    /// Answers the reading.
+    fn answer(&mut self, outcome: &Outcome) {
+        let ticket = self.page.reading.ticket().expect("it reads");
+        self.context.running.remove(&ticket);
+        self.page.reading.end(ticket);
+        self.page.answer(outcome, &mut self.context);
+        self.page.sync(&mut self.context);
+    }
+
+    fn act(&mut self, action: Action) -> &mut Self {
+        self.page.act(action, &mut self.context);
+        self.page.sync(&mut self.context);
+        self
+    }
+
+    fn filter(&mut self, text: &str) -> &mut Self {
+        self.act(Action::Filter);
+        for key in typed(text) {
+            self.page.input(key, &mut self.context);
+        }
+        self.page.sync(&mut self.context);
+        self
+    }
+
+    fn screen(&self) -> String {
+        screen(100, 8, |buffer, area| {
+            self.page.draw(buffer, area, &self.context);
+        })
+    }
+
+    #[track_caller]
+    fn shows(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(screen.contains(text), "no {text:?} in\n{screen}");
+        self
+    }
+
+    #[track_caller]
+    fn hides(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(!screen.contains(text), "{text:?} in\n{screen}");
+        self
+    }
+
+    fn closes(&self) -> bool {
+        let mut asks = self.context.navigations.iter();
+        asks.any(|ask| matches!(ask, Navigation::Pop))
+    }
+}
+
+#[test]
+fn reading_failing_being_empty_and_matching_nothing_are_four_things() {
+    let mut world = World::opened();
+    world.shows("Reading the directory");
+    world.context.now += std::time::Duration::from_secs(3);
+    world.shows("3s");
+    assert_eq!(world.page.status(&world.context), "reading");
+    world.answer(&Outcome::Failed(JobError::of("the disk is full")));
+    world.shows("Not read, r reads again: the disk is full");
+    assert!(world.page.status(&world.context).contains("not read"));
+    world.act(Action::Refresh).shows("Reading the directory");
+    world.answer(&Outcome::Exported(0, "x".into()));
+    world.shows("there is no thing yet");
+    let mut world = World::with(2);
+    world.filter("nobody").shows("Nothing matches \"nobody\"");
+    world.shows("Also possible: by:li, operation:rotate");
+    world.hides("there is no thing yet");
+}
+
+#[test]
+fn a_failure_that_is_no_reading_leaves_the_rows_and_what_is_said_of_them() {
+    let mut world = World::with(2);
+    world.page.working.begin(Ticket(99));
+    world.page.working.end(Ticket(99));
+    let failed = Outcome::Failed(JobError::of("no answer"));
+    world.page.answer(&failed, &mut world.context);
+    world.shows("acme").hides("Not read");
+    assert_eq!(world.page.status(&world.context), "2 of 2");
+}
+
+#[test]
+fn the_filter_has_the_words_of_the_command_line_and_names_what_it_does_not_know() {
+    let mut world = World::with(2);
+    world.filter("by:li").shows("globex").hides("acme");
+    world.filter("-by:li rotate").shows("Nothing matches");
+    world.filter("operation:update").hides("acme");
+    world
+        .filter("operation:rotate acme")
+        .shows("acme")
+        .hides("globex");
+    world
+        .filter("since:7d")
+        .shows("since:7d: this list cannot be asked for it")
+        .shows("globex");
+    world
+        .filter("opration:rotate")
+        .shows("did you mean operation:")
+        .shows("acme");
+    let token = "f".repeat(64);
+    world
+        .filter(&token)
+        .shows("Nothing matches the filter")
+        .hides(&token[..8]);
+}
+
+#[test]
+fn escape_leaves_one_thing_and_enter_goes_to_the_rows() {
+    let mut world = World::with(2);
+    world.filter("li").act(Action::Enter);
+    assert_eq!(world.page.focus(), Focus::Rotations);
+    world.act(Action::Back).shows("acme");
+    assert!(!world.closes(), "the filter first");
+    world.act(Action::Filter);
+    assert_eq!(world.page.focus(), Focus::Filter);
+    world.act(Action::Back);
+    assert!(!world.closes(), "the field first");
+    world.act(Action::Back);
+    assert!(world.closes());
+}
+
+#[test]
+fn the_cursor_stays_on_its_row_when_rows_come_and_go() {
+    let mut world = World::with(2);
+    world.act(Action::Down);
+    let on = |world: &World| world.page.selected(&world.context).map(|row| row.0);
+    assert_eq!(on(&world), Some("globex"));
+    world.page.kind.rows.insert(0, ("initech", "ana", 0));
+    world.page.sync(&mut world.context);
+    assert_eq!(on(&world), Some("globex"));
+    world.filter("li");
+    assert_eq!(on(&world), Some("globex"));
+    world.act(Action::Back);
+    assert_eq!(on(&world), Some("globex"));
+    world.page.kind.rows.truncate(1);
+    world.page.sync(&mut world.context);
+    assert_eq!(on(&world), Some("initech"));
+    world.page.kind.rows.clear();
+    world.page.sync(&mut world.context);
+    assert_eq!(on(&world), None);
+    let why = world.page.disabled(Action::Enter, &world.context);
+    assert_eq!(why.as_deref(), Some("none here"));
+}
+
+#[test]
+fn a_row_is_asked_about_its_group_only_if_it_has_one() {
+    let mut world = World::with(2);
+    world.filter("tag:customer").shows("Nothing matches");
+    world.filter("-tag:customer").shows("Nothing matches");
+}
