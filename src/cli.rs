@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod complete;
+mod contract;
 mod error;
 mod input;
 mod output;
@@ -247,7 +248,7 @@ fn report(error: &CliError, as_json: bool) -> Exit {
     // What a program has read a part of would no longer be JSON.
     if as_json && !form::is_open() {
         // Standard output may be what is broken; the exit code says enough.
-        drop(output::json_line(&json::failure(
+        drop(output::json_line(json::failure(
             error.ending(),
             &text,
             exit,
@@ -275,7 +276,7 @@ fn report_parse_error(error: &clap::Error) -> Exit {
         let text = text.trim_start_matches("error: ").trim_end();
         let instead = instead.map_or_else(String::new, |instead| format!("; {instead}"));
         let text = format!("{text}{instead}");
-        drop(output::json_line(&json::failure(None, &text, Exit::Usage)));
+        drop(output::json_line(json::failure(None, &text, Exit::Usage)));
     }
     Exit::Usage
 }

@@ -3,7 +3,6 @@
 //! their context are printed.
 
 pub(super) mod colour;
-pub(super) mod contract;
 pub(super) mod exchanges;
 pub(super) mod form;
 pub(super) mod human;
@@ -11,6 +10,7 @@ pub(super) mod json;
 pub(super) mod progress;
 pub(super) mod proposals;
 pub(super) mod review;
+pub(super) mod shape;
 pub(super) mod token_file;
 
 use std::{
@@ -24,6 +24,7 @@ use std::{
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use self::shape::Object;
 use super::{
     error::CliError,
     process::{
@@ -127,7 +128,7 @@ pub(super) fn list<'r, T, V: Serialize>(
 }
 
 /// Writes what a deed left behind for programs; people are told of it.
-pub(super) fn done(is_json: bool, value: &serde_json::Value, line: &str) -> Result<Exit, CliError> {
+pub(super) fn done(is_json: bool, value: &impl Serialize, line: &str) -> Result<Exit, CliError> {
     if is_json {
         json(value)?;
     } else {
@@ -137,8 +138,13 @@ pub(super) fn done(is_json: bool, value: &serde_json::Value, line: &str) -> Resu
 }
 
 /// Writes a result as JSON on one line.
-pub(super) fn json_line(value: &serde_json::Value) -> Result<(), CliError> {
-    result(&escape_hidden(&value.to_string()))
+pub(super) fn json_line(value: Object) -> Result<(), CliError> {
+    result(&compact(value))
+}
+
+/// The JSON on one line.
+pub(super) fn compact(value: Object) -> String {
+    escape_hidden(&serde_json::Value::Object(value).to_string())
 }
 
 /// Prints news for the person. With `--quiet`, only lines that report a failure.

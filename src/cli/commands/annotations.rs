@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use crate::{
     cli::{
         args::{Favourite, Labels, Note},
         error::CliError,
         input::known,
-        output,
+        output::{self, shape::shape},
         process::exit::Exit,
         session::Session,
     },
@@ -148,12 +146,12 @@ fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
     output::json(&values.collect::<Vec<_>>())
 }
 
-fn value(id: &UserGroupId, annotation: &Annotation) -> Value {
-    let labels = annotation.labels.iter().map(Label::as_str);
-    json!({
-        "user_group_id": id.as_str(),
-        "note": annotation.note,
-        "labels": labels.collect::<Vec<_>>(),
-        "favourite": annotation.is_favourite,
-    })
+shape! {
+    pub(crate) ANNOTATION = "annotation", "what people wrote about a group in the directory; never sent";
+    fn value(id: &UserGroupId, annotation: &Annotation) {
+        "user_group_id": text = id.as_str(), "the group";
+        "note": text or "none is written" = annotation.note.as_ref(), "one line";
+        "labels": texts = annotation.labels.iter().map(Label::as_str), "without #";
+        "favourite": bool = annotation.is_favourite, "as the console marks it";
+    }
 }

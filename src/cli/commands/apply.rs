@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::import::{
     checked::Checked,
-    plan::{self, ImportOptions, ShownPlan},
+    plan::{self, ImportOptions, ShownPlan, planned_row},
     send::{self, Job},
 };
 use crate::{
-    api::inspect::escape_hidden,
     cli::{
         args::{Apply, Global, Order},
         error::CliError,
@@ -26,7 +25,6 @@ use crate::{
     intake,
     operations::{Permit, Sending},
 };
-use serde_json::json;
 
 /// Extensions of the files that are read from a folder.
 const ENDINGS: [&str; 5] = ["json", "jsonl", "ndjson", "csv", "tsv"];
@@ -158,8 +156,7 @@ async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Res
             let groups = groups.iter().map(|(group, _)| group);
             for group in groups.filter(|group| !ids.has(&group.id)) {
                 let line = if session.json {
-                    let line = json!({"user_group_id": group.id.as_str(), "plan": "not_in_files"});
-                    escape_hidden(&line.to_string())
+                    output::compact(planned_row(None, &group.id, "not_in_files"))
                 } else {
                     format!("not in the files: {}", group.id)
                 };

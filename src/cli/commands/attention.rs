@@ -1,11 +1,14 @@
 //! `attention`: what needs a person, most urgent first, each with the command that continues it.
 
-use serde_json::json;
-
 use crate::{
     cli::{
         error::CliError,
-        output::{self, human, proposals},
+        output::{
+            self, human,
+            json::{PLACE, of_place},
+            proposals,
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
@@ -60,20 +63,10 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         let place = |concern: &Concern| {
             let mut places = places.iter();
             let place = places.find(|place| place.id == concern.place_id);
-            place.map(|place| &place.name)
+            place.map(|place| place.name.as_str())
         };
         let values = shown.iter().map(|(concern, what, object, next)| {
-            json!({
-                "what": what,
-                "counted": concern.is_counted(),
-                "profile": concern.place,
-                "environment": place(concern),
-                "object": object,
-                "since": concern.since.map(|at| at.to_string()),
-                "by": concern.by,
-                "hidden_until": concern.hidden_until.map(|until| until.to_string()),
-                "next": next,
-            })
+            value(concern, place(concern), (what, object, next))
         });
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
@@ -117,6 +110,21 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
 
 fn is_shown(concern: &Concern, with_hidden: bool) -> bool {
     with_hidden || concern.hidden_until.is_none() || concern.is_counted()
+}
+
+shape! {
+    pub(crate) CONCERN = "concern", "something that needs attention, most urgent first";
+    fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
+        "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft";
+        "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
+        "profile": text = concern.place, "the profile that means the environment, or the environment";
+        ..PLACE = of_place(place);
+        "object": text = object, "the group, the number of the batch, or how many";
+        "since": time or "not known" = concern.since, "since when";
+        "by": text or "not known" = concern.by.as_ref(), "who started it: user@machine";
+        "hidden_until": time or "not hidden" = concern.hidden_until, "hidden in the console until then or until it changes; listed with --hidden, unclear rotations and changes always";
+        "next": text = next, "the command to run next; human-readable, may change";
+    }
 }
 
 /// The kind of concern as the JSON output names it, and what it is about.

@@ -1,12 +1,10 @@
 //! `audit`: what was done in a team's directory, as its database recorded it.
 
-use serde_json::{Value, json};
-
 use crate::{
     cli::{
         args::{Audit, Global},
         error::CliError,
-        output,
+        output::{self, shape::shape},
         process::exit::Exit,
         session,
     },
@@ -34,12 +32,20 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
     output::list(global.json, &lines, object, none, text)
 }
 
-fn object(line: &Audited) -> Value {
-    json!({
-        "number": line.number, "at": line.at.to_string(), "who": line.who, "address": line.address, "what": line.what,
-        "environment": line.place, "user_group_id": line.user_group_id, "rotation": line.rotation,
-        "before": line.before, "after": line.after,
-    })
+shape! {
+    pub(crate) AUDITED = "audited", "a change in a team directory, or a history entry without one";
+    fn object(line: &Audited) {
+        "number": number or "a history entry" = line.number, "counted up";
+        "at": time = line.at, "by the clock of the database";
+        "who": text = line.who, "the role of the database";
+        "address": text or "on the same machine" = line.address.as_ref(), "where from";
+        "what": text = line.what, "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history";
+        "environment": text or "of no environment" = line.place.as_ref(), "its name";
+        "user_group_id": text or "of no group" = line.user_group_id.as_ref(), "the group";
+        "rotation": number or "of no rotation" = line.rotation, "its number";
+        "before": text or "nothing was there" = line.before.as_ref(), "the state before; of a role, whose";
+        "after": text or "nothing is there" = line.after.as_ref(), "the state after; of a group, what changed";
+    }
 }
 
 fn line(line: &Audited) -> String {

@@ -1,9 +1,9 @@
 //! Bulk runs: `rotate` and `update` of several groups, `batches resume`, `retry` and `reverse`. The run itself is in
 //! `operations::batch`. A signal stops it; requests in flight are finished and recorded.
 
-mod edit;
+pub(crate) mod edit;
 mod prepare;
-mod report;
+pub(crate) mod report;
 pub(crate) mod tokens;
 
 use std::{collections::HashSet, path::PathBuf, pin::pin, sync::Arc};
@@ -216,7 +216,7 @@ async fn finish(
     let not_handed_off = not_handed_off(session, report.batch).await;
     if session.json {
         let summary = report::summary(Some(report), &ready.skipped, not_handed_off);
-        progress.result(report::compact(&summary));
+        progress.result(output::compact(summary));
     }
     let left_out = ready.all_named && !ready.skipped.is_empty();
     let exit = Exit::from_batch(report, left_out, not_handed_off);
@@ -253,7 +253,7 @@ fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
         }
         BatchEvent::Ended(ended) => {
             if session.json {
-                progress.result(report::compact(&report::item(&ended)));
+                progress.result(output::compact(report::item(&ended)));
             }
             if report::is_noteworthy(&ended) {
                 progress.alarm(report::line(&ended));

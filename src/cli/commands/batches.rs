@@ -1,17 +1,20 @@
 //! `batches`: bulk rotations and bulk edits as the journal has them. `batch` resumes them.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::{
     cli::{
         error::CliError,
-        output::{self, human},
+        output::{
+            self, human,
+            json::{COUNTS, PLACE, counts, of_place},
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
     domain::{
-        batch::{BatchKind, RunnerState},
+        batch::{BatchKind, Runner, RunnerState},
         text::visible,
     },
     operations::{Batch, BatchId, BatchItem},
@@ -60,9 +63,7 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
     let items = session.operations.batch_items(id).await?;
     if session.json {
         let place = session.operations.place_name().await?;
-        let mut shown = value(&batch, place.as_deref());
-        shown["items"] = items.iter().map(item).collect();
-        output::json(&shown)?;
+        output::json(&with_items(&batch, &items, place.as_deref()))?;
         return Ok(Exit::Done);
     }
     let now = session.operations.now();
@@ -147,28 +148,43 @@ fn what(batch: &Batch) -> String {
     }
 }
 
-fn value(batch: &Batch, place: Option<&str>) -> Value {
-    let change = match &batch.kind {
+fn edited(batch: &Batch) -> Option<String> {
+    match &batch.kind {
         BatchKind::Rotate => None,
         BatchKind::Edit(change) => Some(change.to_string()),
-    };
-    let alive = batch.runner.as_ref().filter(|runner| runner.is_alive());
-    let mut value = json!({
-        "batch": batch.id.0,
-        "environment": place,
-        "operation": if change.is_some() { "edit" } else { "rotate" },
-        "change": change,
-        "by": batch.by,
-        "reason": batch.reason,
-        "started_at": batch.started_at.to_string(),
-        "ended_at": batch.ended_at.map(|at| at.to_string()),
-        "stopped": runner(batch).filter(|_| !batch.is_run()),
-        "run_by": alive.map(|runner| runner.by.as_str()),
-        "run_state": alive.map(|runner| state_word(runner.state)),
-        "run_since": alive.map(|runner| runner.since.to_string()),
-    });
-    batch.counts.add_to(&mut value);
-    value
+    }
+}
+
+fn alive(batch: &Batch) -> Option<&Runner> {
+    batch.runner.as_ref().filter(|runner| runner.is_alive())
+}
+
+shape! {
+    pub(crate) BATCH = "batch", "a bulk rotation or a bulk edit, newest first";
+    fn value(batch: &Batch, place: Option<&str>) {
+        "batch": number = batch.id.0, "its number, for batches show and resume";
+        ..PLACE = of_place(place);
+        "operation": text = if edited(batch).is_some() { "edit" } else { "rotate" }, "rotate or edit";
+        "change": text or "it rotates" = edited(batch), "what is set or removed; human-readable, may change";
+        "by": text = batch.by, "who started it: user@machine";
+        "reason": text or "none was given" = batch.reason.as_ref(), "the reason it was started";
+        "started_at": time = batch.started_at, "when it was started";
+        "ended_at": time or "something is left to do" = batch.ended_at, "when the last group ended";
+        "stopped": text or "it did not stop, is running, or an older version ran it" = runner(batch).filter(|_| !batch.is_run()), "why its last run stopped; \
+        human-readable, may change";
+        "run_by": text or "no process is running it" = alive(batch).map(|runner| &runner.by), "who is running it: user@machine";
+        "run_state": text or "no process is running it" = alive(batch).map(|runner| state_word(runner.state)), "running or paused";
+        "run_since": time or "no process is running it" = alive(batch).map(|runner| runner.since), "when it was started or paused";
+        ..COUNTS = counts(&batch.counts);
+    }
+}
+
+shape! {
+    pub(crate) SHOWN = "batch-shown", "a batch with each of its groups";
+    fn with_items(batch: &Batch, items: &[BatchItem], place: Option<&str>) {
+        ..BATCH = value(batch, place);
+        "items": [ITEM] = items.iter().map(item), "its groups, in their order";
+    }
 }
 
 fn state_word(state: RunnerState) -> &'static str {
@@ -179,11 +195,12 @@ fn state_word(state: RunnerState) -> &'static str {
     }
 }
 
-fn item(item: &BatchItem) -> Value {
-    json!({
-        "user_group_id": item.user_group_id.as_str(),
-        "outcome": item.outcome(),
-        "rotation": item.rotation.map(|rotation| rotation.0),
-        "note": item.story(),
-    })
+shape! {
+    ITEM = "", "";
+    fn item(item: &BatchItem) {
+        "user_group_id": text = item.user_group_id.as_str(), "the group";
+        "outcome": text = item.outcome(), "as in `bulk-item`; not_started: nothing was sent";
+        "rotation": number or "none was started" = item.rotation.map(|rotation| rotation.0), "number of the rotation";
+        "note": text or "none" = item.story(), "more information; human-readable, may change";
+    }
 }

@@ -1,18 +1,24 @@
 //! `completions`: prints the script with which a shell asks groupdesk for completions. Reads no configuration.
 
-use serde_json::json;
-
 use crate::cli::{
     args::{Completions, Global},
     complete::script,
     error::CliError,
-    output,
+    output::{self, shape::shape},
     process::exit::Exit,
 };
 
 pub(crate) fn run(global: &Global, arguments: &Completions) -> Result<Exit, CliError> {
     let script = script(arguments.shell)
         .map_err(CliError::unexpected("the script of the shell was not made"))?;
-    let value = || json!({"shell": arguments.shell.name(), "script": script});
+    let value = || value(arguments.shell.name(), &script);
     output::either(global.json, value, || script.clone())
+}
+
+shape! {
+    pub(crate) SCRIPT = "script", "completions for a shell";
+    fn value(shell: &str, script: &str) {
+        "shell": text = shell, "bash, zsh or fish";
+        "script": text = script, "the script";
+    }
 }

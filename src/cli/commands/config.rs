@@ -1,14 +1,12 @@
 //! `config`: shows where the configuration file is, checks it, and edits it without ever leaving an invalid file
 //! behind.
 
-use serde_json::json;
-
 use crate::{
     cli::{
         args::{ConfigCommand as Command, Global},
         error::CliError,
         input::editor::changed,
-        output,
+        output::{self, shape::shape},
         process::exit::Exit,
         session::overrides,
     },
@@ -32,7 +30,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let (_, named_by) = file_of(&overrides)?;
             let file = config_file(&overrides)?;
             let name = file.display().to_string();
-            let value = || json!({"file": name, "exists": file.exists(), "named_by": named_by});
+            let value = || place(&name, file.exists(), named_by);
             output::either(global.json, value, || name.clone())
         }
         Command::Validate => {
@@ -55,7 +53,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 .iter()
                 .map(|profile| &profile.name)
                 .collect();
-            let value = || json!({ "file": file, "valid": true, "profiles": profiles });
+            let value = || valid(&file, &profiles);
             let right = || format!("{file} is valid: {}", counted(profiles.len(), "profile"));
             output::either(global.json, value, right)
         }
@@ -65,5 +63,23 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let change = |text: &str| opened.whole(text);
             changed((&overrides.env, global.no_input), text, change, global.json).await
         }
+    }
+}
+
+shape! {
+    pub(crate) FILE = "configuration-file", "where the configuration file is";
+    fn place(file: &str, exists: bool, named_by: Option<&str>) {
+        "file": text = file, "the configuration file";
+        "exists": bool = exists, "it is there";
+        "named_by": text or "it is the usual one" = named_by, "the option or variable that named it";
+    }
+}
+
+shape! {
+    pub(crate) VALID = "configuration", "a valid configuration file";
+    fn valid(file: &str, profiles: &[&String]) {
+        "file": text = file, "the configuration file";
+        "valid": bool = true, "true; a wrong one is an error";
+        "profiles": texts = profiles, "the names of its profiles";
     }
 }

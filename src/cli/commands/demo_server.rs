@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     cli::{
         error::CliError,
-        output::{self, progress::Progress},
+        output::{self, progress::Progress, shape::shape},
         process::{exit::Exit, signals::Signals},
     },
     demo::{DemoError, EmptyWorld, World},
@@ -24,11 +24,7 @@ pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliErro
         world.address()
     ));
     let printed = if json {
-        output::json_line(&serde_json::json!({
-            "url": format!("http://{}", world.address()),
-            "config": configuration(&world)?.display().to_string(),
-            "directory": world.directory_file().display().to_string(),
-        }))
+        output::json_line(object(&world, &configuration(&world)?))
     } else {
         output::result(&exports(&world)?)
     };
@@ -37,6 +33,15 @@ pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliErro
     }
     world.end().await;
     printed.map(|()| Exit::Done)
+}
+
+shape! {
+    pub(crate) DEMO = "demo", "a demo that runs until it is stopped; one line, printed when it is ready";
+    fn object(world: &World, configuration: &Path) {
+        "url": text = format_args!("http://{}", world.address()), "where its service listens";
+        "config": text = configuration.display(), "for GROUPDESK_CONFIG";
+        "directory": text = world.directory_file().display(), "for GROUPDESK_DIRECTORY";
+    }
 }
 
 /// Creates the demo's world. A request to end during the creation removes it again.

@@ -3,14 +3,17 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use super::apply;
 use crate::{
     cli::{
         args::{Diff, Global},
         error::CliError,
-        output::{self, review},
+        output::{
+            self,
+            json::{PLACE, of_place},
+            review,
+            shape::shape,
+        },
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
@@ -90,19 +93,17 @@ async fn beside(
     let change = Change::between(&one, &two);
     // Fields that neither side ever saw are listed, but are not a difference.
     let is_same = change.is_empty() && !unknown.iter().any(|(_, on_one)| *on_one);
-    let not_known: Vec<_> = unknown.iter().map(|(field, _)| field).collect();
+    let not_known: Vec<_> = unknown.iter().map(|(field, _)| *field).collect();
     let names = [&session.operations, &other.operations].map(|each| each.profile().name.clone());
     if session.json {
-        output::json(&json!({
-            "user_group_id": id.as_str(),
-            "profile": names[0],
-            "environment": session.operations.place_name().await?,
-            "with": names[1],
-            "with_environment": other.operations.place_name().await?,
-            "same": is_same,
-            "changes": changes_json(&change),
-            "not_known": not_known,
-        }))?;
+        let here = session.operations.place_name().await?;
+        let there = other.operations.place_name().await?;
+        let sides = [
+            (names[0].as_str(), here.as_deref()),
+            (names[1].as_str(), there.as_deref()),
+        ];
+        let differing = (is_same, &change, &not_known[..]);
+        output::json(&difference(id, sides, differing))?;
     } else {
         for (field, on_one) in &unknown {
             let sides = if *on_one {
@@ -155,4 +156,23 @@ async fn side(
         )));
     }
     Ok(DesiredFields::of(&read.group))
+}
+
+shape! {
+    pub(crate) DIFFERENCE = "difference", "a group in two profiles; exit 0 the same, 10 different";
+    /// The sides are profiles with their places.
+    fn difference(
+        id: &UserGroupId,
+        [(profile, place), (with, with_place)]: [(&str, Option<&str>); 2],
+        (same, change, not_known): (bool, &Change, &[&str]),
+    ) {
+        "user_group_id": text = id.as_str(), "the group";
+        "profile": text = profile, "on this side";
+        ..PLACE = of_place(place);
+        "with": text = with, "on the other side";
+        "with_environment": text or "the profile was never bound" = with_place, "the name of the environment on the other side";
+        "same": bool = same, "nothing differs, as far as is known";
+        "changes": any or "nothing differs" = changes_json(change), "from this side to the other one, as in `request`";
+        "not_known": texts = not_known, "name, mapping or properties, where not both sides are known";
+    }
 }

@@ -3,13 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-
 use crate::{
     cli::{
         args::{DirectoryCommand as Command, Global},
         error::CliError,
-        output::{self, human},
+        output::{self, human, shape::shape},
         process::exit::Exit,
         session,
     },
@@ -44,7 +42,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let file = file.display().to_string();
             output::done(
                 global.json,
-                &json!({ "file": file }),
+                &backed_up(&file),
                 &format!("backed up the directory to {file}"),
             )
         }
@@ -70,7 +68,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             .await?;
             output::done(
                 global.json,
-                &json!({ "directory": at }),
+                &set_up(&at),
                 &format!("set up {at}. To add people: groupdesk directory grant NAME operator"),
             )
         }
@@ -80,7 +78,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Members => {
             let team = team(&overrides, None)?;
             let members = blocking("it was interrupted", move || directory::members(&team)).await?;
-            let value = |(name, role): &(String, directory::Role)| json!({"name": name, "role": role.as_str()});
+            let value = |(name, role): &(String, directory::Role)| right(name, Some(*role));
             let rows = || {
                 let row = |(name, role): &(String, directory::Role)| {
                     [visible(name).into_owned(), role.to_string()]
@@ -103,7 +101,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             .await?;
             output::done(
                 global.json,
-                &json!({ "name": name, "role": role.as_str() }),
+                &right(&name, Some(role)),
                 &format!("{name} now has the role {role} in the directory"),
             )
         }
@@ -134,11 +132,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                     migrated.reads_from, migrated.writes_from
                 )
             };
-            let object = json!({
-                "from": from, "to": to, "is_done": is_done, "reads_from": migrated.reads_from,
-                "writes_from": migrated.writes_from,
-            });
-            output::done(global.json, &object, &line)
+            output::done(global.json, &upgraded(&migrated, is_done), &line)
         }
         Command::Revoke { name } => {
             let team = team(&overrides, None)?;
@@ -149,7 +143,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             .await?;
             output::done(
                 global.json,
-                &json!({ "name": name, "role": null }),
+                &right(&name, None),
                 &format!("{name} no longer has access to the directory"),
             )
         }
@@ -195,10 +189,6 @@ async fn copy(
         (file, at, copying.await?)
     };
     let rows: u64 = copied.iter().map(|(_, rows)| rows).sum();
-    let tables: serde_json::Map<_, _> = copied
-        .into_iter()
-        .map(|(table, rows)| (table.to_owned(), json!(rows)))
-        .collect();
     let after = if is_moved {
         "the source is now blocked"
     } else {
@@ -206,7 +196,7 @@ async fn copy(
     };
     output::done(
         global.json,
-        &json!({ "file": file, "directory": at, "rows": tables }),
+        &copied_rows(&file, &at, &copied),
         &format!(
             "{file} and {at} are identical ({}, compared); {after}",
             counted(rows as usize, "row")
@@ -216,7 +206,7 @@ async fn copy(
 
 async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError> {
     let at = directory_of(overrides)?;
-    let (mut object, mut lines, open) = match &at {
+    let (shown, status, mut lines, open) = match &at {
         DirectoryAt::File(file) => {
             let file = file.display().to_string();
             let directory = blocking("it was interrupted", {
@@ -236,26 +226,14 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     row.by,
                 )
             });
-            (
-                json!({
-                    "directory": file, "kind": "file", "server": null, "user": null, "role": null, "schema": null,
-                    "synchronous_standby_names": null, "sessions": null, "timeline": null, "moved_to": null,
-                }),
-                vec![format!("{file}, a file of this machine")],
-                open.collect(),
-            )
+            let lines = vec![format!("{file}, a file of this machine")];
+            (file, None, lines, open.collect())
         }
         DirectoryAt::Team(settings) => {
             let team = team_location(settings, &overrides.env)?;
             let shown = team.to_string();
             let status =
                 blocking("it was interrupted", move || directory::team_status(&team)).await?;
-            let object = json!({
-                "directory": shown, "kind": "team", "server": status.server, "user": status.user,
-                "role": status.role.as_str(), "schema": status.schema,
-                "synchronous_standby_names": status.synchronous, "sessions": status.sessions,
-                "timeline": status.timeline, "moved_to": status.moved_to,
-            });
             let mut lines = vec![
                 format!("{shown}, shared by a team"),
                 format!(
@@ -282,21 +260,25 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             lines.extend(
                 status
                     .moved_to
+                    .as_ref()
                     .map(|to| format!("moved to {to}; this directory is read-only")),
             );
-            (object, lines, status.open)
+            let open = status.open.clone();
+            (shown, Some(status), lines, open)
         }
     };
     lines.push(match open.len() {
         0 => "no open rotation".into(),
         count => format!("open rotations: {count}"),
     });
-    let of = |(id, group, state, by): &(i64, String, String, String)| json!({ "id": id, "user_group_id": group, "state": state, "by": by });
     lines.extend(open.iter().map(|(id, group, state, by)| {
         format!("  {id} {}, {state}, by {}", visible(group), visible(by))
     }));
-    object["open_rotations"] = open.iter().map(of).collect();
-    output::either(global.json, || &object, || lines.join("\n"))
+    output::either(
+        global.json,
+        || status_object(&shown, status.as_ref(), &open),
+        || lines.join("\n"),
+    )
 }
 
 /// The team directory that is meant: the one given here, or the configured one.
@@ -334,4 +316,76 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
     Ok(done.map_err(CliError::unexpected(broke_off))??)
+}
+
+/// Number, group, state and author of a rotation.
+type OpenRotation = (i64, String, String, String);
+
+shape! {
+    pub(crate) STATUS = "directory-status", "the directory that is in use";
+    fn status_object(at: &str, team: Option<&directory::TeamStatus>, open: &[OpenRotation]) {
+        "directory": text = at, "the file, or the address and schema";
+        "kind": text = if team.is_some() { "team" } else { "file" }, "file or team";
+        "server": text or "of a file" = team.map(|team| &team.server), "the version of PostgreSQL";
+        "user": text or "of a file" = team.map(|team| &team.user), "as whom one is there";
+        "role": text or "of a file" = team.map(|team| team.role.as_str()), "viewer, operator, admin or owner";
+        "schema": number or "of a file" = team.map(|team| team.schema), "the version of the tables";
+        "synchronous_standby_names": text or "of a file" = team.map(|team| &team.synchronous), "empty: the last confirmed changes may be lost in a failover";
+        "sessions": number or "of a file" = team.map(|team| team.sessions), "groupdesk connections to the database";
+        "timeline": text or "of a file" = team.map(|team| &team.timeline), "another one after a failover";
+        "moved_to": text or "of a file, or it was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of where all of it is now";
+        "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "rotations that are not settled";
+    }
+}
+
+shape! {
+    OPEN_ROTATION = "", "";
+    fn open_rotation((id, group, state, by): &OpenRotation) {
+        "id": number = *id, "number of a rotation that is not settled";
+        "user_group_id": text = group, "its group";
+        "state": text = state, "as in rotations";
+        "by": text = by, "who started it";
+    }
+}
+
+shape! {
+    pub(crate) COPY = "directory-copy", "a copy of the directory";
+    fn backed_up(file: &str) {
+        "file": text = file, "the new file";
+    }
+}
+
+shape! {
+    pub(crate) SET_UP = "directory-set-up", "a directory for a team that was set up";
+    fn set_up(at: &str) {
+        "directory": text = at, "its address and schema";
+    }
+}
+
+shape! {
+    pub(crate) COPIED = "directory-copied", "a file that was copied or moved into the directory of a team, or the other way round";
+    fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
+        "file": text = file, "the file";
+        "directory": text = at, "the address and schema of the other";
+        "rows": numbers_by_key = rows.iter().copied(), "by table, how many rows were copied";
+    }
+}
+
+shape! {
+    pub(crate) MIGRATED = "directory-migrated", "what was done, or would be, to the tables of a team's directory";
+    fn upgraded(migrated: &directory::Migrated, is_done: bool) {
+        "from": number = migrated.from, "their version before";
+        "to": number = migrated.to, "the version of this groupdesk";
+        "is_done": bool = is_done, "false with --check";
+        "reads_from": number = migrated.reads_from, "the oldest version that a groupdesk may know and read them";
+        "writes_from": number = migrated.writes_from, "the same for writing";
+    }
+}
+
+shape! {
+    pub(crate) RIGHT = "directory-right", "the access of a role to a team directory";
+    fn right(name: &str, role: Option<directory::Role>) {
+        "name": text = name, "the role of the database";
+        "role": text or "it was removed" = role.map(directory::Role::as_str), "viewer, operator or admin";
+    }
 }

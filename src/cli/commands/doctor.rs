@@ -3,13 +3,12 @@
 
 use std::io::{self, IsTerminal};
 
-use serde_json::{Value, json};
-
+use super::version::VERSION;
 use crate::{
     cli::{
         args::{Doctor, Global},
         error::CliError,
-        output::{self, exchanges, human, proposals},
+        output::{self, exchanges, human, proposals, shape::shape},
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
@@ -67,20 +66,23 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
     Ok(Exit::from_report(&report))
 }
 
-fn object(report: &Report) -> Value {
-    let finding = |finding: &Finding| {
-        json!({
-            "area": finding.area.as_str(),
-            "severity": finding.severity.as_str(),
-            "found": finding.found,
-            "advice": finding.advice.as_deref().map(proposals::complete),
-        })
-    };
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "worst": report.worst().as_str(),
-        "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
-    })
+shape! {
+    pub(crate) REPORT = "report", "what doctor found; safe to paste";
+    fn object(report: &Report) {
+        "version": text = VERSION, "of groupdesk";
+        "worst": text = report.worst().as_str(), "the worst severity";
+        "findings": [FINDING] = report.findings.iter().map(finding), "in the order they were looked at";
+    }
+}
+
+shape! {
+    FINDING = "", "";
+    fn finding(finding: &Finding) {
+        "area": text = finding.area.as_str(), "groupdesk, configuration, key, network, service, clock, directory or terminal";
+        "severity": text = finding.severity.as_str(), "ok, note, warning or problem";
+        "found": text = finding.found, "what was found; human-readable, may change";
+        "advice": text or "nothing has to be done" = finding.advice.as_deref().map(proposals::complete), "what to do; human-readable, may change";
+    }
 }
 
 fn text(report: &Report) -> String {

@@ -18,7 +18,7 @@ use crate::{
         args::{Export, FileFormat, Global},
         error::CliError,
         input::listing::Listing,
-        output::{self, human::Listed},
+        output::{self, human::Listed, shape::shape},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
@@ -223,4 +223,18 @@ fn write(
     out.write_all(format.foot().as_bytes())?;
     out.flush()?;
     Ok(count)
+}
+
+// The formats write it: `src/formats`.
+shape! {
+    pub(crate) EXPORTED = "exported", "a group as import and apply read it; --format jsonl has one on each line. A field with an unknown value \
+    is missing"; {
+        "user_group_id": text, "the group";
+        "name": text, "its name";
+        "mapping": texts_by_key, "data source IDs by schema ID";
+        "properties": any, "its properties";
+        "note": text, "what people noted of it; this and what follows only where --columns asks for it";
+        "labels": texts, "its labels, without the #";
+        "favourite": bool, "true: it is a favourite";
+    }
 }

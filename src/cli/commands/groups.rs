@@ -123,7 +123,7 @@ impl Lines {
                 let place = self.place.as_deref();
                 let groups = groups.iter();
                 self.items
-                    .text(groups.map(|listed| json::Group::listed(listed, columns, place)))
+                    .text(groups.map(|listed| json::listed(listed, columns, place)))
             }
         }
     }
@@ -165,7 +165,7 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
         });
     }
     let place = session.place_for_json().await?;
-    let value = |group| json::Group::of(group, place.as_deref());
+    let value = |group| json::group(group, place.as_deref());
     let none = "no group matches the filter";
     output::list(session.json, &found, value, none, || {
         let now = session.operations.now();
@@ -177,7 +177,7 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
     let group = session.known_here(id).await?;
     let place = session.place_for_json().await?;
-    let value = || json::Group::of(&group, place.as_deref());
+    let value = || json::group(&group, place.as_deref());
     let text = || human::group(&group, session.operations.now());
     output::either(session.json, value, text)
 }

@@ -1,18 +1,20 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
-use serde_json::{Value, json};
-
 use crate::{
     cli::{
         args::HandOff,
         error::CliError,
         input::known,
-        output::{self, json},
+        output::{
+            self,
+            json::{HAND_OFF, hand_off},
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
-    domain::{handoff::HandOffState, text::visible},
-    operations::{Done, Guarded, HandedOff, RotationId, RotationRow},
+    domain::{self, group::UserGroupId, handoff::HandOffState, text::visible, token::Fingerprint},
+    operations::{Done, Failure, Guarded, HandedOff, RotationId, RotationRow},
 };
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
@@ -26,12 +28,12 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     let mut results = Vec::with_capacity(ids.len() + elsewhere.len());
     for row in &elsewhere {
         say_elsewhere(session, row);
-        results.push(json!({
-            "rotation": row.id.0,
-            "user_group_id": row.user_group_id.as_str(),
-            "due_in": row.profile,
-            "handoff": json::hand_off(&row.handoff),
-        }));
+        results.push(delivery(
+            row.id,
+            Ok((&row.user_group_id, &row.handoff)),
+            None,
+            Some(&row.profile),
+        ));
     }
     let mut all_done = true;
     for id in ids {
@@ -40,12 +42,13 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
             Ok(handed) => {
                 say(&handed);
                 all_done &= handed.is_done();
-                of(&handed)
+                let told = (&handed.user_group_id, &handed.handoff);
+                delivery(id, Ok(told), Some(handed.fingerprint), None)
             }
             Err(failure) => {
                 output::alarm(&format!("x rotation {}: {failure}", id.0));
                 all_done = false;
-                json!({"rotation": id.0, "error": failure.to_string()})
+                delivery(id, Err(&failure), None, None)
             }
         };
         results.push(result);
@@ -122,11 +125,19 @@ pub(crate) fn say(handed: &HandedOff) {
     }
 }
 
-fn of(handed: &HandedOff) -> Value {
-    json!({
-        "rotation": handed.rotation.0,
-        "user_group_id": handed.user_group_id.as_str(),
-        "fingerprint": handed.fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "handoff": json::hand_off(&handed.handoff),
-    })
+shape! {
+    pub(crate) DELIVERY = "hand-off", "a new token that was handed off again";
+    fn delivery(
+        id: RotationId,
+        tried: Result<(&UserGroupId, &domain::handoff::HandOff), &Failure>,
+        fingerprint: Option<Option<Fingerprint>>,
+        due_in: Option<&str>,
+    ) {
+        "rotation": number = id.0, "number of the rotation";
+        maybe "user_group_id": text = tried.ok().map(|(group, _)| group.as_str()), "the group; missing with error";
+        maybe "fingerprint": text or "not known" = fingerprint, "of the token; missing with error and due_in";
+        maybe "due_in": text = due_in, "the profile that began it, which hands it off; there only where that is another one";
+        maybe "handoff": {HAND_OFF} = tried.ok().map(|(_, handoff)| hand_off(handoff)), "the result; missing with error";
+        maybe "error": text = tried.err(), "why it could not be tried; there only then";
+    }
 }

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use serde_json::json;
-
 use crate::cli::{
     args::{Global, Help, command, global_options},
+    contract,
     error::CliError,
-    output::{self, colour, contract, human},
+    output::{self, colour, human},
     process::exit::{self, Exit},
 };
 
@@ -32,7 +31,7 @@ pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
         [topic] if topic == EXIT_CODES => {
             let codes = exit::CODES.iter();
             let codes = codes.map(|(exit, meaning)| (*exit as u8, meaning));
-            let value = |(code, meaning)| json!({"code": code, "meaning": meaning});
+            let value = |(code, meaning): (u8, &&str)| contract::exit_code(code, meaning);
             let line = |(code, meaning)| format!("{code:>3}  {meaning}");
             output::either(
                 global.json,
@@ -42,7 +41,7 @@ pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
         }
         [topic] if topic == OPTIONS => {
             let text = global_options();
-            let value = || json!({"command": "groupdesk", "text": text});
+            let value = || contract::help("groupdesk", &text);
             output::either(global.json, value, || text.trim_end().to_owned())
         }
         words => of_command(global, words),
@@ -64,7 +63,7 @@ fn of_command(global: &Global, words: &[String]) -> Result<Exit, CliError> {
     }
     let text = found.render_help();
     let name = || [&["groupdesk".to_owned()], words].concat().join(" ");
-    let value = || json!({"command": name(), "text": text.to_string()});
+    let value = || contract::help(&name(), &text.to_string());
     output::either(global.json, value, || {
         if colour::is_coloured(&io::stdout()) {
             text.ansi().to_string()

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::mutations::{How, may_update, read_first, reading, send};
 use crate::{
@@ -11,7 +10,12 @@ use crate::{
         args::{EntryRef, History, HistoryCommand, Mutation, Order, TokenArgs},
         error::CliError,
         input::listing::Listing,
-        output::{self, form::Items, human, json, review},
+        output::{
+            self,
+            form::Items,
+            human, json, review,
+            shape::{Object, shape},
+        },
         process::exit::Exit,
         session::Session,
     },
@@ -62,7 +66,7 @@ enum Printed {
 }
 
 impl Printed {
-    fn json(&self, place: Option<&str>) -> serde_json::Value {
+    fn json(&self, place: Option<&str>) -> Object {
         match self {
             Self::Line(line) => json::entry(line, place),
             Self::Record(record) => json::operation_record(record, place),
@@ -253,14 +257,8 @@ async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, Cl
         Change::between(&before, &after)
     };
     if session.json {
-        output::json(&json!({
-            "number": number,
-            "at": entry.at.to_string(),
-            "user_group_id": entry.user_group_id.as_str(),
-            "operation": entry.operation.as_str(),
-            "against": if now { "now" } else { "before" },
-            "changes": changes_json(&change),
-        }))?;
+        let against = if now { "now" } else { "before" };
+        output::json(&difference(number, &entry, against, &change))?;
     } else {
         print_context(session, number, &entry, session.operations.now());
         if change.is_empty() {
@@ -270,6 +268,18 @@ async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, Cl
         }
     }
     Ok(Exit::from_difference(now && !change.is_empty()))
+}
+
+shape! {
+    pub(crate) DIFFERENCE = "line-difference", "what a history entry changed, or its present state";
+    fn difference(number: i64, entry: &Entry, against: &str, change: &Change) {
+        "number": number = number, "of the line";
+        "at": time = entry.at, "when it was written";
+        "user_group_id": text = entry.user_group_id.as_str(), "the group";
+        "operation": text = entry.operation.as_str(), "update or create";
+        "against": text = against, "before: what it changed; now: what has changed since";
+        "changes": any or "nothing differs" = changes_json(change), "as in `request`";
+    }
 }
 
 fn print_context(session: &Session, number: i64, entry: &Entry, now: Timestamp) {

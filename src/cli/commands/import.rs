@@ -7,33 +7,37 @@ mod losses;
 pub(crate) mod plan;
 mod resembling;
 pub(crate) mod send;
-mod tally;
+pub(crate) mod tally;
 
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    api::inspect::escape_hidden,
     cli::{
         args::{Global, Import as Arguments},
         error::CliError,
         input::confirm,
-        output,
+        output::{
+            self,
+            shape::{Object, shape},
+        },
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
     domain::{
         annotation::AnnotationPlan,
+        group::UserGroupId,
         known::{ImportResult, KnownGroup},
         text::counted,
     },
     formats::GroupRow,
     operations::{Import, Imported, Sending},
 };
-use checked::{Checked, chunk, line};
+use checked::{Checked, chunk};
 use losses::Losses;
-use plan::{ImportOptions, ShownPlan};
-use resembling::{Oddities, Resembling, SpreadsheetCells};
+use plan::{
+    ANNOTATED_ROW, ImportOptions, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated,
+};
+use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
 use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
@@ -216,14 +220,9 @@ async fn import_rows(
                 annotations,
             } = taken;
             if session.json {
-                let mut line = json!({
-                    "row": number,
-                    "user_group_id": id.as_str(),
-                    "outcome": result.as_str(),
-                });
-                plan::add_annotations(&mut line, &annotations);
-                oddities.add_to(&mut line);
-                lines.push_str(&escape_hidden(&format!("{line}\n")));
+                let line = taken_row((number, &id), result, &annotations, &oddities);
+                lines.push_str(&output::compact(line));
+                lines.push('\n');
                 continue;
             }
             if result == ImportResult::Kept {
@@ -242,13 +241,38 @@ async fn import_rows(
     for warning in warnings.iter().flatten() {
         output::context(warning);
     }
-    let odd = json!({
-        "emptied": losses.json(),
-        "resembling": resembling.count,
-        "spreadsheet_cells": spreadsheet.0,
-    });
-    print_tally(session, &tally, odd, checked.rows, dry_run)?;
+    if session.json {
+        let odd = odd(&losses, &resembling, &spreadsheet);
+        output::json_line(taken_sum(&tally, checked.rows, dry_run, odd))?;
+    } else {
+        print_tally(session, &tally, checked.rows, dry_run)?;
+    }
     Ok(Exit::Done)
+}
+
+shape! {
+    pub(crate) TAKEN = "taken-row", "a row that was taken into the directory; nothing was sent";
+    fn taken_row((number, id): (usize, &UserGroupId), result: ImportResult, annotations: &AnnotationPlan, oddities: &Oddities) {
+        "row": number = number, "of the file, from 1";
+        "user_group_id": text = id.as_str(), "the group";
+        "outcome": text = result.as_str(), "added, filled (something was learnt), kept (the service is known to have something else, which stays) or unchanged";
+        ..ANNOTATED_ROW = annotated_row(annotations);
+        ..ODDITIES = of_row(oddities);
+    }
+}
+
+shape! {
+    pub(crate) TAKEN_SUM = "taken-sum", "the last line: added + filled + kept + unchanged = rows";
+    fn taken_sum(tally: &Tally, rows: usize, dry_run: bool, odd: Object) {
+        "rows": number = rows, "rows of the file";
+        "added": number = tally.added, "IDs new to the directory";
+        "filled": number = tally.filled, "gaps that were filled";
+        "kept": number = tally.kept, "rows that differ from what the service is known to have";
+        "unchanged": number = tally.unchanged, "rows that were known";
+        "dry_run": bool = dry_run, "nothing was written";
+        ..ODD = odd;
+        ..ROWS_ANNOTATED = rows_annotated(tally.annotated, tally.annotations_kept);
+    }
 }
 
 /// Reports annotations that are replaced and annotations that are kept, so that nothing a person wrote is lost
@@ -277,7 +301,6 @@ fn preview_import(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
 fn print_tally(
     session: &Session,
     tally: &Tally,
-    odd: Value,
     rows: usize,
     dry_run: bool,
 ) -> Result<(), CliError> {
@@ -290,23 +313,6 @@ fn print_tally(
         annotations_kept,
     } = *tally;
     let has_annotations = annotated + annotations_kept > 0;
-    if session.json {
-        let mut sum = json!({
-            "rows": rows,
-            "added": added,
-            "filled": filled,
-            "kept": kept,
-            "unchanged": unchanged,
-            "dry_run": dry_run,
-        });
-        if let (Value::Object(sum), Value::Object(odd)) = (&mut sum, odd) {
-            sum.extend(odd);
-        }
-        if has_annotations {
-            sum["annotations"] = json!({"changed": annotated, "kept": annotations_kept});
-        }
-        return line(&sum);
-    }
     let profile = &session.operations.profile().name;
     let done = if dry_run { "would be" } else { "were" };
     let annotations = if has_annotations {

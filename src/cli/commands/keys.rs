@@ -1,14 +1,13 @@
 //! `groupdesk serve keys`: creates, lists and revokes API keys. A key is printed only once, when it is created.
 
 use secrecy::ExposeSecret;
-use serde_json::{Value, json};
 
 use super::storage::Storage;
 use crate::{
     cli::{
         args::{CreateKey, Global, Keys},
         error::CliError,
-        output::{self, human},
+        output::{self, human, shape::shape},
         process::exit::Exit,
     },
     domain::text::visible,
@@ -42,9 +41,7 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
                 visible(&info.environment)
             ));
             if global.json {
-                let mut object = object(&info);
-                object["key"] = key.expose_secret().into();
-                output::json(&object)?;
+                output::json(&made(&info, key.expose_secret()))?;
             } else {
                 output::result(key.expose_secret())?;
             }
@@ -75,18 +72,27 @@ fn print(keys: &[KeyInfo], global: &Global) -> Result<Exit, CliError> {
     output::list(global.json, keys, object, none, || list(keys))
 }
 
-fn object(info: &KeyInfo) -> Value {
-    json!({
-        "id": info.id,
-        "name": info.name,
-        "environment": info.environment,
-        "tag": info.tag,
-        "read_only": info.read_only,
-        "created_at": info.created_at.to_string(),
-        "revoked_at": info.revoked_at.map(|at| at.to_string()),
-        "expires_at": info.expires_at.map(|at| at.to_string()),
-        "last_used_at": info.last_used_at.map(|at| at.to_string()),
-    })
+shape! {
+    pub(crate) KEY = "key", "an API key of the embedded service, never the key itself";
+    fn object(info: &KeyInfo) {
+        "id": number = info.id, "its number, for revoke";
+        "name": text or "it has none" = info.name.as_ref(), "who or what uses it";
+        "environment": text = info.environment, "the environment it belongs to";
+        "tag": text or "the environment has none" = info.tag.as_ref(), "Customer or Testing";
+        "read_only": bool = info.read_only, "it may get, but change nothing";
+        "created_at": time = info.created_at, "when it was made";
+        "revoked_at": time or "it was not revoked" = info.revoked_at, "when it was revoked";
+        "expires_at": time or "it does not end by itself" = info.expires_at, "from then on it is refused";
+        "last_used_at": time or "it was not used yet" = info.last_used_at, "when it was last used, to the minute";
+    }
+}
+
+shape! {
+    pub(crate) MADE = "key-made", "a new API key of the embedded service";
+    fn made(info: &KeyInfo, key: &str) {
+        ..KEY = object(info);
+        "key": text = key, "the key itself; shown this once";
+    }
 }
 
 fn list(keys: &[KeyInfo]) -> String {

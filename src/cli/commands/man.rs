@@ -7,13 +7,12 @@ use std::{fmt::Write as _, fs, io, path::Path};
 
 use clap::Command;
 use clap_mangen::Man;
-use serde_json::json;
 
 use super::version::{RELEASED, VERSION};
 use crate::cli::{
     args::{GROUPS, Global, Manual, full_command},
     error::CliError,
-    output,
+    output::{self, shape::shape},
     process::exit::{self, Exit},
 };
 
@@ -25,8 +24,7 @@ pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError>
     command.build();
     let Some(folder) = &arguments.folder else {
         let (name, text) = page(command).map_err(unmade)?;
-        let value = || json!({"name": name, "text": text});
-        return output::either(global.json, value, || text.clone());
+        return output::either(global.json, || object(&name, &text), || text.clone());
     };
     let mut written = Vec::new();
     let refused = |path: &Path, error: &io::Error| {
@@ -40,6 +38,14 @@ pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError>
         written.push(name);
     }
     output::either(global.json, || &written, || written.join("\n"))
+}
+
+shape! {
+    pub(crate) PAGE = "page", "the manual page of groupdesk; with a folder, an array of the names of the files";
+    fn object(name: &str, text: &str) {
+        "name": text = name, "name of its file";
+        "text": text = text, "its roff";
+    }
 }
 
 fn unmade(error: io::Error) -> CliError {

@@ -2,7 +2,7 @@
 
 mod copy;
 mod create;
-mod rotate;
+pub(crate) mod rotate;
 mod update;
 
 pub(crate) use {
@@ -17,16 +17,12 @@ use crate::{
     cli::{
         args::TokenArgs,
         error::CliError,
-        output::{
-            self, human,
-            json::{self, Rotation},
-            token_file::TokenFile,
-        },
+        output::{self, human, json, token_file::TokenFile},
         process::exit::Exit,
         session::Session,
     },
     domain::{known::KnownGroup, text::visible},
-    operations::{Done, UnknownIdPolicy},
+    operations::{Done, HandedOff, UnknownIdPolicy},
 };
 
 /// How to treat an id that the directory does not know.
@@ -61,11 +57,11 @@ pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliErro
         .transpose()
 }
 
-/// Writes the token where it was requested, then prints the answer.
+/// Writes the token where it was requested, then prints the answer; of a rotation with its hand-off, if there was one.
 pub(crate) fn answer(
     session: &Session,
     done: &Done,
-    rotation: Option<Rotation<'_>>,
+    rotation: Option<Option<&HandedOff>>,
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
 ) -> Result<Exit, CliError> {
@@ -77,7 +73,10 @@ pub(crate) fn answer(
     if session.json {
         let place = session.operations.bound_place_name();
         let place = place.as_deref();
-        output::json(&json::Answered::of(done, place, rotation, revealed))?;
+        output::json(&match rotation {
+            None => json::answer(done, place, revealed),
+            Some(handed) => json::rotated(done, place, handed, revealed),
+        })?;
     } else {
         let is_rotation = rotation.is_some();
         human::answered(done, is_rotation, revealed, session.operations.now())?;
@@ -98,7 +97,7 @@ pub(crate) fn answer(
             done.group.id.as_argument()
         ));
     }
-    let handed = rotation.and_then(|rotation| rotation.handed);
+    let handed = rotation.flatten();
     if let Some(handed) = handed {
         handoff::say(handed);
     }

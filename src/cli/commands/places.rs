@@ -2,19 +2,18 @@
 //! them.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use crate::{
     cli::{
         args::PlaceCommand as Command,
         error::CliError,
         input::confirm::{self, Question},
-        output,
+        output::{self, shape::shape},
         process::exit::Exit,
         session::Session,
     },
     domain::{group::EnvironmentTag, text::visible},
-    operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
+    operations::{Alarm, Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
 pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
@@ -105,9 +104,7 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     let place = named(operations, name).await?;
     let events = operations.place_events(place.id).await?;
     if session.json {
-        let mut value = json(&place);
-        value["events"] = events.iter().map(event).collect();
-        output::json(&value)?;
+        output::json(&with_events(&place, &events))?;
         return Ok(Exit::Done);
     }
     let mut lines = vec![line(&place)];
@@ -148,40 +145,56 @@ fn minute(at: Timestamp) -> impl std::fmt::Display {
     at.strftime("%Y-%m-%d %H:%M UTC")
 }
 
-fn json(place: &Place) -> Value {
-    json!({
-        "environment": place.name,
-        "urls": place.urls,
-        "environment_tag": place.tag.as_ref().map(EnvironmentTag::as_str),
-        "profiles": place.profiles,
-        "groups": place.groups,
-        "open": place.open,
-        "last_used": place.last_used.map(|at| at.to_string()),
-        "keys": place.keys.iter().map(key).collect::<Vec<_>>(),
-        "alarms": place.alarms.iter().map(|alarm| json!({
-            "user_group_id": alarm.user_group_id,
-            "what": alarm.what,
-            "at": alarm.at.to_string(),
-            "by": alarm.by,
-        })).collect::<Vec<_>>(),
-    })
+shape! {
+    pub(crate) PLACE = "environment", "one environment of one service";
+    fn json(place: &Place) {
+        "environment": text = place.name, "its name";
+        "urls": texts = &place.urls, "its addresses";
+        "environment_tag": text or "no profile sets one and no response had one" = place.tag.as_ref().map(EnvironmentTag::as_str), "the tag that responses must not contradict";
+        "profiles": texts = &place.profiles, "profiles that are bound to it";
+        "groups": number = place.groups, "groups that are known there";
+        "open": number = place.open, "rotations and hand-offs that are not finished";
+        "last_used": time or "never" = place.last_used, "its newest history entry";
+        "keys": [KEY] = place.keys.iter().map(key), "its API keys, by fingerprint";
+        "alarms": [ALARM] = place.alarms.iter().map(alarm), "alarms that are not acknowledged";
+    }
 }
 
-fn key(key: &PlaceKey) -> Value {
-    json!({
-        "fingerprint": key.fingerprint.to_string(),
-        "state": key.state.as_str(),
-        "added_at": key.added_at.to_string(),
-        "by": key.added_by,
-    })
+shape! {
+    KEY = "", "";
+    fn key(key: &PlaceKey) {
+        "fingerprint": text = key.fingerprint, "8 hexadecimal digits";
+        "state": text = key.state.as_str(), "trusted, trial or withdrawn";
+        "added_at": time = key.added_at, "since when it is known";
+        "by": text = key.added_by, "who brought it";
+    }
 }
 
-fn event(event: &PlaceEvent) -> Value {
-    json!({
-        "at": event.at.to_string(),
-        "by": event.by,
-        "profile": event.profile,
-        "event": event.event,
-        "note": event.note,
-    })
+shape! {
+    ALARM = "", "";
+    fn alarm(alarm: &Alarm) {
+        "user_group_id": text or "it is of no group" = alarm.user_group_id.as_ref(), "the group whose response raised it";
+        "what": text = alarm.what, "what the response contradicted";
+        "at": time = alarm.at, "when it was raised";
+        "by": text = alarm.by, "who sent the request";
+    }
+}
+
+shape! {
+    pub(crate) SHOWN = "environment-shown", "an environment, and what was said about it";
+    fn with_events(place: &Place, events: &[PlaceEvent]) {
+        ..PLACE = json(place);
+        "events": [EVENT] = events.iter().map(event), "what was decided or happened, oldest first";
+    }
+}
+
+shape! {
+    EVENT = "", "";
+    fn event(event: &PlaceEvent) {
+        "at": time = event.at, "when";
+        "by": text = event.by, "who";
+        "profile": text = event.profile, "the profile it was said with; empty where none was";
+        "event": text = event.event, "what was said or happened";
+        "note": text or "nothing more is known" = event.note.as_ref(), "details; human-readable, may change";
+    }
 }

@@ -1,29 +1,30 @@
 //! `profile`: adds, lists, shows, checks and removes profiles of the configuration file, and keeps their keys in the
 //! kernel's keyring. It never touches what the directory knows of a profile.
 
-mod add;
-mod bind;
+pub(crate) mod add;
+pub(crate) mod bind;
 pub(crate) mod facts;
 mod input;
 mod questions;
-mod show;
+pub(crate) mod show;
 
 use std::io::{self, IsTerminal};
-
-use serde_json::{Value, json};
 
 use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
         error::CliError,
         input::confirm::{self, Question},
-        output::{self, exchanges},
+        output::{
+            self, exchanges,
+            shape::{Object, shape},
+        },
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
     config::{Overrides, Settings, edit, keyring, profile::KeySource},
     domain::proposal::quoted,
-    operations::{Clock, Connector, NotAdded},
+    operations::{Clock, Connector, NotAdded, Probe},
 };
 
 /// What every `profile` command works with.
@@ -82,9 +83,8 @@ impl Setup {
             profile.url()
         ));
         let probe = self.connector().probe(profile, None).await?;
-        let mut value = show::probe(&probe);
-        value["profile"] = profile.name.as_str().into();
-        output::either(self.json, || value, || show::probe_text(&probe))?;
+        let value = || checked(&probe, &profile.name);
+        output::either(self.json, value, || show::probe_text(&probe))?;
         Ok(Exit::from_probe(&probe))
     }
 
@@ -110,8 +110,8 @@ impl Setup {
         let file = edit.file.display();
         let said =
             format!("{word} these lines from {file}; the directory keeps the data of {name}");
-        let value = json!({"profile": name, "file": file.to_string()});
-        self.edited(value, &said, &edit, dry_run)
+        let value = || removed(name, &edit, dry_run);
+        self.edited(value, &said, &edit)
     }
 
     async fn rename(&self, name: &str, to: &str, dry_run: bool) -> Result<Exit, CliError> {
@@ -125,24 +125,21 @@ impl Setup {
         let word = if dry_run { "would change" } else { "changed" };
         let file = edit.file.display();
         let said = format!("{word} these lines in {file}; the environment keeps all its data");
-        let value = json!({"profile": to, "was": name, "file": file.to_string()});
-        self.edited(value, &said, &edit, dry_run)
+        let value = || renamed(to, name, &edit, dry_run);
+        self.edited(value, &said, &edit)
     }
 
     /// Prints what came of an edit, and the lines that it is about.
     fn edited(
         &self,
-        mut value: Value,
+        value: impl FnOnce() -> Object,
         said: &str,
         edit: &edit::Edit,
-        dry_run: bool,
     ) -> Result<Exit, CliError> {
-        value["dry_run"] = dry_run.into();
-        value["lines"] = edit.lines.as_str().into();
         if !self.json {
             output::say(said);
         }
-        output::either(self.json, || value, || edit.lines.trim_end().to_owned())
+        output::either(self.json, value, || edit.lines.trim_end().to_owned())
     }
 
     async fn key(&self, name: &str, forget: bool) -> Result<Exit, CliError> {
@@ -179,9 +176,46 @@ impl Setup {
             ));
         }
         if self.json {
-            output::json(&json!({ "profile": name, "stored": !forget }))?;
+            output::json(&key(name, !forget))?;
         }
         Ok(Exit::Done)
+    }
+}
+
+shape! {
+    pub(crate) CHECK = "check", "the test of a connection";
+    fn checked(probe: &Probe, profile: &str) {
+        ..show::PROBE = show::probe(probe);
+        "profile": text = profile, "the profile";
+    }
+}
+
+shape! {
+    pub(crate) REMOVED = "profile-removed", "a profile that was, or would be, removed";
+    fn removed(name: &str, edit: &edit::Edit, dry_run: bool) {
+        "profile": text = name, "its name";
+        "file": text = edit.file.display(), "the configuration file";
+        "dry_run": bool = dry_run, "nothing was changed";
+        "lines": text = edit.lines, "the lines that go";
+    }
+}
+
+shape! {
+    pub(crate) RENAMED = "profile-renamed", "a profile that has, or would have, another name";
+    fn renamed(name: &str, was: &str, edit: &edit::Edit, dry_run: bool) {
+        "profile": text = name, "its name";
+        "was": text = was, "its name before";
+        "file": text = edit.file.display(), "the configuration file";
+        "dry_run": bool = dry_run, "nothing was changed";
+        "lines": text = edit.lines, "the lines that changed";
+    }
+}
+
+shape! {
+    pub(crate) KEY = "profile-key", "the state of the kernel keyring";
+    fn key(name: &str, stored: bool) {
+        "profile": text = name, "its name";
+        "stored": bool = stored, "false after --forget";
     }
 }
 

@@ -1,7 +1,7 @@
 //! `get` of several or of all groups: which groups are read, the confirmation if the reads may create many, the run and
 //! its report. The run itself is in `operations`. A signal stops it; requests in flight are finished and recorded.
 
-mod report;
+pub(crate) mod report;
 
 use crate::{
     cli::{

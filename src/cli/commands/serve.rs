@@ -1,6 +1,6 @@
 //! `groupdesk serve`: runs the User Group Service until a signal comes, then lets requests in flight finish.
 
-mod maintenance;
+pub(crate) mod maintenance;
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -15,7 +15,7 @@ use crate::{
     cli::{
         args::{Global, Serve, ServeCommand},
         error::CliError,
-        output,
+        output::{self, shape::shape},
         process::{exit::Exit, signals::Signals},
     },
     config::Environment,
@@ -190,12 +190,34 @@ fn say_where(
     let url = format!("{scheme}://{address}{DEFAULT_PATH}");
     let metrics = operators.map(|operators| format!("http://{}/metrics", operators.address));
     if json {
-        return output::json_line(&serde_json::json!({"listening": url, "metrics": metrics}));
+        return output::json_line(serving(&url, metrics.as_deref()));
     }
     if let Some(metrics) = metrics {
         output::say(&format!("metrics on {metrics}"));
     }
     output::result(&format!("listening on {url}"))
+}
+
+shape! {
+    pub(crate) SERVING = "serving", "a service that runs until it is stopped; one line, printed when it listens";
+    fn serving(url: &str, metrics: Option<&str>) {
+        "listening": text = url, "its URL";
+        "metrics": text or "without --metrics" = metrics, "the URL of its metrics";
+    }
+}
+
+// The service writes it: `src/service/access_log.rs`.
+shape! {
+    pub(crate) REQUEST_SERVED = "request-served", "a request to the service; with or without --json"; {
+        "time": time, "when it was answered or the caller left";
+        "operation": text, "get_or_create, update, rotate, other or unreadable";
+        "verdict": text, "ok, the code of the refusal, or caller_left";
+        "status": number or "the caller left before", "of HTTP";
+        "duration_ms": number, "from the head of the request to the response, in milliseconds";
+        "key": number or "no key was recognised", "number of the API key";
+        "key_name": text or "the key has no name, or none was recognised", "name of the API key";
+        "user_group_id": text or "without --log-ids, or none was read", "the group";
+    }
 }
 
 fn can_listen(at: SocketAddr, option: &str) -> Result<(), CliError> {

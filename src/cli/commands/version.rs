@@ -1,8 +1,11 @@
 //! `version`: prints the version of groupdesk.
 
-use serde_json::json;
-
-use crate::cli::{args::Global, error::CliError, output, process::exit::Exit};
+use crate::cli::{
+    args::Global,
+    error::CliError,
+    output::{self, shape::shape},
+    process::exit::Exit,
+};
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -10,9 +13,16 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const RELEASED: &str = "2026-11-22";
 
 pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {
-    let value = || json!({ "version": VERSION, "released": RELEASED });
     let text = || format!("groupdesk {VERSION}, {RELEASED}");
     output::either(global.json, value, text)
+}
+
+shape! {
+    pub(crate) OBJECT = "version", "which groupdesk this is";
+    fn value() {
+        "version": text = VERSION, "its version";
+        "released": text = RELEASED, "the day of its release";
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,11 @@
 
 use std::io::{self, IsTerminal};
 
-use serde_json::json;
-
 use super::confirm::{Question, confirm};
 use crate::{
     cli::{
         error::CliError,
-        output,
+        output::{self, shape::shape},
         process::{exit::Exit, signals::Signals},
     },
     config::{
@@ -129,9 +127,17 @@ pub(crate) async fn changed(
         edit.make().inspect_err(|_| keep_settings(&text))?;
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());
-    let value = json!({ "written": edit.is_some(), "file": file });
+    let value = changed_file(edit.is_some(), file.as_deref());
     let line = file.map_or("nothing was changed".into(), |file| {
         format!("written to {file}")
     });
     output::done(as_json, &value, &line)
+}
+
+shape! {
+    pub(crate) CHANGED = "configuration-changed", "result of editing the configuration file";
+    fn changed_file(written: bool, file: Option<&str>) {
+        "written": bool = written, "false where nothing was changed";
+        "file": text or "nothing was changed" = file, "the configuration file";
+    }
 }

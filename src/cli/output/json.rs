@@ -1,9 +1,7 @@
-//! The JSON of the command line, which other programs rely on. Times are RFC 3339; unknown values are null; a token is
-//! included only if it was requested. `contract` defines each field.
+//! The JSON objects that several commands print, which other programs rely on: groups, answers, rotations and entries
+//! of the history. An object that one command prints is declared beside that command ([`super::shape`]).
 
-use serde::Serialize;
-use serde_json::{Value, json};
-
+use super::shape::{NOTHING, Object, shape};
 use crate::{
     cli::{
         output::{
@@ -12,187 +10,190 @@ use crate::{
         },
         process::exit::Exit,
     },
-    directory::Numbered,
+    directory::{Numbered, Owner},
     domain::{
         annotation::Label,
-        group::{Mapping, Properties},
+        batch::Counts,
+        group::UserGroupId,
         handoff::HandOff,
         history::{Ending, Entry},
         known::KnownGroup,
         operation_record::OperationRecord,
         token::Token,
     },
-    operations::{self, Done, HandedOff, Mutation, Recovered, RotationRow},
+    operations::{Done, HandedOff, Mutation, Recovered, RotationRow, TokenReport, Warning},
 };
 
-/// A group as `list` and `show` print it.
-#[derive(Serialize)]
-pub(crate) struct Group<'a> {
-    user_group_id: &'a str,
-    name: Option<&'a str>,
-    team_id: Option<i64>,
-    environment_tag: Option<&'a str>,
-    /// The 8 digits that are shown to people.
-    fingerprint: Option<String>,
-    mapping: Option<&'a Mapping>,
-    properties: Option<&'a Properties>,
-    last_rotated: Option<String>,
-    last_seen: Option<String>,
-    #[serde(rename = "environment")]
-    place: Option<&'a str>,
-    /// Only if a column needs it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    favourite: Option<bool>,
+shape! {
+    pub(crate) PLACE = "", "";
+    /// The name of the place.
+    pub(crate) fn of_place(place: Option<&str>) {
+        "environment": text or "the profile was never bound" = place, "the name of its environment, the same for all who share the directory";
+    }
 }
 
-impl<'a> Group<'a> {
+shape! {
+    FIELDS = "", "";
+    /// A group without its annotations. `place` is the name of its place, here and below.
+    pub(crate) fn group(group: &KnownGroup, place: Option<&str>) {
+        "user_group_id": text = group.id.as_str(), "the ID of the group";
+        "name": text or "unknown" = group.name.as_ref().map(|known| known.value.as_str()), "its name";
+        "team_id": number or "unknown" = group.team_id.as_ref().map(|known| known.value), "the team the service counts it to";
+        "environment_tag": text or "unknown, or the service returned none" = group.environment_tag.as_ref().map(|known| known.value.as_str()), "Customer or Testing, as the service said last";
+        "fingerprint": text or "unknown" = group.fingerprint.as_ref().map(|known| known.value), "of its current token, as far as is known";
+        "mapping": texts_by_key or "unknown" = group.mapping.as_ref().map(|known| &known.value), "data source IDs by schema ID, as last returned, sent or imported";
+        "properties": any or "unknown" = group.properties.as_ref().map(|known| &known.value), "as last returned, sent or imported";
+        "last_rotated": time or "unknown" = group.last_rotated.as_ref().map(|last| last.at), "when its token was seen to be a new one";
+        "last_seen": time or "never" = group.last_seen, "when it was last seen in the service";
+        ..PLACE = of_place(place);
+    }
+}
+
+shape! {
+    pub(crate) GROUP = "group", "what the directory knows about a group; nothing was sent";
     /// A group with its annotations, as far as the columns need them.
-    pub(crate) fn listed(
-        (group, beside): &'a Listed,
-        columns: &Columns,
-        place: Option<&'a str>,
-    ) -> Self {
-        let asks = |column| columns.shows(&column);
-        let beside = beside.as_ref();
-        let labels = || beside.into_iter().flat_map(|beside| &beside.labels);
-        Self {
-            note: asks(Column::Note).then(|| json!(beside.and_then(|beside| beside.note.as_ref()))),
-            labels: asks(Column::Labels).then(|| labels().map(Label::as_str).collect()),
-            favourite: asks(Column::Favourite)
-                .then(|| beside.is_some_and(|beside| beside.is_favourite)),
-            ..Self::of(group, place)
-        }
-    }
-
-    /// `place` is the name of the place.
-    pub(crate) fn of(group: &'a KnownGroup, place: Option<&'a str>) -> Self {
-        Self {
-            user_group_id: group.id.as_str(),
-            name: group.name.as_ref().map(|known| known.value.as_str()),
-            team_id: group.team_id.as_ref().map(|known| known.value),
-            environment_tag: group
-                .environment_tag
-                .as_ref()
-                .map(|known| known.value.as_str()),
-            fingerprint: group
-                .fingerprint
-                .as_ref()
-                .map(|known| known.value.to_string()),
-            mapping: group.mapping.as_ref().map(|known| &known.value),
-            properties: group.properties.as_ref().map(|known| &known.value),
-            last_rotated: group.last_rotated.as_ref().map(|last| last.at.to_string()),
-            last_seen: group.last_seen.map(|at| at.to_string()),
-            place,
-            note: None,
-            labels: None,
-            favourite: None,
-        }
+    pub(crate) fn listed((known, beside): &Listed, columns: &Columns, place: Option<&str>) {
+        ..FIELDS = group(known, place);
+        maybe "note": text or "there is none" = columns.shows(&Column::Note).then(|| beside.as_ref()?.note.as_ref()), "what people noted of it; this and what follows only where list --columns asks for it";
+        maybe "labels": texts = columns.shows(&Column::Labels).then(|| beside.iter().flat_map(|beside| beside.labels.iter().map(Label::as_str))), "its labels, without the #";
+        maybe "favourite": bool = columns.shows(&Column::Favourite).then(|| beside.as_ref().is_some_and(|beside| beside.is_favourite)), "it is a favourite";
     }
 }
 
-/// What is printed about a rotation besides its [`Done`].
-#[derive(Clone, Copy)]
-pub(crate) struct Rotation<'a> {
-    /// `None` if nothing was to be handed off.
-    pub(crate) handed: Option<&'a HandedOff>,
-}
-
-/// What `get`, `create`, `update` and `rotate` print.
-#[derive(Serialize)]
-pub(crate) struct Answered<'a> {
-    #[serde(flatten)]
-    group: Group<'a>,
-    outcome: &'static str,
-    /// Only for a rotation; null if it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    previous_fingerprint: Option<Value>,
-    /// Only for a rotation; null if nothing is handed off.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    handoff: Option<Value>,
-    warnings: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<&'a str>,
-}
-
-impl<'a> Answered<'a> {
-    /// `place` is the name of the place; `token` includes the token, as requested.
-    pub(crate) fn of(
-        done: &'a Done,
-        place: Option<&'a str>,
-        rotation: Option<Rotation<'_>>,
-        token: Option<&'a Token>,
-    ) -> Self {
-        Self {
-            group: Group::of(&done.group, place),
-            outcome: done.ending.as_str(),
-            previous_fingerprint: rotation.map(|_| {
-                json!(
-                    done.previous_fingerprint
-                        .map(|fingerprint| fingerprint.to_string())
-                )
-            }),
-            handoff: rotation
-                .map(|rotation| json!(rotation.handed.map(|handed| hand_off(&handed.handoff)))),
-            warnings: done
-                .warnings
-                .iter()
-                .map(|warning| proposals::complete(&warning.to_string()).into_owned())
-                .collect(),
-            token: token.map(Token::expose),
-        }
+shape! {
+    OUTCOME = "", "";
+    fn outcome(done: &Done) {
+        "outcome": text = done.ending.as_str(), "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed \
+        (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another person), \
+        created_by_get (an alarm: reading made the group)";
     }
 }
 
-/// The state of a hand-off.
-pub(crate) fn hand_off(handoff: &HandOff) -> Value {
-    json!({
-        "state": handoff.state.as_str(),
-        "exit": handoff.exit,
-        "note": handoff.note,
-    })
+shape! {
+    pub(crate) WARNINGS = "", "";
+    pub(crate) fn warnings(warnings: &[Warning]) {
+        "warnings": texts = warnings.iter().map(|warning| proposals::complete(&warning.to_string()).into_owned()), "information for the user";
+    }
 }
 
-/// An entry of the history; `place` is the name of its place.
-pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
-    let Entry {
-        at,
-        by,
-        profile,
-        user_group_id,
-        operation,
-        ending,
-        previous_fingerprint,
-        fingerprint,
-        reason,
-        changes,
-        note,
-    } = &line.value;
-    json!({
-        "number": line.number,
-        "at": at.to_string(),
-        "by": by,
-        "profile": profile,
-        "user_group_id": user_group_id.as_str(),
-        "operation": operation.as_str(),
-        "outcome": ending.as_str(),
-        "previous_fingerprint": previous_fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "fingerprint": fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "reason": reason,
-        "changes": changes,
-        "note": note,
-        "environment": place,
-    })
+shape! {
+    REVEALED = "", "";
+    fn revealed(token: Option<&Token>) {
+        maybe "token": text = token.map(Token::expose), "the current token; there only with --reveal";
+    }
 }
 
-/// An operation record, as `history --deeds` prints them.
-pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) -> Value {
+shape! {
+    pub(crate) ANSWER = "answer", "a group, and the result of the command";
+    /// What `get`, `create` and `update` print. `token` includes the token, as requested.
+    pub(crate) fn answer(done: &Done, place: Option<&str>, token: Option<&Token>) {
+        ..FIELDS = group(&done.group, place);
+        ..OUTCOME = outcome(done);
+        ..WARNINGS = warnings(&done.warnings);
+        ..REVEALED = revealed(token);
+    }
+}
+
+shape! {
+    pub(crate) ROTATED = "rotated", "a group whose token was rotated";
+    pub(crate) fn rotated(done: &Done, place: Option<&str>, handed: Option<&HandedOff>, token: Option<&Token>) {
+        ..FIELDS = group(&done.group, place);
+        ..OUTCOME = outcome(done);
+        "previous_fingerprint": text or "not known" = done.previous_fingerprint, "of the token that was replaced";
+        "handoff": {HAND_OFF} or "nothing is handed off" = handed.map(|handed| hand_off(&handed.handoff)), "result of the hand-off of the new token";
+        ..WARNINGS = warnings(&done.warnings);
+        ..REVEALED = revealed(token);
+    }
+}
+
+shape! {
+    pub(crate) HAND_OFF = "", "";
+    /// The state of a hand-off.
+    pub(crate) fn hand_off(handoff: &HandOff) {
+        "state": text = handoff.state.as_str(), "pending, done or failed";
+        "exit": number or "it has not run, or did not exit by itself" = handoff.exit, "exit code of the command";
+        "note": text or "nothing was seen" = handoff.note.as_ref(), "what was seen, without secrets";
+    }
+}
+
+shape! {
+    pub(crate) REQUESTS = "", "";
+    /// What a dry run of many requests says first.
+    pub(crate) fn requests(method: &str, url: &str) {
+        "dry_run": bool = true, "true";
+        "outcome": text or "always" = NOTHING, "nothing was done";
+        "method": text = method, "of the requests that would be sent";
+        "url": text = url, "where they would go";
+    }
+}
+
+shape! {
+    pub(crate) ONE_REQUEST = "", "";
+    /// What a dry run of one request says first.
+    pub(crate) fn one_request(method: &str, url: &str) {
+        "outcome": text or "always" = NOTHING, "nothing was done";
+        "dry_run": bool = true, "true";
+        "method": text = method, "of the request that would be sent";
+        "url": text = url, "where it would go";
+    }
+}
+
+shape! {
+    pub(crate) COUNTS = "", "";
+    /// The groups of a batch; from `confirmed` to `not_started` they add up to `planned`.
+    pub(crate) fn counts(counts: &Counts) {
+        "planned": number = counts.planned(), "groups of the batch";
+        "confirmed": number = counts.confirmed, "rotated and read back, or updated";
+        "rotated": number = counts.rotated, "rotated, not read back";
+        "not_applied": number = counts.not_applied, "nothing was changed; may be tried again";
+        "unknown": number = counts.unknown, "may or may not have been changed; settled by reading only";
+        "conflict": number = counts.conflict, "the responses contradict each other";
+        "abandoned": number = counts.abandoned, "closed without a result";
+        "not_started": number = counts.not_started, "left for batches resume";
+    }
+}
+
+shape! {
+    SKIPPED = "", "";
+    fn skipped((id, why): (&UserGroupId, String)) {
+        "user_group_id": text = id.as_str(), "the group";
+        "why": text = why, "why not; human-readable, may change";
+    }
+}
+
+shape! {
+    pub(crate) LEFT_OUT = "", "";
+    /// The groups that are left out, each with the reason.
+    pub(crate) fn left_out<'g>(groups: impl Iterator<Item = (&'g UserGroupId, String)>) {
+        "skipped": [SKIPPED] = groups.map(skipped), "groups that are now skipped";
+    }
+}
+
+shape! {
+    pub(crate) ENTRY = "entry", "a history entry, newest first";
+    pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) {
+        "number": number = line.number, "of the line; it grows";
+        "at": time = line.value.at, "when it was written";
+        "by": text = line.value.by, "who did it: user@machine";
+        "profile": text = line.value.profile, "where";
+        "user_group_id": text = line.value.user_group_id.as_str(), "the group";
+        "operation": text = line.value.operation.as_str(), "get, create, update, rotate or handoff";
+        "outcome": text = line.value.ending.as_str(), "a value of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, \
+        handoff_failed";
+        "previous_fingerprint": text or "no token was replaced, or not known" = line.value.previous_fingerprint, "of the token before";
+        "fingerprint": text or "not known" = line.value.fingerprint, "of the token after";
+        "reason": text or "none was given" = line.value.reason.as_ref(), "why, as --reason said";
+        "changes": any or "nothing was changed" = line.value.changes.as_ref(), "as in `request`";
+        "note": text or "none" = line.value.note.as_ref(), "what else was seen";
+        ..PLACE = of_place(place);
+    }
+}
+
+/// The first entry of a record, with the outcome, token and note of the last.
+fn in_one(record: &OperationRecord) -> Numbered<Entry> {
     let (number, first) = record.first();
     let (_, last) = record.last();
-    let line = Numbered {
+    Numbered {
         number: *number,
         value: Entry {
             ending: last.ending,
@@ -200,85 +201,106 @@ pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) ->
             note: last.note.clone().or(first.note.clone()),
             ..first.clone()
         },
-    };
-    let mut value = entry(&line, place);
-    let ended = record.steps.last().map(|(_, step)| step.at.to_string());
-    value["ended_at"] = json!(ended);
-    value["handoff"] = json!(record.handed_off().map(Ending::as_str));
-    let steps = record.steps.iter().map(|(number, step)| {
-        json!({
-            "number": number,
-            "at": step.at.to_string(),
-            "by": step.by,
-            "operation": step.operation.as_str(),
-            "outcome": step.ending.as_str(),
-            "note": step.note,
-        })
-    });
-    value["steps"] = steps.collect();
-    value
+    }
 }
 
-/// A create or an update as `history --open` prints it.
-pub(crate) fn change(change: &Mutation, place: Option<&str>) -> Value {
-    json!({
-        "change": format!("m{}", change.id.0),
-        "at": change.since().to_string(),
-        "by": change.by,
-        "profile": change.profile,
-        "user_group_id": change.user_group_id.as_str(),
-        "operation": change.operation.as_str(),
-        "state": change.state.as_str(),
-        "outcome": change.ending.map(Ending::as_str),
-        "changes": change.changes,
-        "note": change.note,
-        "environment": place,
-    })
+shape! {
+    pub(crate) DEED = "deed", "the history entries of one operation: the first of them, with the outcome, token and note of the last";
+    /// An operation record, as `history --deeds` prints them.
+    pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) {
+        ..ENTRY = entry(&in_one(record), place);
+        "ended_at": time = record.last().1.at, "when the last of them was written";
+        "handoff": text or "nothing was handed off" = record.handed_off().map(Ending::as_str), "how the hand-off of the new token ended: handed_off or not_handed_off";
+        "steps": [STEP] = record.steps.iter().map(step), "the entries, oldest first";
+    }
 }
 
-/// A rotation as `rotations` prints it.
-pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) -> Value {
-    json!({
-        "rotation": row.id.0,
-        "user_group_id": row.user_group_id.as_str(),
-        "state": row.rotation.state.as_str(),
-        "previous_fingerprint": row.rotation.previous.to_string(),
-        "fingerprint": row.rotation.fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "started_at": row.started_at.to_string(),
-        "by": row.by,
-        "reason": row.reason,
-        "handoff": row.handoff.state.as_str(),
-        "environment": place,
-    })
+shape! {
+    STEP = "", "";
+    fn step((number, step): &(i64, Entry)) {
+        "number": number = *number, "of the line";
+        "at": time = step.at, "when it was written";
+        "by": text = step.by, "who did it";
+        "operation": text = step.operation.as_str(), "as in `entry`";
+        "outcome": text = step.ending.as_str(), "as in `entry`";
+        "note": text or "none" = step.note.as_ref(), "what else was seen";
+    }
 }
 
-/// A rotation as `rotations check` prints it, with the reason why it is still open, if it is.
-pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) -> Value {
-    let mut value = rotation(recovered.row(), place);
-    value["why"] = match recovered {
-        Recovered::Settled(_) => Value::Null,
-        Recovered::Alarmed(_, alarm) => json!(alarm.to_string()),
-        Recovered::Open(open) => json!(open.why),
-    };
-    value
+shape! {
+    pub(crate) CHANGE = "change", "a create, an update or a first read that was started, newest first";
+    /// As `history --open` prints it.
+    pub(crate) fn change(change: &Mutation, place: Option<&str>) {
+        "change": text = format_args!("m{}", change.id.0), "m and its number, for abandon";
+        "at": time = change.since(), "when it was sent, or started if it was not sent";
+        "by": text = change.by, "who started it: user@machine";
+        "profile": text = change.profile, "where";
+        "user_group_id": text = change.user_group_id.as_str(), "the group";
+        "operation": text = change.operation.as_str(), "create, update or get";
+        "state": text = change.state.as_str(), "in progress: intended, sent; result unknown, and it may still take effect: unknown; result \
+        unknown: open; ended";
+        "outcome": text or "it has not ended" = change.ending.map(Ending::as_str), "as in `entry`";
+        "changes": any or "nothing was to be changed" = change.changes.as_ref(), "as in `request`";
+        "note": text or "none" = change.note.as_ref(), "what else was seen";
+        ..PLACE = of_place(place);
+    }
+}
+
+shape! {
+    pub(crate) ROTATION = "rotation", "an entry in the journal of rotations, newest first";
+    pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) {
+        "rotation": number = row.id.0, "its number, for settle, abandon and handoff";
+        "user_group_id": text = row.user_group_id.as_str(), "the group";
+        "state": text = row.rotation.state.as_str(), "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned";
+        "previous_fingerprint": text = row.rotation.previous, "of the token that is replaced";
+        "fingerprint": text or "not known" = row.rotation.fingerprint, "of the new token";
+        "started_at": time = row.started_at, "when it was started";
+        "by": text = row.by, "who started it: user@machine";
+        "reason": text or "none was given" = row.reason.as_ref(), "the reason given with --reason";
+        "handoff": text = row.handoff.state.as_str(), "of the new token: none, pending, done or failed";
+        ..PLACE = of_place(place);
+    }
+}
+
+fn why_open(recovered: &Recovered) -> Option<String> {
+    match recovered {
+        Recovered::Settled(_) => None,
+        Recovered::Alarmed(_, alarm) => Some(alarm.to_string()),
+        Recovered::Open(open) => Some(open.why.clone()),
+    }
+}
+
+shape! {
+    pub(crate) SETTLED = "settled", "a rotation whose group was read again";
+    pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) {
+        ..ROTATION = rotation(recovered.row(), place);
+        "why": text or "it is settled" = why_open(recovered), "why it is still open, or an alarm";
+    }
 }
 
 /// The groups that have or had one token.
-pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item = Value> {
-    answered.owners.iter().map(|owner| {
-        json!({
-            "profile": owner.profile,
-            "user_group_id": owner.user_group_id.as_str(),
-            "current": owner.current,
-            "last_seen": owner.last_seen.to_string(),
-            "fingerprint": answered.fingerprint.to_string(),
-            "environment": owner.profile,
-        })
-    })
+pub(crate) fn owners(answered: &TokenReport) -> impl Iterator<Item = Object> {
+    answered.owners.iter().map(|one| owner(answered, one))
 }
 
-/// What is printed when a command fails.
-pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
-    let error = proposals::complete(error);
-    json!({ "outcome": ending.map(Ending::as_str), "error": error, "exit": exit as u8 })
+shape! {
+    pub(crate) OWNER = "owner", "a group that has or had a token of the text; an empty array and exit 1 where there is none";
+    fn owner(answered: &TokenReport, owner: &Owner) {
+        "profile": text = owner.profile, "of which profile";
+        "user_group_id": text = owner.user_group_id.as_str(), "the group";
+        "current": bool = owner.current, "it is the token the group has now, as far as is known";
+        "last_seen": time = owner.last_seen, "when that token was last seen here";
+        "fingerprint": text = answered.fingerprint, "of that token";
+        "environment": text = owner.profile, "the environment that has the group";
+    }
+}
+
+shape! {
+    pub(crate) FAILURE = "failure", "why a command did not do what was asked";
+    /// What is printed when a command fails.
+    pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) {
+        "outcome": text or "nothing was sent" = ending.map(Ending::as_str), "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get";
+        "error": text = proposals::complete(error), "what is wrong and what to do; human-readable, may change";
+        "exit": number = exit as u8, "the exit code";
+    }
 }

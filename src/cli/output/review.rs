@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
 use jiff::Timestamp;
+use serde::Serialize;
 
-use super::human::ago;
+use super::{
+    human::ago,
+    json::{ONE_REQUEST, one_request},
+    shape::shape,
+};
 use crate::{
     api::inspect::{Method, as_curl, request_json},
     cli::{error::CliError, output, session::Session},
@@ -176,18 +179,8 @@ pub(crate) fn dry_run(
     let curl = with_curl.then(|| as_curl(profile, method, &request));
     let url = profile.url();
     if session.json {
-        let mut value = json!({
-            "outcome": Value::Null,
-            "dry_run": true,
-            "method": method.as_str(),
-            "url": url,
-            "request": request,
-            "changes": changes_json(change),
-        });
-        if let Some(curl) = curl {
-            value["curl"] = curl.into();
-        }
-        return output::json(&value);
+        let curl = curl.as_deref();
+        return output::json(&requested(method, &url, &request, change, curl));
     }
     let is_creation = method == Method::Get;
     let mut changes = if is_creation {
@@ -208,4 +201,15 @@ pub(crate) fn dry_run(
         visible(&url),
         request_json(&request)
     ))
+}
+
+shape! {
+    pub(crate) REQUEST = "request", "what --dry-run would send and change";
+    fn requested(method: Method, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
+        ..ONE_REQUEST = one_request(method.as_str(), url);
+        "request": any = request, "its body, exactly";
+        "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
+        as objects of such pairs by key; null in a pair means missing";
+        maybe "curl": text = curl, "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl";
+    }
 }

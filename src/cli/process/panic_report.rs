@@ -111,7 +111,7 @@ pub fn say(report: &Report) -> ExitCode {
     if has_option("--json") {
         let failure = json::failure(ending, &format!("{report:#}"), exit);
         // Standard output may be what is broken; the exit code says enough.
-        drop(output::json_line(&failure));
+        drop(output::json_line(failure));
     }
     exit.into()
 }

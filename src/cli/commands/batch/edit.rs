@@ -1,7 +1,5 @@
 //! One change to many groups: a preview for each group, the confirmation, and the durable batch.
 
-use serde_json::{Value, json};
-
 use super::{Prepared, Ready, prepare, report};
 use crate::{
     cli::{
@@ -12,7 +10,11 @@ use crate::{
             fields,
             selection::Selected,
         },
-        output::{self, human},
+        output::{
+            self, human,
+            json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
@@ -143,7 +145,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         }
         output::say(&format!("all groups already have this value; {UNDONE}"));
         if session.json {
-            output::json_line(&report::summary(None, &[], 0))?;
+            output::json_line(report::summary(None, &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }
@@ -187,21 +189,28 @@ fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
             plan.counts().0
         ));
     }
-    let changing = plan.changing().map(
-        |row| json!({"user_group_id": row.id.as_str(), "before": row.before, "after": row.after}),
-    );
-    let same = plan.rows.iter().filter(|row| row.verdict == Verdict::Same);
-    output::json(&json!({
-        "dry_run": true,
-        "outcome": null,
-        "method": "PUT",
-        "url": url,
-        "change": plan.change.to_string(),
-        "changing": changing.collect::<Value>(),
-        "same": same.map(|row| row.id.as_str()).collect::<Value>(),
-        "skipped": report::skipped(left_out(plan)),
-        "unread": plan.unverified().map_or(0, |(count, _)| count),
-    }))
+    output::json(&planned(plan, &url))
+}
+
+shape! {
+    pub(crate) PLAN = "edit-plan", "what one change over many groups would do";
+    fn planned(plan: &EditPlan, url: &str) {
+        ..REQUESTS = requests("PUT", url);
+        "change": text = plan.change, "what is set or removed; human-readable, may change";
+        "changing": [CHANGING] = plan.changing().map(changing), "groups that would be updated";
+        "same": texts = plan.rows.iter().filter(|row| row.verdict == Verdict::Same).map(|row| row.id.as_str()), "IDs of groups that are as wanted already";
+        ..LEFT_OUT = skipped(left_out(plan));
+        "unread": number = plan.unverified().map_or(0, |(count, _)| count), "of so many that would be updated, a field that cannot be read is sent as last sent from here";
+    }
+}
+
+shape! {
+    CHANGING = "", "";
+    fn changing(row: &EditRow) {
+        "user_group_id": text = row.id.as_str(), "the group";
+        "before": text or "the row does not exist" = row.before.as_ref(), "what the row is; of a property its JSON";
+        "after": text or "the row goes" = row.after.as_ref(), "what it would be";
+    }
 }
 
 /// The preview for a person, with at most `most` groups of each kind.

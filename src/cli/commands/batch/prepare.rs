@@ -143,7 +143,7 @@ pub(super) async fn begin(
         // For a nightly job this is a success.
         output::say("no group matches; nothing to rotate, nothing was sent");
         if session.json {
-            output::json_line(&report::summary(None, &[], 0))?;
+            output::json_line(report::summary(None, &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }

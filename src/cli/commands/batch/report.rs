@@ -1,9 +1,12 @@
 //! The text and the JSON of a bulk rotation.
 
-use serde_json::{Value, json};
-
 use crate::{
-    api::inspect::escape_hidden,
+    cli::output::{
+        json::{
+            COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests, warnings,
+        },
+        shape::shape,
+    },
     domain::{
         batch::{ItemStatus, Plan},
         group::UserGroupId,
@@ -15,62 +18,42 @@ use crate::{
 /// How many groups of each kind are named before a confirmation.
 pub(super) const NAMED: usize = 20;
 
-pub(super) fn compact(value: &Value) -> String {
-    escape_hidden(&value.to_string())
+shape! {
+    pub(crate) ITEM = "bulk-item", "a group of a bulk rotation or a bulk edit, as it ends";
+    pub(crate) fn item(ended: &Ended) {
+        "batch": number = ended.key.batch.0, "number of the batch, for batches resume and retry";
+        "user_group_id": text = ended.user_group_id.as_str(), "the group";
+        "outcome": text = ended.outcome, "a value of `answer` or of `failure`";
+        "rotation": number or "none was started" = ended.rotation.map(|rotation| rotation.0), "number of the rotation";
+        "previous_fingerprint": text or "not known" = ended.previous, "of the token that was replaced";
+        "fingerprint": text or "not known" = ended.fingerprint, "of the new token";
+        "settled": bool = ended.settled, "an earlier run started it, and it was only read now";
+        "milliseconds": number = ended.took.as_millis() as u64, "how long it took";
+        "note": text or "none" = ended.note.as_ref(), "more information; human-readable, may change";
+        ..WARNINGS = warnings(&ended.warnings);
+    }
 }
 
-/// One item with its outcome.
-pub(super) fn item(ended: &Ended) -> Value {
-    json!({
-        "batch": ended.key.batch.0,
-        "user_group_id": ended.user_group_id.as_str(),
-        "outcome": ended.outcome,
-        "rotation": ended.rotation.map(|rotation| rotation.0),
-        "previous_fingerprint": ended.previous.map(|fingerprint| fingerprint.to_string()),
-        "fingerprint": ended.fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "settled": ended.settled,
-        "milliseconds": ended.took.as_millis() as u64,
-        "note": ended.note,
-        "warnings": ended.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+shape! {
+    pub(crate) SUM = "bulk-sum", "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
+                not_started = planned";
+    /// Without a report there was nothing to do.
+    pub(crate) fn summary(report: Option<&Report>, left_out: &[(UserGroupId, String)], not_handed_off: usize) {
+        "batch": number or "nothing to do" = report.map(|report| report.batch.0), "number of the batch";
+        ..COUNTS = counts(&report.map(|report| report.counts).unwrap_or_default());
+        "not_handed_off": number = not_handed_off, "new tokens that have not arrived";
+        "stopped": text or "it ran to its end" = report.and_then(|report| report.halt.as_ref()), "why it stopped; human-readable, may change";
+        ..LEFT_OUT = skipped(left_out.iter().map(|(id, why)| (id, why.clone())));
+    }
 }
 
-/// The last line. Without a report there was nothing to do.
-pub(super) fn summary(
-    report: Option<&Report>,
-    left_out: &[(UserGroupId, String)],
-    not_handed_off: usize,
-) -> Value {
-    let counts = report.map(|report| report.counts).unwrap_or_default();
-    let mut summary = json!({ "batch": report.map(|report| report.batch.0) });
-    counts.add_to(&mut summary);
-    summary["not_handed_off"] = not_handed_off.into();
-    summary["stopped"] = report
-        .and_then(|report| Some(report.halt.as_ref()?.to_string()))
-        .into();
-    summary["skipped"] = skipped(left_out.iter().map(|(id, why)| (id, why)));
-    summary
-}
-
-pub(super) fn dry_run(plan: &Plan, url: &str) -> Value {
-    let ready: Vec<_> = plan.ready.iter().map(UserGroupId::as_str).collect();
-    json!({
-        "dry_run": true,
-        "outcome": null,
-        "method": "POST",
-        "url": url,
-        "ready": ready,
-        "skipped": skipped(plan.skipped.iter().map(|(id, why)| (id, why))),
-    })
-}
-
-/// The groups that are left out, each with the reason.
-pub(super) fn skipped<'a>(
-    left_out: impl Iterator<Item = (&'a UserGroupId, impl ToString)>,
-) -> Value {
-    left_out
-        .map(|(id, why)| json!({"user_group_id": id.as_str(), "why": why.to_string()}))
-        .collect()
+shape! {
+    pub(crate) PLAN = "bulk-plan", "what a bulk rotation would do";
+    pub(crate) fn dry_run(plan: &Plan, url: &str) {
+        ..REQUESTS = requests("POST", url);
+        "ready": texts = plan.ready.iter().map(UserGroupId::as_str), "IDs of the groups that would be rotated";
+        ..LEFT_OUT = skipped(plan.skipped.iter().map(|(id, why)| (id, why.to_string())));
+    }
 }
 
 pub(super) fn line(ended: &Ended) -> String {

@@ -7,12 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::{
-    api::inspect::escape_hidden,
-    cli::{error::CliError, output},
+    cli::{
+        error::CliError,
+        output::{self, shape::shape},
+    },
     domain::text::{counted, oddities},
     formats::{GroupRow, Ids, Reader, RowResult},
     intake::text,
@@ -156,12 +157,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
                     bad += 1;
                     faults.add(&place(), read.line, &why);
                     if json && printed.is_ok() {
-                        printed = line(&json!({
-                            "file": name,
-                            "row": read.number,
-                            "line": read.line,
-                            "error": why,
-                        }));
+                        printed = output::json_line(wrong(&name, (read.number, read.line), &why));
                     }
                 }
             }
@@ -192,7 +188,7 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         );
         output::alarm(&format!("error: {error}"));
         if json {
-            line(&json!({"rows": rows, "bad": bad, "error": error}))?;
+            output::json_line(wrong_sum(rows, bad, &error))?;
         }
         return Ok(None);
     }
@@ -229,7 +225,21 @@ fn copy(
     }
 }
 
-/// Prints one JSON object as one line of the result.
-pub(crate) fn line(value: &serde_json::Value) -> Result<(), CliError> {
-    output::result(&escape_hidden(&value.to_string()))
+shape! {
+    pub(crate) WRONG = "wrong-row", "a row that cannot be used; nothing is done then";
+    fn wrong(file: &str, (row, line): (usize, usize), error: &str) {
+        "file": text = file, "the file, or standard input";
+        "row": number = row, "of the files, from 1";
+        "line": number = line, "of the file, where the row begins";
+        "error": text = error, "what is wrong; human-readable, may change";
+    }
+}
+
+shape! {
+    pub(crate) WRONG_SUM = "wrong-sum", "the last line; the exit code is 2";
+    fn wrong_sum(rows: usize, bad: usize, error: &str) {
+        "rows": number = rows, "rows of the files";
+        "bad": number = bad, "how many of them are wrong";
+        "error": text = error, "the same, human-readable; may change";
+    }
 }

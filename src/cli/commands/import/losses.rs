@@ -1,9 +1,10 @@
 //! What the rows of a file would empty: names, mappings, properties, notes and labels that are there now. A file in which
 //! every cell is quoted empties them by accident.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
+    cli::output::shape::shape,
     domain::{
         annotation::AnnotationPlan,
         group::{Mapping, Properties},
@@ -55,17 +56,6 @@ impl Losses {
         }
     }
 
-    /// For programs; a count of zero is there, too.
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "names": self.names,
-            "mappings": self.mappings,
-            "properties": self.properties,
-            "notes": self.notes,
-            "labels": self.labels,
-        })
-    }
-
     /// For example `3 names become empty, 12 notes are removed`.
     pub(super) fn in_words(&self) -> Option<String> {
         let become_empty = |count: usize, one: &str| {
@@ -97,5 +87,17 @@ impl Losses {
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+shape! {
+    pub(super) EMPTIED = "", "";
+    /// For programs; a count of zero is there, too.
+    pub(super) fn emptied(losses: &Losses) {
+        "names": number = losses.names, "names";
+        "mappings": number = losses.mappings, "mappings";
+        "properties": number = losses.properties, "groups whose properties become empty";
+        "notes": number = losses.notes, "notes";
+        "labels": number = losses.labels, "groups that lose their labels";
     }
 }

@@ -12,18 +12,18 @@ use serde_json::{Map, Value, json};
 use super::{
     checked::{Checked, chunk},
     losses::Losses,
-    resembling::{Oddities, Resembling, SpreadsheetCells},
+    resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row},
 };
 use crate::{
-    api::inspect::escape_hidden,
     cli::{
         error::CliError,
-        output::{self, exchanges, review},
+        output::{self, exchanges, review, shape::shape},
         session::Session,
     },
     domain::{
         annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
         change::DesiredFields,
+        group::UserGroupId,
         known::KnownGroup,
         text::{counted, visible},
     },
@@ -45,7 +45,7 @@ pub(crate) struct ImportOptions {
 }
 
 /// One row and what it requires, including changes to annotations.
-struct PlannedRow {
+pub(crate) struct PlannedRow {
     number: usize,
     row: GroupRow,
     planned: RowPlan,
@@ -226,12 +226,14 @@ pub(crate) async fn print_plan(
             shown.add(&one);
             let oddities = shown.look_at(session, &one).await?;
             if session.json {
-                text.push_str(&json_line(
-                    options.sending,
-                    &one,
-                    &oddities,
-                    shown.read_at(&one),
-                ));
+                let read_at = shown.read_at(&one);
+                let planned = Some((&one, &oddities, read_at));
+                text.push_str(&output::compact(planned_row(
+                    planned,
+                    &one.row.id,
+                    word(options.sending, one.planned.action),
+                )));
+                text.push('\n');
                 continue;
             }
             let entry = lines(options.sending, &one);
@@ -308,18 +310,7 @@ pub(crate) fn print_summary(
     shown: &ShownPlan,
 ) -> Result<(), CliError> {
     if session.json {
-        let mut sum = json!({"dry_run": true, "rows": shown.plan.all()});
-        for (word, count) in counts(sending, shown.plan) {
-            sum[word] = count.into();
-        }
-        sum["emptied"] = shown.losses.json();
-        sum["resembling"] = shown.resembling.count.into();
-        sum["spreadsheet_cells"] = shown.spreadsheet.0.into();
-        let changed = shown.annotations.len();
-        if changed + shown.kept > 0 {
-            sum["annotations"] = json!({"changed": changed, "kept": shown.kept});
-        }
-        return output::result(&sum.to_string());
+        return output::json_line(sum(sending, shown));
     }
     let mut lines = shown.head(sending);
     lines[0].push_str(", according to the directory; nothing was sent");
@@ -443,19 +434,42 @@ pub(super) async fn annotation_plans(
     Ok(plans.collect())
 }
 
-/// Adds the fields about notes and labels to a line, if there is anything to say.
-pub(super) fn add_annotations(line: &mut Value, annotations: &AnnotationPlan) {
-    let parts = [
-        ("annotations", &annotations.changed),
-        ("annotations_kept", &annotations.kept),
-    ];
-    for (name, differing) in parts {
-        if !differing.is_empty() {
-            let pairs = differing
-                .iter()
-                .map(|one| (one.column.to_owned(), json!([one.current, one.wanted])));
-            line[name] = Value::Object(pairs.collect::<Map<_, _>>());
-        }
+/// The old and the new values by column, if there are any.
+fn pairs(differing: &[AnnotationDifference]) -> Option<Map<String, Value>> {
+    let pairs = differing.iter();
+    let pairs = pairs.map(|one| (one.column.to_owned(), json!([one.current, one.wanted])));
+    (!differing.is_empty()).then(|| pairs.collect())
+}
+
+shape! {
+    pub(super) ANNOTATED_ROW = "", "";
+    /// The fields about notes and labels, if there is anything to say.
+    pub(super) fn annotated_row(annotations: &AnnotationPlan) {
+        maybe "annotations": any = pairs(&annotations.changed), "what changes of note, labels and favourite, here alone: [before, after] by column; there only where something does";
+        maybe "annotations_kept": any = pairs(&annotations.kept), "what differs from what somebody wrote here, and stays, without --update and --replace-notes: as `annotations`; there only where something does";
+    }
+}
+
+shape! {
+    pub(super) ANNOTATED = "", "";
+    pub(super) fn annotated((changed, _): (usize, usize)) {
+        "changed": number = changed, "rows that change them";
+    }
+}
+
+shape! {
+    ANNOTATED_OR_KEPT = "", "";
+    fn annotated_or_kept((changed, kept): (usize, usize)) {
+        ..ANNOTATED = annotated((changed, kept));
+        "kept": number = kept, "rows whose note, labels or favourite differ; existing ones are kept";
+    }
+}
+
+shape! {
+    pub(super) ROWS_ANNOTATED = "", "";
+    /// How many rows change annotations, and how many leave some, if there are any.
+    pub(super) fn rows_annotated(changed: usize, kept: usize) {
+        maybe "annotations": {ANNOTATED_OR_KEPT} = (changed + kept > 0).then(|| annotated_or_kept((changed, kept))), "notes, labels and favourites; there only where a row changes some";
     }
 }
 
@@ -471,32 +485,46 @@ fn annotation_lines(text: &mut String, indent: &str, annotations: &AnnotationPla
     }
 }
 
-fn json_line(
-    sending: Sending,
-    one: &PlannedRow,
-    oddities: &Oddities,
-    read_at: Option<Timestamp>,
-) -> String {
-    let PlannedRow {
-        number,
-        row,
-        planned,
-        annotations,
-        ..
-    } = one;
-    let word = word(sending, planned.action);
-    let is_sent = matches!(word, "create" | "update");
-    let mut line = json!({
-        "row": number,
-        "user_group_id": row.id.as_str(),
-        "plan": word,
-        "request": is_sent.then(|| request(&row.id, &planned.wanted)),
-        "changes": changes_json(&planned.change),
-        "read_at": read_at.map(|at| at.to_string()),
-    });
-    add_annotations(&mut line, annotations);
-    oddities.add_to(&mut line);
-    escape_hidden(&format!("{line}\n"))
+shape! {
+    pub(crate) ROW = "planned-row", "what a row needs, according to the directory; nothing was sent for it yet";
+    /// Without a row it is a group that is not in the files.
+    pub(crate) fn planned_row(
+        planned: Option<(&PlannedRow, &Oddities, Option<Timestamp>)>,
+        id: &UserGroupId,
+        word: &str,
+    ) {
+        maybe "row": number = planned.map(|(one, ..)| one.number), "of the files, from 1; missing for not_in_files";
+        "user_group_id": text = id.as_str(), "the group";
+        "plan": text = word, "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with --prune-report";
+        maybe "request": any or "unchanged" = planned.map(|(one, ..)| matches!(word, "create" | "update").then(|| request(id, &one.planned.wanted))), "the body that would be sent; missing for not_in_files";
+        maybe "changes": any or "nothing changes" = planned.map(|(one, ..)| changes_json(&one.planned.change)), "as in `request`; missing for not_in_files";
+        maybe "read_at": time or "not read in this run: it is as last known" = planned.map(|(.., read_at)| read_at), "when the group was last seen in the service; \
+        missing for not_in_files";
+        ..ANNOTATED_ROW = planned.map(|(one, ..)| annotated_row(&one.annotations)).unwrap_or_default();
+        ..ODDITIES = planned.map(|(_, oddities, _)| of_row(oddities)).unwrap_or_default();
+    }
+}
+
+shape! {
+    pub(crate) SUM = "plan-sum", "the last line: create + update + unchanged + not_known + exists = rows";
+    fn sum(sending: Sending, shown: &ShownPlan) {
+        "dry_run": bool = true, "true";
+        "rows": number = shown.plan.all(), "rows of the files";
+        ..COUNTS = by_word(counts(sending, shown.plan).map(|(_, count)| count));
+        ..ODD = odd(&shown.losses, &shown.resembling, &shown.spreadsheet);
+        ..ROWS_ANNOTATED = rows_annotated(shown.annotations.len(), shown.kept);
+    }
+}
+
+shape! {
+    COUNTS = "", "";
+    fn by_word([create, update, unchanged, not_known, exists]: [usize; 5]) {
+        "create": number = create, "groups that are not in the directory";
+        "update": number = update, "groups that differ";
+        "unchanged": number = unchanged, "groups that are as wanted";
+        "not_known": number = not_known, "groups that need --create";
+        "exists": number = exists, "groups that need --update";
+    }
 }
 
 fn lines(sending: Sending, one: &PlannedRow) -> String {

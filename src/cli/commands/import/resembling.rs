@@ -3,10 +3,13 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
-
+use super::losses::{EMPTIED, Losses, emptied};
 use crate::{
-    cli::{error::CliError, output, session::Session},
+    cli::{
+        error::CliError,
+        output::{self, shape::shape},
+        session::Session,
+    },
     domain::{
         group::UserGroupId,
         text::{counted, skeleton, visible},
@@ -31,15 +34,21 @@ pub(crate) struct Oddities {
     pub(crate) spreadsheet: Vec<&'static str>,
 }
 
-impl Oddities {
-    /// Adds them to the line of the row, if there are any.
-    pub(crate) fn add_to(&self, line: &mut Value) {
-        if !self.resembles.is_empty() {
-            line["resembles"] = json!(self.resembles);
-        }
-        if !self.spreadsheet.is_empty() {
-            line["spreadsheet_cells"] = json!(self.spreadsheet);
-        }
+shape! {
+    pub(super) ODDITIES = "", "";
+    pub(super) fn of_row(odd: &Oddities) {
+        maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; there only where there are some";
+        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with what only a spreadsheet writes, such as #N/A or 1.2E+11; there only where there are some";
+    }
+}
+
+shape! {
+    pub(super) ODD = "", "";
+    /// What is odd about all rows.
+    pub(super) fn odd(losses: &Losses, resembling: &Resembling, cells: &SpreadsheetCells) {
+        "emptied": {EMPTIED} = emptied(losses), "how many values that are known now become empty or are removed";
+        "resembling": number = resembling.count, "new IDs that resemble known ones";
+        "spreadsheet_cells": number = cells.0, "cells with what only a spreadsheet writes";
     }
 }
 

@@ -2,16 +2,24 @@
 
 use std::fmt::Write;
 
-use serde_json::json;
+use jiff::Timestamp;
 
+use super::plan::{ANNOTATED, annotated};
 use crate::{
-    api::inspect::escape_hidden,
-    cli::{output::progress::Progress, process::exit::Exit},
+    cli::{
+        output::{
+            self,
+            json::{WARNINGS, warnings},
+            progress::Progress,
+            shape::shape,
+        },
+        process::exit::Exit,
+    },
     domain::{
         group::UserGroupId,
         text::{counted, visible},
     },
-    operations::RowEnd,
+    operations::{RowEnd, Warning},
 };
 
 /// How many rows had which outcome. With `done_before` and the rows not started they add up to all rows.
@@ -184,17 +192,8 @@ impl Run {
                 "to resume, run the same command again; finished rows are not sent again".into(),
             );
         }
-        let not_started = [("not_started", not_started)];
         if as_json {
-            let mut value = json!({"rows": rows});
-            for (name, count) in self.counts.parts().into_iter().chain(not_started) {
-                value[name] = count.into();
-            }
-            value["stopped"] = json!(self.stopped);
-            if self.counts.annotated > 0 {
-                value["annotations"] = json!({"changed": self.counts.annotated});
-            }
-            progress.result(escape_hidden(&value.to_string()));
+            progress.result(output::compact(sum(self, rows)));
             return;
         }
         if let Some(stopped) = &self.stopped {
@@ -204,8 +203,7 @@ impl Run {
         let words = words(
             self.counts
                 .for_people()
-                .chain(not_started)
-                .chain([annotated]),
+                .chain([("not_started", not_started), annotated]),
         );
         let comma = if words.is_empty() { "" } else { "; " };
         progress.result(format!("{words}{comma}{}", counted(rows, "row")));
@@ -232,32 +230,14 @@ pub(super) fn row_line(
     end: &RowEnd,
     is_annotated: bool,
 ) -> Option<String> {
-    let (note, warnings): (Option<String>, Vec<String>) = match end {
-        RowEnd::Done { warnings, .. } => (None, warnings.iter().map(ToString::to_string).collect()),
-        RowEnd::NotThere => (
-            Some("never seen in the service; nothing was sent. To create it, add --create".into()),
-            Vec::new(),
-        ),
-        RowEnd::NotStarted => return None,
-        RowEnd::Failed(failure) => (Some(failure.to_string()), Vec::new()),
-    };
-    if as_json {
-        let mut value = json!({
-            "row": number,
-            "user_group_id": id.as_str(),
-            "outcome": if end.is_unknown() { "unknown" } else { end.outcome() },
-            "note": note,
-            "warnings": warnings,
-            "read_at": match end {
-                RowEnd::Done { read_at, .. } => read_at.map(|at| at.to_string()),
-                RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
-            },
-        });
-        if is_annotated {
-            value["annotated"] = true.into();
-        }
-        return Some(escape_hidden(&value.to_string()));
+    if matches!(end, RowEnd::NotStarted) {
+        return None;
     }
+    if as_json {
+        return Some(output::compact(row(number, id, end, is_annotated)));
+    }
+    let note = note(end);
+    let warnings: Vec<_> = warned(end).iter().map(ToString::to_string).collect();
     let is_plain = warnings.is_empty() && note.is_none();
     if is_plain && (only_odd || !is_annotated && end.outcome() == "unchanged") {
         return None;
@@ -275,4 +255,59 @@ pub(super) fn row_line(
         write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
     }
     Some(text)
+}
+
+/// What is wrong with the row.
+fn note(end: &RowEnd) -> Option<String> {
+    match end {
+        RowEnd::NotThere => {
+            Some("never seen in the service; nothing was sent. To create it, add --create".into())
+        }
+        RowEnd::Failed(failure) => Some(failure.to_string()),
+        RowEnd::Done { .. } | RowEnd::NotStarted => None,
+    }
+}
+
+fn warned(end: &RowEnd) -> &[Warning] {
+    match end {
+        RowEnd::Done { warnings, .. } => warnings,
+        RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => &[],
+    }
+}
+
+fn read_at(end: &RowEnd) -> Option<Timestamp> {
+    match end {
+        RowEnd::Done { read_at, .. } => *read_at,
+        RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
+    }
+}
+
+shape! {
+    pub(crate) ROW = "sent-row", "result of a sent row, as soon as it ends";
+    fn row(number: usize, id: &UserGroupId, end: &RowEnd, is_annotated: bool) {
+        "row": number = number, "of the files, from 1";
+        "user_group_id": text = id.as_str(), "the group";
+        "outcome": text = if end.is_unknown() { "unknown" } else { end.outcome() }, "created, existed, updated, unchanged, not_known, failed, or a value of `failure`";
+        "note": text or "none" = note(end), "what is wrong; human-readable, may change";
+        ..WARNINGS = warnings(warned(end));
+        "read_at": time or "not read in this run: it is as last known" = read_at(end), "when the group was last seen in the service";
+        maybe "annotated": bool = is_annotated.then_some(true), "its note, labels or favourite were changed here; there only where they were";
+    }
+}
+
+shape! {
+    pub(crate) SUM = "sent-sum", "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows";
+    fn sum(run: &Run, rows: usize) {
+        "rows": number = rows, "rows of the files";
+        "created": number = run.counts.created, "groups that were made";
+        "existed": number = run.counts.existed, "groups that were there, unchanged";
+        "updated": number = run.counts.updated, "groups that were changed";
+        "unchanged": number = run.counts.unchanged + run.counts.as_known, "groups that were as wanted";
+        "failed": number = run.counts.failed, "not done";
+        "unknown": number = run.counts.unknown, "may or may not have taken effect";
+        "done_before": number = run.counts.done_before, "done by an earlier run of the same file";
+        "not_started": number = run.not_started(rows), "nothing was sent";
+        "stopped": text or "it ran to its end" = run.stopped.as_ref(), "why it stopped; human-readable, may change";
+        maybe "annotations": {ANNOTATED} = (run.counts.annotated > 0).then(|| annotated((run.counts.annotated, 0))), "notes, labels and favourites; there only where a row changes some";
+    }
 }

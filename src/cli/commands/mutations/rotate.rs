@@ -7,7 +7,11 @@ use crate::{
         commands::{handoff, whose},
         error::CliError,
         input::confirm::{self, Confirmation},
-        output::{self, json::Rotation},
+        output::{
+            self,
+            json::{ONE_REQUEST, one_request},
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
@@ -147,10 +151,7 @@ pub(crate) async fn rotate(
     };
     // Hand off only after the confirming get: a token that it contradicts must not reach the dashboards.
     let handed = handoff::after(session, &done).await;
-    let rotation = Rotation {
-        handed: handed.as_ref(),
-    };
-    answer(session, &done, Some(rotation), &token, file.as_mut())
+    answer(session, &done, Some(handed.as_ref()), &token, file.as_mut())
 }
 
 fn word(seen: Option<Fingerprint>) -> String {
@@ -167,20 +168,20 @@ fn dry_rotation(
     seen: Option<Fingerprint>,
 ) -> Result<Exit, CliError> {
     let url = session.operations.profile().url();
-    let value = || {
-        serde_json::json!({
-            "outcome": null,
-            "dry_run": true,
-            "method": "POST",
-            "url": url,
-            "user_group_id": id.as_str(),
-            "fingerprint": seen.map(|seen| seen.to_string()),
-        })
-    };
+    let value = || requested(&url, id, seen);
     output::either(session.json, value, || {
         format!(
             "would read \"{id}\", then send one POST {url} with its current token (last seen: {})",
             word(seen)
         )
     })
+}
+
+shape! {
+    pub(crate) REQUEST = "rotation-request", "what rotate --dry-run would do";
+    fn requested(url: &str, id: &UserGroupId, seen: Option<Fingerprint>) {
+        ..ONE_REQUEST = one_request("POST", url);
+        "user_group_id": text = id.as_str(), "the group";
+        "fingerprint": text or "unknown" = seen, "of the token that would be replaced";
+    }
 }

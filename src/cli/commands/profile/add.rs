@@ -1,15 +1,13 @@
 //! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines. If a test
 //! fails, nothing is written.
 
-use serde_json::json;
-
 use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
 use crate::{
     cli::{
         args::{Add, SourceArgs},
         commands::places,
         error::CliError,
-        output,
+        output::{self, shape::shape},
         process::exit::Exit,
         session,
     },
@@ -255,16 +253,7 @@ fn tell(
 ) -> Result<(), CliError> {
     let file = edit.file.display();
     if context.json {
-        return output::json(&json!({
-            "profile": new.name,
-            "file": file.to_string(),
-            "written": written,
-            "lines": edit.lines,
-            "check": probe.map(|probe| match probe {
-                Ok(probe) => show::probe(probe),
-                Err(failure) => json!({ "finding": null, "text": failure.to_string() }),
-            }),
-        }));
+        return output::json(&object(&new.name, edit, probe, written));
     }
     output::say(&match (written, edit.is_new_file()) {
         (true, true) => format!("written to the new file {file}, which only you can read:"),
@@ -272,4 +261,24 @@ fn tell(
         (false, _) => format!("lines for {file}:"),
     });
     output::result(edit.lines.trim_end())
+}
+
+shape! {
+    pub(crate) ADDED = "profile-added", "a profile that was, or would be, written";
+    fn object(name: &str, edit: &Edit, probe: Option<&Result<Probe, Failure>>, written: bool) {
+        "profile": text = name, "its name";
+        "file": text = edit.file.display(), "the configuration file";
+        "written": bool = written, "false with --dry-run, and where the test failed";
+        "lines": text = edit.lines, "the lines for the file";
+        "check": {CHECK} or "--no-check was given" = probe.map(|probe| check(probe.as_ref())), "the test of the connection";
+    }
+}
+
+shape! {
+    CHECK = "", "";
+    fn check(probe: Result<&Probe, &Failure>) {
+        "finding": text or "it could not be tested" = probe.ok().map(|probe| probe.finding.as_str()), "a word of `check`";
+        "text": text = probe.map_or_else(ToString::to_string, |probe| probe.text.clone()), "the same, human-readable; may change";
+        maybe "steps": [show::STEP] = probe.ok().map(|probe| probe.steps.iter().map(show::step)), "as in `check`; missing if it could not be tested";
+    }
 }

@@ -2,8 +2,6 @@
 
 use std::io::{self, IsTerminal};
 
-use serde_json::{Value, json};
-
 use super::Setup;
 use crate::{
     cli::{
@@ -11,7 +9,10 @@ use crate::{
         commands::places,
         error::CliError,
         input::confirm::{self, Question},
-        output,
+        output::{
+            self,
+            shape::{Object, shape},
+        },
         process::exit::Exit,
         session,
     },
@@ -39,7 +40,7 @@ pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliEr
         }
     }
     if context.json {
-        output::json(&Value::Array(bound))?;
+        output::json(&bound)?;
     }
     failed.map_or(Ok(Exit::Done), Err)
 }
@@ -66,7 +67,7 @@ async fn one(
     directory: &Directory,
     profile: &Profile,
     arguments: &Bind,
-) -> Result<Option<Value>, CliError> {
+) -> Result<Option<Object>, CliError> {
     let operations = Operations::new(
         profile.clone(),
         context.overrides.env.clone(),
@@ -109,12 +110,17 @@ async fn one(
     } else {
         say(&profile.name, &bound);
     }
-    Ok(Some(json!({
-        "profile": profile.name,
-        "environment": bound.name,
-        "on_trial": bound.on_trial,
-        "bound": !arguments.undo,
-    })))
+    Ok(Some(binding(&profile.name, &bound, !arguments.undo)))
+}
+
+shape! {
+    pub(crate) BINDING = "binding", "which environment a profile means";
+    fn binding(profile: &str, bound: &Bound, is_bound: bool) {
+        "profile": text = profile, "its name";
+        "environment": text = bound.name, "the name of the environment";
+        "on_trial": bool = bound.on_trial, "its API key may only read groups that verify it";
+        "bound": bool = is_bound, "false: the binding was taken back";
+    }
 }
 
 /// Binds to the place of that name, or to the only candidate if there is no name.

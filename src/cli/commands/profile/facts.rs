@@ -1,13 +1,11 @@
 //! `profile facts`: shows and records undocumented behaviour of a profile's place, as people declare it.
 
-use serde_json::{Value, json};
-
 use super::Setup;
 use crate::{
     cli::{
         args::{AbsentFields, FactsArgs},
         error::CliError,
-        output::{self, human},
+        output::{self, human, shape::shape},
         process::exit::Exit,
         session::{InFlight, Session},
     },
@@ -66,7 +64,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
 pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
-        output::json(&lines.iter().map(FactLine::json).collect::<Vec<_>>())
+        output::json(&lines.iter().map(object).collect::<Vec<_>>())
     } else {
         output::result(&text(&lines, session.operations.now()))
     }
@@ -91,15 +89,16 @@ impl FactLine {
             by: stated.by.clone(),
         }
     }
+}
 
-    fn json(&self) -> Value {
-        json!({
-            "fact": self.fact,
-            "value": self.value,
-            "source": self.basis.as_str(),
-            "at": self.at.map(|at| at.to_string()),
-            "by": self.by,
-        })
+shape! {
+    pub(crate) FACT = "fact", "what the service of a profile is known to do where its interface is silent";
+    fn object(line: &FactLine) {
+        "fact": text = line.fact, "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer";
+        "value": text = line.value, "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no";
+        "source": text = line.basis.as_str(), "proven, told or unknown";
+        "at": time or "it was never set" = line.at, "since when";
+        "by": text or "it was never set" = line.by.as_ref(), "by whom";
     }
 }
 

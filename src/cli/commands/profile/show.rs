@@ -1,12 +1,10 @@
 //! Profiles and connection tests as they are printed.
 
-use serde_json::{Value, json};
-
 use super::Setup;
 use crate::{
     cli::{
         error::CliError,
-        output::{self, human},
+        output::{self, human, shape::shape},
         process::exit::Exit,
     },
     config::{
@@ -14,7 +12,7 @@ use crate::{
         profile::Profile,
     },
     domain::{group::EnvironmentTag, text::visible},
-    operations::Probe,
+    operations::{Probe, Step},
 };
 
 pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
@@ -93,46 +91,50 @@ fn rule(guard: &Guard) -> String {
     format!("{} {what}: {}", guard.operation.as_str(), guard.reason)
 }
 
-fn object(profile: &Profile, usual: Option<&str>) -> Value {
-    let guards = profile.guards.iter().map(|guard| {
-        json!({
-            "operation": guard.operation.as_str(),
-            "rule": rule(guard),
-            "reason": guard.reason,
-        })
-    });
-    json!({
-        "profile": profile.name,
-        "default": usual == Some(profile.name.as_str()),
-        "url": profile.url(),
-        "environment": profile.environment.as_ref().map(EnvironmentTag::as_str),
-        "production": profile.production,
-        "read_only": profile.read_only,
-        "api_key_from": profile.api_key.to_string(),
-        "ca_file": profile.ca_file.as_ref().map(|file| file.display().to_string()),
-        "handoff": profile.handoff.as_ref().map(ToString::to_string),
-        "max_bulk": profile.max_bulk,
-        "guards": guards.collect::<Vec<_>>(),
-    })
+shape! {
+    pub(crate) PROFILE = "profile", "a profile of the configuration, never a key";
+    fn object(profile: &Profile, usual: Option<&str>) {
+        "profile": text = profile.name, "its name";
+        "default": bool = usual == Some(profile.name.as_str()), "it is the default_profile of the configuration";
+        "url": text = profile.url(), "where its requests go";
+        "environment": text or "the configuration expects none" = profile.environment.as_ref().map(EnvironmentTag::as_str), "the tag that responses must have";
+        "production": bool = profile.production, "it counts as production";
+        "read_only": bool = profile.read_only, "every change is refused";
+        "api_key_from": text = profile.api_key, "source of its API key; human-readable, may change";
+        "ca_file": text or "none" = profile.ca_file.as_ref().map(|file| file.display()), "the file of CA certificates that it trusts in addition to those of the system";
+        "handoff": text or "none" = profile.handoff.as_ref(), "the command that receives new tokens; human-readable, may change";
+        "max_bulk": number = profile.max_bulk, "most groups of one bulk rotation";
+        "guards": [GUARD] = profile.guards.iter().map(guard), "what the configuration guards";
+    }
 }
 
-/// The result of a connection test, as JSON.
-pub(super) fn probe(probe: &Probe) -> Value {
-    let steps = probe.steps.iter().map(|step| {
-        json!({
-            "what": step.what,
-            "ms": step.took.as_millis() as u64,
-            "ok": step.result.is_ok(),
-            "result": match &step.result {
-                Ok(text) | Err(text) => text,
-            },
-        })
-    });
-    json!({
-        "finding": probe.finding.as_str(),
-        "text": probe.text,
-        "steps": steps.collect::<Vec<_>>(),
-    })
+shape! {
+    GUARD = "", "";
+    fn guard(guard: &Guard) {
+        "operation": text = guard.operation.as_str(), "which operation";
+        "rule": text = rule(guard), "what it requires; human-readable, may change";
+        "reason": text = guard.reason, "why, as the configuration says";
+    }
+}
+
+shape! {
+    pub(crate) PROBE = "", "";
+    /// The result of a connection test, as JSON.
+    pub(super) fn probe(probe: &Probe) {
+        "finding": text = probe.finding.as_str(), "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, busy, service_failed or strange";
+        "text": text = probe.text, "the same, human-readable; may change";
+        "steps": [STEP] = probe.steps.iter().map(step), "what was done, in order";
+    }
+}
+
+shape! {
+    pub(super) STEP = "", "";
+    pub(super) fn step(step: &Step) {
+        "what": text = step.what, "what was done";
+        "ms": number = step.took.as_millis() as u64, "how long it took, in milliseconds";
+        "ok": bool = step.result.is_ok(), "it worked";
+        "result": text = match &step.result { Ok(text) | Err(text) => text }, "what was seen; human-readable, may change";
+    }
 }
 
 /// The result of a connection test, as lines of text.

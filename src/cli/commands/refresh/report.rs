@@ -2,14 +2,16 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
 use crate::{
-    api::inspect::escape_hidden,
     cli::{
         commands::batch::tokens::TokenLines,
         error::CliError,
-        output::{self, human, json::Answered, progress::Progress},
+        output::{
+            self, compact, human,
+            json::{REQUESTS, WARNINGS, answer, requests, warnings},
+            progress::Progress,
+            shape::shape,
+        },
         process::exit::Exit,
         session::Session,
     },
@@ -58,16 +60,7 @@ pub(super) fn plan(plan: &Refresh) -> String {
 pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Result<(), CliError> {
     let url = session.operations.profile().url();
     if session.json {
-        return output::json(&json!({
-            "dry_run": true,
-            "outcome": Value::Null,
-            "method": "GET",
-            "url": url,
-            "planned": report.known,
-            "done_before": plan.done_before,
-            "to_read": plan.ids.len(),
-            "never_seen": report.never_seen,
-        }));
+        return output::json(&planned(plan, report, &url));
     }
     output::result(&format!(
         "would send {} GET {}, one for each; nothing was sent",
@@ -80,13 +73,7 @@ impl Report {
     /// The last line. All counts from `unchanged` to `not_started` add up to `planned`.
     pub(super) fn sum(&self, session: &Session, counts: &Counts, halt: Option<&Halt>) -> String {
         if session.json {
-            let mut sum = json!({"planned": counts.planned()});
-            for (word, count) in counts.each() {
-                sum[word] = count.into();
-            }
-            sum["never_seen"] = self.never_seen.into();
-            sum["stopped"] = json!(halt.map(ToString::to_string));
-            return compact(&sum);
+            return compact(sum(self, counts, halt));
         }
         let left_out = match self.never_seen {
             0 => String::new(),
@@ -96,8 +83,34 @@ impl Report {
     }
 }
 
-fn compact(value: &Value) -> String {
-    escape_hidden(&value.to_string())
+shape! {
+    pub(crate) PLAN = "refresh-plan", "what get of several groups or of all would do";
+    fn planned(plan: &Refresh, report: &Report, url: &str) {
+        ..REQUESTS = requests("GET", url);
+        "planned": number = report.known, "groups of the whole";
+        "done_before": number = plan.done_before, "read by an interrupted run";
+        "to_read": number = plan.ids.len(), "groups that would be read";
+        "never_seen": number = report.never_seen, "skipped, because they come from files";
+    }
+}
+
+shape! {
+    pub(crate) SUM = "refresh-sum", "the last line: unchanged + changed + first_seen + created_again + created + wrong_environment + failed + \
+                done_before + not_started = planned";
+    fn sum(report: &Report, counts: &Counts, halt: Option<&Halt>) {
+        "planned": number = counts.planned(), "groups that are to be read";
+        "unchanged": number = counts.unchanged, "as they were known";
+        "changed": number = counts.changed, "changed elsewhere";
+        "first_seen": number = counts.first_seen, "seen for the first time";
+        "created_again": number = counts.created_again, "had vanished, and were made again by reading";
+        "created": number = counts.created, "made by reading";
+        "wrong_environment": number = counts.wrong_environment, "of another environment";
+        "failed": number = counts.failed, "not read";
+        "done_before": number = counts.done_before, "read by an interrupted run";
+        "not_started": number = counts.not_started, "nothing was sent";
+        "never_seen": number = report.never_seen, "skipped, because they come from files";
+        "stopped": text or "it ran to its end" = halt, "why it stopped; human-readable, may change";
+    }
 }
 
 /// The state of the report so far.
@@ -125,8 +138,7 @@ impl Tally {
             human::say_warnings(done);
             if session.json {
                 let place = session.operations.bound_place_name();
-                let answered = json!(Answered::of(done, place.as_deref(), None, None));
-                progress.result(compact(&answered));
+                progress.result(compact(answer(done, place.as_deref(), None)));
             } else {
                 let group = human::group(&done.group, session.operations.now());
                 progress.result(format!(
@@ -135,7 +147,7 @@ impl Tally {
                 ));
             }
         } else if session.json {
-            progress.result(compact(&item(read)));
+            progress.result(compact(item(read)));
         } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
             progress.result(line(read));
         }
@@ -175,17 +187,18 @@ impl Tally {
     }
 }
 
-fn item(read: &GroupRead) -> Value {
-    json!({
-        "user_group_id": read.user_group_id.as_str(),
-        "outcome": read.found.as_str(),
-        "changed": read.elsewhere.fields(),
-        "previous_fingerprint": read.previous.map(|fingerprint| fingerprint.to_string()),
-        "fingerprint": read.fingerprint.map(|fingerprint| fingerprint.to_string()),
-        "milliseconds": read.took.as_millis() as u64,
-        "note": read.failure.as_ref().map(ToString::to_string),
-        "warnings": read.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
-    })
+shape! {
+    pub(crate) ITEM = "refreshed", "a group that was read again, as it ends";
+    fn item(read: &GroupRead) {
+        "user_group_id": text = read.user_group_id.as_str(), "the group";
+        "outcome": text = read.found.as_str(), "unchanged, changed, first_seen, created_again (it had vanished; an alarm), created, wrong_environment or failed";
+        "changed": texts = read.elsewhere.fields(), "what was changed elsewhere";
+        "previous_fingerprint": text or "not known" = read.previous, "of the token known before";
+        "fingerprint": text or "not known" = read.fingerprint, "of the token now";
+        "milliseconds": number = read.took.as_millis() as u64, "how long it took";
+        "note": text or "it was read" = read.failure.as_ref(), "why it could not be read; human-readable, may change";
+        ..WARNINGS = warnings(&read.warnings);
+    }
 }
 
 fn line(read: &GroupRead) -> String {

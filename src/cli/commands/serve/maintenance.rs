@@ -3,17 +3,15 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
 use crate::{
     cli::{
         commands::storage::Storage,
         error::CliError,
-        output::{self, human},
+        output::{self, human, shape::shape},
         process::exit::Exit,
     },
     domain::text::{counted, visible},
-    service::store::{self, CheckResult},
+    service::store::{self, BackupSummary, CheckResult},
 };
 
 pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<Exit, CliError> {
@@ -26,10 +24,17 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
         .set_up(role)
         .map_err(|error| storage.explain(error))?;
     let storage = shared.to_string();
-    let value = || json!({"storage": storage, "role": role});
     let may = |role| format!("; {} may serve from it", visible(role));
     let text = || format!("set up {storage}{}", role.map(may).unwrap_or_default());
-    output::either(json, value, text)
+    output::either(json, || set_up(&storage, role), text)
+}
+
+shape! {
+    pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, made in a database";
+    fn set_up(storage: &str, role: Option<&str>) {
+        "storage": text = storage, "its address and schema";
+        "role": text or "only its owner may serve from it" = role, "who else may";
+    }
 }
 
 pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
@@ -37,14 +42,27 @@ pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, Cli
         store::backup(database, to).map_err(|error| CliError::from_store(database, error))?;
     let (file, bytes) = (to.display().to_string(), copied.bytes);
     let (groups, keys) = (copied.groups, copied.keys);
-    let value = || json!({"file": file, "bytes": bytes, "groups": groups, "keys": keys});
-    output::either(json, value, || {
-        format!(
-            "backed up to {file}: {}, {}, {bytes} bytes. It contains every token; keep it private",
-            counted(groups as usize, "group"),
-            counted(keys as usize, "key"),
-        )
-    })
+    output::either(
+        json,
+        || copy(&file, &copied),
+        || {
+            format!(
+                "backed up to {file}: {}, {}, {bytes} bytes. It contains every token; keep it private",
+                counted(groups as usize, "group"),
+                counted(keys as usize, "key"),
+            )
+        },
+    )
+}
+
+shape! {
+    pub(crate) COPY = "service-copy", "a copy of the embedded service's database";
+    fn copy(file: &str, copied: &BackupSummary) {
+        "file": text = file, "the copy";
+        "bytes": number = copied.bytes, "its size";
+        "groups": number = copied.groups, "groups in it";
+        "keys": number = copied.keys, "API keys in it, the revoked ones too";
+    }
 }
 
 pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
@@ -65,10 +83,11 @@ pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
     })
 }
 
-fn object(result: &CheckResult) -> Value {
-    json!({
-        "about": result.about,
-        "ok": result.is_fine,
-        "found": result.found,
-    })
+shape! {
+    pub(crate) CHECK = "service-check", "something that was looked at in the embedded service's database";
+    fn object(result: &CheckResult) {
+        "about": text = result.about, "files, schema, integrity, references, groups, tokens, environments or keys";
+        "ok": bool = result.is_fine, "nothing is wrong with it";
+        "found": text = result.found, "what was found; human-readable, may change";
+    }
 }

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
-
-use super::{Field, PROMISE, Printed, Shape, printed, shapes};
-use crate::domain::text::wrap;
+use super::{PROMISE, Printed, printed, shapes};
+use crate::{
+    cli::output::shape::{Described, Object, Shape, shape},
+    domain::text::wrap,
+};
 
 /// Width of the text if there is no terminal or a wider one.
 const COLUMNS: usize = 96;
@@ -35,43 +36,70 @@ pub(crate) fn text(command: &[String], terminal: Option<usize>) -> Option<String
     for shape in shapes {
         page.text.push('\n');
         page.block(&format!("{}: {}", shape.name, shape.about));
-        for field in shape.fields() {
-            page.item(field.path, &said(field), INDENT);
+        for field in shape.described() {
+            page.item(&field.path, &said(&field), INDENT);
         }
     }
     Some(page.text)
 }
 
 /// The same as JSON.
-pub(crate) fn object(command: &[String]) -> Option<Value> {
+pub(crate) fn object(command: &[String]) -> Option<Object> {
     let (commands, shapes) = about(command)?;
-    let commands = commands.into_iter().map(|printed| {
-        json!({
-            "command": printed.command,
-            "form": printed.form.as_str(),
-            "shapes": printed.shapes,
-        })
-    });
-    let field = |field: &Field| {
-        json!({
-            "field": field.path,
-            "type": field.kind,
-            "null": (!field.null.is_empty()).then_some(field.null),
-            "meaning": field.meaning,
-        })
-    };
-    let shapes = shapes.into_iter().map(|shape| {
-        json!({
-            "shape": shape.name,
-            "about": shape.about,
-            "fields": shape.fields().map(field).collect::<Vec<_>>(),
-        })
-    });
-    Some(json!({
-        "promise": PROMISE,
-        "commands": commands.collect::<Vec<_>>(),
-        "shapes": shapes.collect::<Vec<_>>(),
-    }))
+    Some(whole(&commands, &shapes))
+}
+
+shape! {
+    pub(super) CONTRACT = "contract", "this text for programs";
+    fn whole(commands: &[&Printed], shapes: &[&Shape]) {
+        "promise": text = PROMISE, "the rules for all of the output";
+        "commands": [COMMAND] = commands.iter().map(|printed| of_command(printed)), "what prints what";
+        "shapes": [SHAPE] = shapes.iter().map(|shape| of_shape(shape)), "what is printed";
+    }
+}
+
+shape! {
+    COMMAND = "", "";
+    fn of_command(printed: &Printed) {
+        "command": text = printed.command, "the command as typed";
+        "form": text = printed.form.as_str(), "one object, array or lines";
+        "shapes": texts = printed.shapes, "names of shapes; of lines the last one is the last line";
+    }
+}
+
+shape! {
+    SHAPE = "", "";
+    fn of_shape(shape: &Shape) {
+        "shape": text = shape.name, "its name";
+        "about": text = shape.about, "what it is";
+        "fields": [FIELD] = shape.described().iter().map(of_field), "its fields, in their order";
+    }
+}
+
+shape! {
+    FIELD = "", "";
+    fn of_field(field: &Described) {
+        "field": text = field.path, "its name; below another as handoff.state, of an array as steps[].what";
+        "type": text = field.kind, "text, number, bool, time or object; [] is an array of it; object of ... has keys of the person's own";
+        "null": text or "it is never null" = Some(field.null).filter(|null| !null.is_empty()), "when it is null";
+        "meaning": text = field.meaning, "what it says";
+    }
+}
+
+shape! {
+    pub(super) HELP = "help", "a help text";
+    pub(crate) fn help(command: &str, text: &str) {
+        "command": text = command, "what it is about";
+        "text": text = text, "human-readable, may change";
+    }
+}
+
+shape! {
+    pub(super) EXIT_CODE = "exit-code", "an exit code";
+    pub(crate) fn exit_code(code: u8, meaning: &str) {
+        "code": number = code, "the code";
+        "meaning": text = meaning, "what it means";
+    }
 }
 
 type About = (Vec<&'static Printed>, Vec<&'static Shape>);
@@ -101,7 +129,7 @@ fn prints(printed: &Printed) -> String {
     }
 }
 
-fn said(field: &Field) -> String {
+fn said(field: &Described) -> String {
     let null = match field.null {
         "" => String::new(),
         "always" => ", null".to_owned(),

@@ -1,68 +1,20 @@
-//! What scripts rely on: the JSON that every command prints, and the meaning of each field. This is the only
-//! definition: `help json` and the manual print it, and a test compares it with what the commands really print.
+//! What scripts rely on: the JSON that every command prints, and the meaning of each field. `help json` and the manual
+//! print it. The objects are declared where they are made ([`super::output::shape`]); here is which command prints which.
 
-mod batches;
-mod exchange;
-mod groups;
-mod places;
 mod printed;
-mod profiles;
-mod refresh;
 mod render;
-mod rotations;
-mod shared;
 
-pub(crate) use render::{object, text};
+pub(crate) use render::{exit_code, help, object, text};
 
-/// A field of an object. Nested fields have a path: `steps[].what`.
-struct Field {
-    path: &'static str,
-    /// `text`, `number`, `bool`, `time` or `object`, with `[]` appended for an array; `object of ...` if the person
-    /// chooses the keys.
-    kind: &'static str,
-    /// When the field is null; empty if it never is.
-    null: &'static str,
-    meaning: &'static str,
-}
-
-const fn field(
-    path: &'static str,
-    kind: &'static str,
-    null: &'static str,
-    meaning: &'static str,
-) -> Field {
-    Field {
-        path,
-        kind,
-        null,
-        meaning,
-    }
-}
-
-/// A printed object and its fields, in order.
-struct Shape {
-    name: &'static str,
-    about: &'static str,
-    fields: &'static [&'static [Field]],
-}
-
-impl Shape {
-    fn fields(&self) -> impl Iterator<Item = &'static Field> {
-        self.fields.iter().copied().flatten()
-    }
-}
-
-const fn shape(
-    name: &'static str,
-    about: &'static str,
-    fields: &'static [&'static [Field]],
-) -> Shape {
-    Shape {
-        name,
-        about,
-        fields,
-    }
-}
+use super::{
+    commands::{
+        annotations, attention, audit, batch, batches, completions, config, demo_server, diff,
+        directory, doctor, export, handoff, history, import, keys, man, mutations, places, profile,
+        refresh, serve, version,
+    },
+    input::editor,
+    output::{json, review, shape::Shape},
+};
 
 /// How the objects stand on standard output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,18 +56,26 @@ const PROMISE: &str = concat!(
 );
 
 /// All shapes, in the order of the commands.
+#[rustfmt::skip] // A table: one part of the program a line.
+const SHAPES: &[Shape] = &[
+    json::GROUP, json::ANSWER, json::ROTATED, review::REQUEST, diff::DIFFERENCE, mutations::rotate::REQUEST,
+    json::ENTRY, json::DEED, history::DIFFERENCE, json::CHANGE, json::OWNER, json::FAILURE,
+    refresh::report::ITEM, refresh::report::SUM, refresh::report::PLAN,
+    json::ROTATION, json::SETTLED, handoff::DELIVERY, batch::report::ITEM, batch::report::SUM, batch::report::PLAN, batch::edit::PLAN,
+    attention::CONCERN, batches::BATCH, batches::SHOWN, annotations::ANNOTATION,
+    import::TAKEN, import::TAKEN_SUM, import::plan::ROW, import::plan::SUM, import::tally::ROW, import::tally::SUM,
+    import::checked::WRONG, import::checked::WRONG_SUM, export::EXPORTED,
+    directory::COPY, directory::SET_UP, directory::COPIED, directory::STATUS, directory::MIGRATED, audit::AUDITED, directory::RIGHT,
+    profile::bind::BINDING, places::PLACE, places::SHOWN,
+    profile::show::PROFILE, profile::add::ADDED, profile::CHECK, profile::RENAMED, config::FILE, config::VALID, editor::CHANGED,
+    profile::REMOVED, profile::KEY, profile::facts::FACT,
+    demo_server::DEMO, serve::SERVING, serve::REQUEST_SERVED, keys::KEY, keys::MADE,
+    serve::maintenance::SET_UP, serve::maintenance::COPY, serve::maintenance::CHECK,
+    doctor::REPORT, completions::SCRIPT, version::OBJECT, man::PAGE, render::HELP, render::CONTRACT, render::EXIT_CODE,
+];
+
 fn shapes() -> impl Iterator<Item = &'static Shape> {
-    [
-        groups::SHAPES,
-        refresh::SHAPES,
-        rotations::SHAPES,
-        batches::SHAPES,
-        exchange::SHAPES,
-        places::SHAPES,
-        profiles::SHAPES,
-    ]
-    .into_iter()
-    .flatten()
+    SHAPES.iter()
 }
 
 #[cfg(test)]
@@ -134,7 +94,8 @@ mod tests {
         let printed: HashSet<_> = printed.copied().filter(|name| *name != "text").collect();
         assert_eq!(printed, unique);
         for shape in shapes() {
-            let paths: Vec<_> = shape.fields().map(|field| field.path).collect();
+            let described = shape.described();
+            let paths: Vec<_> = described.iter().map(|field| &field.path).collect();
             let unique: HashSet<_> = paths.iter().collect();
             assert_eq!(unique.len(), paths.len(), "{}", shape.name);
         }
