@@ -1,4 +1,4 @@
-//! A moment as a person writes it: a day, a time, or how long ago.
+//! A moment as a person writes it, a day, a time, or how long ago; and as a person reads it.
 
 use std::time::Duration;
 
@@ -25,6 +25,16 @@ impl Time {
             Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
         }
     }
+}
+
+/// `2026-11-30 14:02:11 UTC`, where the order of events may matter.
+pub fn second(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// `2026-11-30 14:02 UTC`.
+pub fn minute(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// Reads a day (in UTC), a time or an age.

@@ -18,6 +18,7 @@ use crate::{
         text::visible,
         token::{Fingerprint, Token},
         update::{Baseline, Edit, Plan},
+        when,
     },
 };
 
@@ -211,7 +212,7 @@ impl fmt::Display for Warning {
                 "{} started a rotation that is still open ({}): do not rotate; read again at {} or later",
                 visible(by),
                 state.as_str(),
-                decided_from.strftime("%H:%M:%S UTC")
+                when::second(*decided_from)
             ),
             Self::RotationSettled { ending } => write!(
                 f,

@@ -1,7 +1,5 @@
 //! `batches`: bulk rotations and bulk edits as the journal has them. `batch` resumes them.
 
-use jiff::Timestamp;
-
 use crate::{
     cli::{
         error::CliError,
@@ -16,6 +14,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Runner, RunnerState},
         text::visible,
+        when,
     },
     operations::{Batch, BatchId, BatchItem},
 };
@@ -66,11 +65,10 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
         output::json(&with_items(&batch, &items, place.as_deref()))?;
         return Ok(Exit::Done);
     }
-    let now = session.operations.now();
     output::context(&format!(
         "batch {number}: {}, started {} by {}: {}",
         what(&batch),
-        human::ago(batch.started_at, now),
+        when::second(batch.started_at),
         visible(&batch.by),
         batch.counts
     ));
@@ -136,8 +134,7 @@ fn state(batch: &Batch) -> String {
 
 /// Who is running the batch, or why its last run stopped starting items.
 pub(super) fn runner(batch: &Batch) -> Option<String> {
-    let moment = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    let told = batch.last_run_in_words(moment);
+    let told = batch.last_run_in_words(when::second);
     told.map(|told| visible(&told).into_owned())
 }
 

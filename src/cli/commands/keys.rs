@@ -10,7 +10,7 @@ use crate::{
         output::{self, human, shape::shape},
         process::exit::Exit,
     },
-    domain::text::visible,
+    domain::{text::visible, when},
     operations::Clock,
     service::{
         keys::{KeyInfo, NewKey, check_new},
@@ -97,8 +97,6 @@ shape! {
 
 fn list(keys: &[KeyInfo]) -> String {
     let lines = keys.iter().map(|key| {
-        let second = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
-        let minute = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%MZ").to_string();
         [
             key.id.to_string(),
             key.name
@@ -109,10 +107,11 @@ fn list(keys: &[KeyInfo]) -> String {
             visible(&key.environment).into_owned(),
             key.tag.clone().unwrap_or_default(),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
-            second(key.created_at),
-            key.last_used_at.map_or_else(|| "never".into(), minute),
-            key.expires_at.map(second).unwrap_or_default(),
-            key.revoked_at.map(second).unwrap_or_default(),
+            when::second(key.created_at),
+            key.last_used_at
+                .map_or_else(|| "never".into(), when::minute),
+            key.expires_at.map(when::second).unwrap_or_default(),
+            key.revoked_at.map(when::second).unwrap_or_default(),
         ]
     });
     let header = [

@@ -1,8 +1,6 @@
 //! `place`: the environments that the directory knows, how they are told apart, and what people have declared about
 //! them.
 
-use jiff::Timestamp;
-
 use crate::{
     cli::{
         args::PlaceCommand as Command,
@@ -12,7 +10,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{group::EnvironmentTag, text::visible},
+    domain::{group::EnvironmentTag, text::visible, when},
     operations::{Alarm, Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
@@ -117,21 +115,21 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
             "key       {} {}, since {} by {}",
             key.fingerprint,
             key.state.as_str(),
-            minute(key.added_at),
+            when::minute(key.added_at),
             key.added_by
         ));
     }
     for alarm in &place.alarms {
         lines.push(format!(
             "ALARM     {} {}",
-            minute(alarm.at),
+            when::minute(alarm.at),
             visible(&alarm.what)
         ));
     }
     for event in &events {
         lines.push(format!(
             "{}  {} {} {}",
-            minute(event.at),
+            when::minute(event.at),
             event.by,
             event.event,
             event.note.as_deref().unwrap_or_default()
@@ -139,10 +137,6 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
     }
     output::result(&lines.join("\n"))?;
     Ok(Exit::Done)
-}
-
-fn minute(at: Timestamp) -> impl std::fmt::Display {
-    at.strftime("%Y-%m-%d %H:%M UTC")
 }
 
 shape! {

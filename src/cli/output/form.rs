@@ -21,7 +21,7 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 pub(crate) enum Form {
     /// For people, fitted to the terminal width
     Table,
-    /// With all columns, nothing cut or omitted
+    /// With all columns and whole times, nothing cut or omitted
     Wide,
     /// As --json
     Json,
@@ -47,6 +47,11 @@ pub(crate) fn choose(form: Form) {
 
 pub(crate) fn chosen() -> Option<Form> {
     FORM.get().copied()
+}
+
+/// Whether a table may be wider than the terminal, with whole times instead of ages.
+pub(crate) fn is_wide() -> bool {
+    chosen() == Some(Form::Wide)
 }
 
 /// Whether an array was begun that is not at its end: nothing else may be printed then.

@@ -21,10 +21,13 @@ pub(crate) use {
     rows::{rows, rows_within},
 };
 
-use super::colour::{Tone, is_coloured};
+use super::{
+    colour::{Tone, is_coloured},
+    form,
+};
 use crate::{
     cli::{error::CliError, output},
-    domain::{age::in_words as age, history::Ending, known::Known, text::visible, token::Token},
+    domain::{age, history::Ending, known::Known, text::visible, token::Token, when},
     operations::Done,
 };
 
@@ -152,7 +155,23 @@ pub(crate) fn word(word: &str) -> String {
     word.replace('_', " ")
 }
 
-/// `3 h ago`, for use in sentences.
+/// `3h ago`, for use in sentences. A wide table is kept and sent on, so it has the time.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
-    format!("{} ago", age(at, now))
+    if form::is_wide() {
+        return when::second(at);
+    }
+    format!("{} ago", age::in_words(at, now))
+}
+
+/// How long ago, for a cell: `3h`; in a wide table the time.
+pub(crate) fn passed(at: Timestamp, now: Timestamp) -> String {
+    if form::is_wide() {
+        return when::second(at);
+    }
+    age::in_words(at, now)
+}
+
+/// The title of a column of [`passed`].
+pub(crate) fn passed_title() -> &'static str {
+    if form::is_wide() { "TIME" } else { "AGE" }
 }

@@ -19,6 +19,7 @@ use crate::{
         group::UserGroupId,
         text::visible,
         update::{Plan, UnsafeUpdate},
+        when,
     },
     operations::{Done, changes_json, request},
 };
@@ -83,7 +84,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
             &format!(
                 "! the {} of {} may have taken effect: see m{} in `groupdesk history --open`",
                 open.operation.as_str(),
-                open.since().strftime("%Y-%m-%d %H:%M UTC"),
+                when::minute(open.since()),
                 open.id.0
             ),
         );

@@ -4,7 +4,7 @@ use super::{Area, Report, count_of};
 use crate::{
     config::Profile,
     directory::{KeyState, Place},
-    domain::{proposal::quoted, text::visible},
+    domain::{proposal::quoted, text::visible, when},
 };
 
 const AREA: Area = Area::Directory;
@@ -34,7 +34,7 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
                 AREA,
                 format!(
                     "ALARM in environment {name} since {}: {}; nothing by ID is sent for it",
-                    alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
+                    when::minute(alarm.at),
                     visible(&alarm.what)
                 ),
                 &format!(

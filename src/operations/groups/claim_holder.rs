@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, history::Operation, mutation::State, text::visible};
+use crate::domain::{group::UserGroupId, history::Operation, mutation::State, text::visible, when};
 
 /// The mutation that holds a group which somebody else wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +34,14 @@ impl fmt::Display for ClaimHolder {
             self.id,
             what,
             visible(&self.by),
-            self.since.strftime("%H:%M:%S UTC")
+            when::second(self.since)
         )?;
         match (self.state, self.until) {
             (State::Unknown, None) => f.write_str(
                 ", whose result is unknown. To find out, run `groupdesk rotations check`",
             ),
             (State::Unknown, Some(until)) => {
-                let until = until.strftime("%H:%M:%S UTC");
+                let until = when::second(until);
                 write!(f, ", and it may still take effect until {until}")?;
                 let id = self.id.as_argument();
                 match self.operation {

@@ -5,7 +5,9 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::UserGroupId, proposal::quoted, text::visible, update::UnsafeUpdate};
+use crate::domain::{
+    group::UserGroupId, proposal::quoted, text::visible, update::UnsafeUpdate, when,
+};
 
 /// Why an update is not sent although nobody changed what it touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,7 @@ impl fmt::Display for UnknownFields {
         let open = self.open.first();
         let open = open.map_or_else(
             || "an earlier change".to_owned(),
-            |at| format!("the change of {}", at.strftime("%Y-%m-%d %H:%M:%S UTC")),
+            |at| format!("the change of {}", when::second(*at)),
         );
         match objection {
             UnsafeUpdate::PartialChange {
@@ -43,7 +45,7 @@ impl fmt::Display for UnknownFields {
                 f,
                 "the service does not return the {field} of \"{id}\", and others may have changed it since {}; nothing was \
                  sent. To send the last known {field} with this change: add --replace-{field}",
-                at.strftime("%Y-%m-%d %H:%M UTC")
+                when::minute(*at)
             ),
             UnsafeUpdate::PartialChange { at: None, .. } => write!(
                 f,

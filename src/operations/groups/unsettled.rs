@@ -10,6 +10,7 @@ use crate::{
         known::Observation,
         mutation::{State, settled_by},
         operation_record::SETTLED,
+        when,
     },
     operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence},
 };
@@ -116,7 +117,7 @@ impl Operations {
         let until = self.now() + self.window_left(mutation);
         format!(
             "it may still take effect until {}: wait until then",
-            until.strftime("%H:%M:%S UTC")
+            when::second(until)
         )
     }
 
@@ -172,7 +173,7 @@ impl Operations {
         let begun = format!(
             "{SETTLED} {} at {}",
             mutation.by,
-            mutation.since().strftime("%Y-%m-%d %H:%M:%S UTC")
+            when::second(mutation.since())
         );
         let end = |ending, note: String| {
             let step = self.mutation_step(mutation, State::Ended, Some(ending), Some(note), true);

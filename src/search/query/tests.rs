@@ -217,4 +217,25 @@ fn what_looks_like_a_test_is_a_word_with_a_remark() {
     for text in ["\"foo:bar\"", "12:30", "foo:", ":bar", "tag:x"] {
         assert_eq!(parse(text).doubtful, [], "{text}");
     }
+    for text in ["foo<1h", "foo=bar", "foo>3"] {
+        assert_eq!(parse(text).doubtful.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn the_word_of_a_column_or_a_program_leads_to_the_test() {
+    for (text, test) in [
+        ("prop.tier:gold", "prop:"),
+        ("prop.tier=gold", "prop:"),
+        ("property:tier", "prop:"),
+        ("map.40:213", "map:"),
+        ("mapping:40", "map:"),
+        ("seen<1h", "read>"),
+        ("rotated>90d", "age>"),
+    ] {
+        let wrong: Vec<_> = parse(text).wrong.into_iter().map(|one| one.why).collect();
+        assert_eq!(wrong, [FilterErrorKind::Meant(test)], "{text}");
+    }
+    assert_eq!(parse("rotated:never").wrong, []);
+    assert_eq!(parse("\"prop.tier:gold\"").wrong, []);
 }

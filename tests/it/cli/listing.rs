@@ -310,6 +310,16 @@ async fn single_results_have_the_formats_of_a_list() {
     let show = ["batches", "show", batches[0].as_str(), "-o", "jsonl"];
     let shown: Value = serde_json::from_str(&lines(&show).await[0]).expect("one object");
     assert_eq!(shown["batch"].to_string(), batches[0]);
+
+    // A wide table is kept and sent on: an age would soon be wrong.
+    for command in ["history", "rotations", "batches", "list"] {
+        let wide = home.run(&[command, "-o", "wide"]).await.out;
+        let mut rows = wide.lines().skip(1);
+        let row = rows.find(|row| command == "batches" || row.contains("acme-eu"));
+        let row = row.unwrap_or_else(|| panic!("{command}: {wide}"));
+        assert!(row.contains(" UTC"), "{command}: {wide}");
+        assert!(!wide.contains(" ago") && !wide.contains("AGE"), "{wide}");
+    }
 }
 
 #[tokio::test]

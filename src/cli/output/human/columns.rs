@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{UNKNOWN, age as passed, of};
+use super::{UNKNOWN, of, passed};
 use crate::{
     domain::{
         age::{self, is_older},

@@ -3,7 +3,7 @@
 use comfy_table::ColumnConstraint;
 use jiff::Timestamp;
 
-use super::{UNKNOWN, age, done, of, table, terminal_width};
+use super::{UNKNOWN, ago, done, of, table, terminal_width};
 use crate::domain::{
     known::{Known, KnownGroup, Source},
     text::visible,
@@ -52,7 +52,7 @@ pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
     let rotated = group.last_rotated.as_ref();
     row(
         "last rotated",
-        rotated.map_or(UNKNOWN.into(), |last| format!("{} ago", age(last.at, now))),
+        rotated.map_or(UNKNOWN.into(), |last| ago(last.at, now)),
         rotated.map_or(String::new(), |last| match &last.by {
             Some(by) => format!("by {}", visible(by)),
             None => "by somebody else".into(),
@@ -90,9 +90,7 @@ pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
     }
     row(
         "last seen",
-        group
-            .last_seen
-            .map_or(UNKNOWN.into(), |at| format!("{} ago", age(at, now))),
+        group.last_seen.map_or(UNKNOWN.into(), |at| ago(at, now)),
         String::new(),
     );
     if let Some(names) = table.column_mut(0) {
@@ -124,14 +122,14 @@ fn rows<T>(
 
 fn from<T>(known: Option<&Known<T>>, now: Timestamp) -> String {
     known.map_or_else(String::new, |known| {
-        let age = age(known.at, now);
+        let ago = ago(known.at, now);
         match known.source {
-            Source::Returned => format!("returned {age} ago"),
+            Source::Returned => format!("returned {ago}"),
             Source::Sent => format!(
-                "sent {age} ago by {}; the service did not return it",
+                "sent {ago} by {}; the service did not return it",
                 visible(&known.by)
             ),
-            Source::Imported => format!("imported {age} ago by {}", visible(&known.by)),
+            Source::Imported => format!("imported {ago} by {}", visible(&known.by)),
         }
     })
 }

@@ -4,36 +4,37 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-use super::{age, rows, word};
+use super::{passed, passed_title, rows, word};
 use crate::{
     directory::{Mutation, Numbered},
     domain::{
         history::{Entry, changes_text},
         text::visible,
+        when,
     },
 };
 
-const HEADER: [&str; 7] = [
-    "AGE",
-    "WHO",
-    "ID",
-    "WHAT",
-    "RESULT",
-    "FINGERPRINT",
-    "DETAILS",
-];
 const RESULT: usize = 4;
 
 /// Entries of the history.
 pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
-    rows(HEADER, &lines, Some(RESULT))
+    let header = [
+        passed_title(),
+        "WHO",
+        "ID",
+        "WHAT",
+        "RESULT",
+        "FINGERPRINT",
+        "DETAILS",
+    ];
+    rows(header, &lines, Some(RESULT))
 }
 
 /// One entry with its time, for output as it comes. Later entries are not known yet, so nothing is aligned.
 pub(crate) fn history_line(entry: &Entry) -> String {
     let [_, who, id, what, result, token, story] = row(entry, entry.at);
-    let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let at = when::second(entry.at);
     let parts = [
         at,
         who,
@@ -46,7 +47,6 @@ pub(crate) fn history_line(entry: &Entry) -> String {
     parts.join("  ")
 }
 
-const CHANGE_HEADER: [&str; 7] = ["NUMBER", "AGE", "WHO", "ID", "WHAT", "STATE", "CHANGES"];
 const STATE: usize = 5;
 
 /// Creates and updates whose outcome is open.
@@ -55,14 +55,23 @@ pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
         .iter()
         .map(|change| change_row(change, now))
         .collect();
-    rows(CHANGE_HEADER, &lines, Some(STATE))
+    let header = [
+        "NUMBER",
+        passed_title(),
+        "WHO",
+        "ID",
+        "WHAT",
+        "STATE",
+        "CHANGES",
+    ];
+    rows(header, &lines, Some(STATE))
 }
 
-fn change_row(change: &Mutation, now: Timestamp) -> [String; CHANGE_HEADER.len()] {
+fn change_row(change: &Mutation, now: Timestamp) -> [String; 7] {
     let text = change.changes.as_ref().map(changes_text);
     [
         format!("m{}", change.id.0),
-        age(change.since(), now),
+        passed(change.since(), now),
         visible(&change.by).into_owned(),
         change.user_group_id.to_string(),
         change.operation.as_str().to_owned(),
@@ -71,7 +80,7 @@ fn change_row(change: &Mutation, now: Timestamp) -> [String; CHANGE_HEADER.len()
     ]
 }
 
-fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {
+fn row(entry: &Entry, now: Timestamp) -> [String; 7] {
     let token = match (&entry.previous_fingerprint, &entry.fingerprint) {
         (Some(before), Some(after)) if before != after => format!("{before} -> {after}"),
         (_, Some(now)) => now.to_string(),
@@ -79,7 +88,7 @@ fn row(entry: &Entry, now: Timestamp) -> [String; HEADER.len()] {
         (None, None) => String::new(),
     };
     [
-        age(entry.at, now),
+        passed(entry.at, now),
         visible(&entry.by).into_owned(),
         entry.user_group_id.to_string(),
         entry.operation.as_str().to_owned(),

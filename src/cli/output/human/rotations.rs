@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{age, rows, word};
+use super::{passed, passed_title, rows, word};
 use crate::{
     domain::text::visible,
     operations::{RotationRow, TokenReport},
@@ -24,7 +24,7 @@ pub(crate) fn rotations<'a>(
             row.id.0.to_string(),
             word(row.rotation.state.as_str()),
             row.user_group_id.to_string(),
-            age(row.started_at, now),
+            passed(row.started_at, now),
             visible(&row.by).into_owned(),
             token,
             visible(row.reason.as_deref().unwrap_or_default()).into_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn rotations<'a>(
         "ROTATION",
         "STATE",
         "ID",
-        "AGE",
+        passed_title(),
         "WHO",
         "FINGERPRINT",
         "WHY",
@@ -60,7 +60,7 @@ pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> Strin
             let token = if owner.current { "current" } else { "former" };
             [
                 token.to_owned(),
-                age(owner.last_seen, now),
+                passed(owner.last_seen, now),
                 visible(&owner.profile).into_owned(),
                 owner.user_group_id.to_string(),
             ]

@@ -4,7 +4,7 @@ use crate::{
     config::scrub::shown,
     directory::{Alarm, Question, QuestionReason, Refusal},
     domain::{
-        group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible,
+        group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible, when,
     },
 };
 
@@ -124,7 +124,7 @@ fn oldest_alarm(alarms: &[Alarm]) -> String {
     };
     format!(
         "since {}: {}{}{more}",
-        alarm.at.strftime("%Y-%m-%d %H:%M UTC"),
+        when::minute(alarm.at),
         visible(&alarm.what),
         id.map_or_else(String::new, |id| format!(" (\"{}\")", visible(id)))
     )
