@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use groupdesk::{
     api::{
-        answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, error_message::Scrub, judge},
+        answer::{
+            Exchange, Expected, Verdict, ambiguous::AmbiguousKind, error_message::Scrub, judge,
+        },
         wire::{GroupRequest, ResponseBody},
     },
     domain::{group::UserGroupId, token::Token},
@@ -123,8 +125,8 @@ fn check(verdict: &Verdict, exchange: &Exchange<'_>, asked: &Expected<'_>) {
             }
         }
         Verdict::Unclear(unclear) => {
-            assert_eq!(unclear.status(), status);
-            if let Ambiguous::NotJson { line, column, .. } = unclear {
+            assert_eq!(unclear.status, status);
+            if let AmbiguousKind::NotJson { line, column, .. } = &unclear.kind {
                 let lines = exchange.body.split(|byte| *byte == b'\n').count();
                 assert!(*line <= lines && *column <= exchange.body.len() + 1);
             }

@@ -16,7 +16,7 @@ use crate::domain::{
 };
 
 use super::{body::parse, zeroizing::ParsedAnswer};
-use ambiguous::Ambiguous;
+use ambiguous::{Ambiguous, AmbiguousKind};
 use error_message::{ErrorMessage, Scrub};
 use success::{Success, flag, says_no, success};
 
@@ -181,12 +181,12 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         scrub.add(old.expose());
     }
     let status = exchange.status;
+    let unclear = |kind| Verdict::Unclear(Ambiguous { status, kind });
     if (300..400).contains(&status) {
-        let redirect = ambiguous::redirect(status, exchange.url, exchange.location, &scrub);
-        return Verdict::Unclear(redirect);
+        return unclear(ambiguous::redirect(exchange.url, exchange.location, &scrub));
     }
     let via = exchange.via.map(str::to_owned);
-    let mut body = parse(status, exchange.content_type, exchange.body);
+    let mut body = parse(exchange.content_type, exchange.body);
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
@@ -198,17 +198,18 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
     let mut verdict = match status {
         200..300 => match &body {
             Ok(body) => judge_success(status, body, asked, &scrub, (code, words)),
-            Err(Ambiguous::WebPage { .. }) => Verdict::Unclear(Ambiguous::WebPage { status, via }),
-            Err(unclear) => Verdict::Unclear(unclear.clone()),
+            Err(AmbiguousKind::WebPage { .. }) => unclear(AmbiguousKind::WebPage { via }),
+            Err(kind) => unclear(kind.clone()),
         },
         400..500 => {
             // Such a body may say both yes and no.
-            if let Err(unclear @ (Ambiguous::Twice { .. } | Ambiguous::TooMany { .. })) = &body {
-                return Verdict::Unclear(unclear.clone());
+            if let Err(kind @ (AmbiguousKind::Twice { .. } | AmbiguousKind::TooMany { .. })) = &body
+            {
+                return unclear(kind.clone());
             }
             let object = body.as_deref().ok().and_then(Value::as_object);
             if object.is_some_and(|map| success(map) == Success::Yes) {
-                Verdict::Unclear(Ambiguous::SuccessDenied { status })
+                unclear(AmbiguousKind::SuccessDenied)
             } else {
                 Verdict::Refused {
                     status,
@@ -233,13 +234,12 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
                 retry_after,
             }
         }
-        500..600 => Verdict::Unclear(Ambiguous::ServerError {
-            status,
+        500..600 => unclear(AmbiguousKind::ServerError {
             via,
             words,
             retry_after,
         }),
-        _ => Verdict::Unclear(Ambiguous::OddStatus { status }),
+        _ => unclear(AmbiguousKind::OddStatus),
     };
     if let (Verdict::Success(group) | Verdict::SameToken(group), Ok(body)) =
         (&mut verdict, &mut body)
@@ -277,8 +277,9 @@ fn judge_success(
     scrub: &Scrub<'_>,
     (code, words): (Option<String>, Option<String>),
 ) -> Verdict {
+    let unclear = |kind| Verdict::Unclear(Ambiguous { status, kind });
     let Some(map) = body.as_object() else {
-        return Verdict::Unclear(Ambiguous::NotAnAnswer { status, words });
+        return unclear(AmbiguousKind::NotAnAnswer { words });
     };
     match success(map) {
         Success::Yes => {}
@@ -292,27 +293,26 @@ fn judge_success(
                 retry_after: None,
             };
         }
-        Success::Missing => return Verdict::Unclear(Ambiguous::SuccessMissing { status, words }),
-        Success::Odd(was) => return Verdict::Unclear(Ambiguous::SuccessOdd { status, was }),
+        Success::Missing => return unclear(AmbiguousKind::SuccessMissing { words }),
+        Success::Odd(was) => return unclear(AmbiguousKind::SuccessOdd { was }),
     }
-    match group(status, map, asked, scrub) {
+    match group(map, asked, scrub) {
         Ok(group) => match asked {
             Expected::Rotation { old, .. } if group.token == **old => Verdict::SameToken(group),
             _ => Verdict::Success(group),
         },
-        Err(unclear) => Verdict::Unclear(unclear),
+        Err(kind) => unclear(kind),
     }
 }
 
 /// The group without name and properties.
 fn group(
-    status: u16,
     answer: &Map<String, Value>,
     asked: &Expected<'_>,
     scrub: &Scrub<'_>,
-) -> Result<Group, Ambiguous> {
+) -> Result<Group, AmbiguousKind> {
     let Some(map) = answer.get("user_group").and_then(Value::as_object) else {
-        return Err(Ambiguous::NoGroup { status });
+        return Err(AmbiguousKind::NoGroup);
     };
     let given = map.get("provided_id").and_then(id_text);
     let (expected, rotation) = match asked {
@@ -322,21 +322,20 @@ fn group(
     let provided_id = match (expected, given) {
         (Some(asked), Some(given)) if asked.as_str() == given => Some(asked.clone()),
         (Some(asked), Some(given)) => {
-            return Err(Ambiguous::OtherGroup {
-                status,
+            return Err(AmbiguousKind::OtherGroup {
                 asked: scrub.clean(asked.as_str()),
                 got: scrub.clean(&given),
                 rotation,
             });
         }
-        (Some(_), None) => return Err(Ambiguous::NoId { status }),
+        (Some(_), None) => return Err(AmbiguousKind::NoId),
         (None, given) => given.and_then(|given| UserGroupId::parse(given).ok()),
     };
     let token = map
         .get("token")
         .and_then(Value::as_str)
         .filter(|token| !token.trim().is_empty())
-        .ok_or(Ambiguous::NoToken { status })?;
+        .ok_or(AmbiguousKind::NoToken)?;
     let text = |key: &str| map.get(key).and_then(Value::as_str);
     Ok(Group {
         provided_id,

@@ -1,7 +1,7 @@
 //! Parses the body of an answer as strict JSON: what could be read in two ways is rejected, and so is what would take
 //! many times its size in memory.
 
-use super::{answer::ambiguous::Ambiguous, zeroizing::ParsedAnswer};
+use super::{answer::ambiguous::AmbiguousKind, zeroizing::ParsedAnswer};
 use crate::{
     domain::size::MAX_ANSWER_VALUES,
     formats::strict_json::{self, JsonError},
@@ -9,39 +9,32 @@ use crate::{
 
 /// `body` is complete and decompressed.
 pub(super) fn parse(
-    status: u16,
     content_type: Option<&str>,
     body: &[u8],
-) -> Result<ParsedAnswer, Ambiguous> {
+) -> Result<ParsedAnswer, AmbiguousKind> {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     let body = body
         .strip_prefix(b"\xef\xbb\xbf")
         .unwrap_or(body)
         .trim_ascii();
     if body.is_empty() {
-        return Err(Ambiguous::Empty { status });
+        return Err(AmbiguousKind::Empty);
     }
     let read = strict_json::parse_untrusted(body, MAX_ANSWER_VALUES).map(ParsedAnswer);
     read.map_err(|wrong| match wrong {
-        JsonError::DuplicateKey { line, column } => Ambiguous::Twice {
-            status,
-            line,
-            column,
-        },
-        JsonError::TooMany => Ambiguous::TooMany {
-            status,
+        JsonError::DuplicateKey { line, column } => AmbiguousKind::Twice { line, column },
+        JsonError::TooMany => AmbiguousKind::TooMany {
             limit: MAX_ANSWER_VALUES,
         },
         JsonError::NotJson { .. } if is_page(content_type, body) => {
-            Ambiguous::WebPage { status, via: None }
+            AmbiguousKind::WebPage { via: None }
         }
         // Only the position: serde's messages quote values (trap 9).
         JsonError::NotJson {
             line,
             column,
             early,
-        } => Ambiguous::NotJson {
-            status,
+        } => AmbiguousKind::NotJson {
             line,
             column,
             early,

@@ -32,7 +32,12 @@ use crate::{
 
 use super::{
     address::Address,
-    answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, error_message::Scrub, judge},
+    answer::{
+        Exchange, Expected, Verdict,
+        ambiguous::{Ambiguous, AmbiguousKind},
+        error_message::Scrub,
+        judge,
+    },
     facts::{self, StatedFacts},
     failure::{Call, CallError, ClientError, NotSent, Sending, is_refused_by_proxy},
     masking::SeenTokens,
@@ -384,9 +389,11 @@ impl Inner {
                 }
                 verdict
             }
-            Ok(false) => Verdict::Unclear(Ambiguous::TooLarge {
+            Ok(false) => Verdict::Unclear(Ambiguous {
                 status,
-                limit: MAX_ANSWER_BYTES,
+                kind: AmbiguousKind::TooLarge {
+                    limit: MAX_ANSWER_BYTES,
+                },
             }),
             Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
         };

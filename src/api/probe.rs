@@ -14,7 +14,7 @@ use tokio::{
 use super::{
     answer::{
         Verdict,
-        ambiguous::{Ambiguous, RedirectHint},
+        ambiguous::{Ambiguous, AmbiguousKind, RedirectHint},
     },
     client::{Client, Reply},
     failure::{CallError, NotSent},
@@ -278,8 +278,9 @@ fn finding_of_refusal(
 }
 
 fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
-    match unclear {
-        Ambiguous::Redirect { status, to, hint } => {
+    let status = unclear.status;
+    match &unclear.kind {
+        AmbiguousKind::Redirect { to, hint } => {
             let to = to.as_deref().unwrap_or("nowhere");
             let finding = match hint {
                 RedirectHint::AddSlash | RedirectHint::DropSlash => Finding::Slash,
@@ -290,24 +291,22 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
             );
             (finding, text)
         }
-        Ambiguous::WebPage { status, via } => (
+        AmbiguousKind::WebPage { via } => (
             Finding::WebPage,
             format!(
                 "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
                 beside(via.as_deref())
             ),
         ),
-        Ambiguous::ServerError {
-            status: status @ 502..=504,
-            via: Some(proxy),
-            ..
-        } => (
+        AmbiguousKind::ServerError {
+            via: Some(proxy), ..
+        } if (502..=504).contains(&status) => (
             Finding::ServiceFailed,
             format!(
                 "The service or the proxy {proxy} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service."
             ),
         ),
-        Ambiguous::ServerError { status, words, .. } => {
+        AmbiguousKind::ServerError { words, .. } => {
             let says = words
                 .as_ref()
                 .map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
@@ -318,25 +317,24 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
                 ),
             )
         }
-        Ambiguous::SuccessMissing { .. }
-        | Ambiguous::SuccessOdd { .. }
-        | Ambiguous::SuccessDenied { .. }
-        | Ambiguous::OddStatus { .. }
-        | Ambiguous::Empty { .. }
-        | Ambiguous::NotJson { .. }
-        | Ambiguous::Twice { .. }
-        | Ambiguous::NotAnAnswer { .. }
-        | Ambiguous::TooMany { .. }
-        | Ambiguous::TooLarge { .. } => (
+        AmbiguousKind::SuccessMissing { .. }
+        | AmbiguousKind::SuccessOdd { .. }
+        | AmbiguousKind::SuccessDenied
+        | AmbiguousKind::OddStatus
+        | AmbiguousKind::Empty
+        | AmbiguousKind::NotJson { .. }
+        | AmbiguousKind::Twice { .. }
+        | AmbiguousKind::NotAnAnswer { .. }
+        | AmbiguousKind::TooMany { .. }
+        | AmbiguousKind::TooLarge { .. } => (
             Finding::Strange,
             format!(
-                "The server responds (HTTP {}), but not as this API does. Check the base URL and the path.",
-                unclear.status()
+                "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path."
             ),
         ),
-        Ambiguous::NoGroup { .. }
-        | Ambiguous::NoToken { .. }
-        | Ambiguous::NoId { .. }
-        | Ambiguous::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
+        AmbiguousKind::NoGroup
+        | AmbiguousKind::NoToken
+        | AmbiguousKind::NoId
+        | AmbiguousKind::OtherGroup { .. } => (Finding::Strange, SUCCESS.into()),
     }
 }

@@ -13,7 +13,7 @@ use groupdesk::{
     api::{
         answer::{
             Verdict,
-            ambiguous::{Ambiguous, RedirectHint},
+            ambiguous::{Ambiguous, AmbiguousKind, RedirectHint},
             rotation::rotation_answer,
         },
         client::{Client, Reply},
@@ -179,7 +179,11 @@ async fn sent_values_are_not_shown_in_the_target_of_a_redirect() {
         let result = call(&client(&server, LONG), one).await;
         assert_eq!(answer(&result), RotateOutcome::Unclear);
         let verdict = result.expect("an answer").verdict;
-        let Verdict::Unclear(Ambiguous::Redirect { to, hint, .. }) = verdict else {
+        let Verdict::Unclear(Ambiguous {
+            kind: AmbiguousKind::Redirect { to, hint },
+            ..
+        }) = verdict
+        else {
             panic!("{verdict:?}");
         };
         assert_eq!(to.as_deref(), Some("http://a.example/[hidden]"));

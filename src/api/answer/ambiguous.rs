@@ -5,11 +5,18 @@ use std::{fmt, time::Duration};
 
 use super::error_message::Scrub;
 
-/// Why an answer does not tell whether the call succeeded. The request was sent in every case.
+/// An answer that does not tell whether the call succeeded. The request was sent in every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ambiguous {
+pub struct Ambiguous {
+    /// The status of the answer.
+    pub status: u16,
+    pub kind: AmbiguousKind,
+}
+
+/// Why it does not tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AmbiguousKind {
     ServerError {
-        status: u16,
         /// The proxy that may have answered instead of the service.
         via: Option<String>,
         words: Option<String>,
@@ -17,25 +24,18 @@ pub enum Ambiguous {
         retry_after: Option<Duration>,
     },
     Redirect {
-        status: u16,
         /// The target, without user, password and query.
         to: Option<String>,
         hint: RedirectHint,
     },
-    OddStatus {
-        status: u16,
-    },
-    Empty {
-        status: u16,
-    },
+    OddStatus,
+    Empty,
     /// A proxy, a login page or a wrong path.
     WebPage {
-        status: u16,
         /// The proxy through which it came.
         via: Option<String>,
     },
     NotJson {
-        status: u16,
         line: usize,
         column: usize,
         /// The JSON ends too early.
@@ -43,53 +43,40 @@ pub enum Ambiguous {
     },
     /// A key occurs twice.
     Twice {
-        status: u16,
         line: usize,
         column: usize,
     },
     NotAnAnswer {
-        status: u16,
         words: Option<String>,
     },
     SuccessMissing {
-        status: u16,
         words: Option<String>,
     },
     SuccessOdd {
-        status: u16,
         was: &'static str,
     },
     /// `success` is 1, but the status says no.
-    SuccessDenied {
-        status: u16,
-    },
-    NoGroup {
-        status: u16,
-    },
-    NoToken {
-        status: u16,
-    },
-    NoId {
-        status: u16,
-    },
+    SuccessDenied,
+    NoGroup,
+    NoToken,
+    NoId,
     OtherGroup {
-        status: u16,
         asked: String,
         got: String,
         /// Whether the request was a rotation, rather than a get or an update.
         rotation: bool,
     },
     TooLarge {
-        status: u16,
         /// In bytes, after decompression.
         limit: usize,
     },
     TooMany {
-        status: u16,
         /// In JSON values.
         limit: usize,
     },
 }
+
+use AmbiguousKind as Kind;
 
 impl std::error::Error for Ambiguous {}
 
@@ -97,17 +84,17 @@ impl std::error::Error for Ambiguous {}
 impl fmt::Display for Ambiguous {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = self.what();
-        match (self, self.check()) {
-            (Self::Redirect { hint, .. }, _) => {
+        match (&self.kind, self.check()) {
+            (Kind::Redirect { hint, .. }, _) => {
                 write!(
                     f,
                     "{what}, so nothing was done as far as can be seen; {hint}"
                 )
             }
-            (Self::OtherGroup { rotation, .. }, _) => {
+            (Kind::OtherGroup { rotation, .. }, _) => {
                 write!(f, "{what}; {}", other_group(*rotation))
             }
-            (Self::ServerError { .. }, _) => write!(
+            (Kind::ServerError { .. }, _) => write!(
                 f,
                 "{what}; the request was sent and may have taken effect; read the group before trying again"
             ),
@@ -126,10 +113,9 @@ impl fmt::Display for Ambiguous {
 impl Ambiguous {
     /// What happened, without advice.
     pub fn what(&self) -> String {
-        match self {
-            Self::ServerError {
-                status, via, words, ..
-            } => {
+        let status = self.status;
+        match &self.kind {
+            Kind::ServerError { via, words, .. } => {
                 let who = via.as_deref().map_or_else(
                     || "the service".to_owned(),
                     |proxy| format!("the service or the proxy {proxy}"),
@@ -139,21 +125,20 @@ impl Ambiguous {
                     quoted(words.as_deref())
                 )
             }
-            Self::Redirect { status, to, .. } => {
+            Kind::Redirect { to, .. } => {
                 let to = to.as_deref().unwrap_or("nowhere");
                 format!("HTTP {status} points to {to}; the redirect was not followed")
             }
-            Self::OddStatus { status } => format!("HTTP {status} is not a response of this API"),
-            Self::Empty { status } => format!("the response (HTTP {status}) is empty"),
-            Self::WebPage { status, via } => format!(
+            Kind::OddStatus => format!("HTTP {status} is not a response of this API"),
+            Kind::Empty => format!("the response (HTTP {status}) is empty"),
+            Kind::WebPage { via } => format!(
                 "the response is a web page instead of JSON (HTTP {status}): {}, a login page or a wrong path",
                 via.as_deref().map_or_else(
                     || "a proxy".to_owned(),
                     |proxy| format!("the proxy {proxy}")
                 )
             ),
-            Self::NotJson {
-                status,
+            Kind::NotJson {
                 line,
                 column,
                 early,
@@ -161,45 +146,41 @@ impl Ambiguous {
                 "the response (HTTP {status}) is not JSON: it {}",
                 broken(*line, *column, *early)
             ),
-            Self::Twice {
-                status,
-                line,
-                column,
-            } => format!(
+            Kind::Twice { line, column } => format!(
                 "the response (HTTP {status}) has a key twice, at line {line}, column {column}, \
                  so it is not trusted"
             ),
-            Self::NotAnAnswer { status, words } => format!(
+            Kind::NotAnAnswer { words } => format!(
                 "the response (HTTP {status}) is JSON but {}",
                 quoted_or(
                     words.as_deref(),
                     "does not have the shape of this interface"
                 )
             ),
-            Self::SuccessMissing { status, words } => format!(
+            Kind::SuccessMissing { words } => format!(
                 "the response (HTTP {status}) has no `success`{}",
                 quoted(words.as_deref())
             ),
-            Self::SuccessOdd { status, was } => {
+            Kind::SuccessOdd { was } => {
                 format!("`success` is {was}, neither 1 nor 0 (HTTP {status})")
             }
-            Self::SuccessDenied { status } => {
+            Kind::SuccessDenied => {
                 format!("`success` is 1 but the status is HTTP {status}")
             }
-            Self::NoGroup { .. } => "the response reports success but has no `user_group`".into(),
-            Self::NoToken { .. } => "the response reports success but has no token".into(),
-            Self::NoId { .. } => {
+            Kind::NoGroup => "the response reports success but has no `user_group`".into(),
+            Kind::NoToken => "the response reports success but has no token".into(),
+            Kind::NoId => {
                 "the response does not name its group (no `provided_id`), so it is not trusted"
                     .into()
             }
-            Self::OtherGroup { asked, got, .. } => {
+            Kind::OtherGroup { asked, got, .. } => {
                 format!("the response is about group \"{got}\", not \"{asked}\"")
             }
-            Self::TooLarge { status, limit } => format!(
+            Kind::TooLarge { limit } => format!(
                 "the response (HTTP {status}) is larger than {} MiB and was not read completely",
                 limit / (1024 * 1024)
             ),
-            Self::TooMany { status, limit } => format!(
+            Kind::TooMany { limit } => format!(
                 "the response (HTTP {status}) contains more than {limit} values and was not processed"
             ),
         }
@@ -207,57 +188,32 @@ impl Ambiguous {
 
     /// What in the profile may be wrong, if the answer looks like that of another service.
     pub fn check(&self) -> Option<String> {
-        match self {
-            Self::Redirect { hint, .. } => Some(hint.to_string()),
-            Self::OddStatus { .. }
-            | Self::WebPage { .. }
-            | Self::NotAnAnswer { .. }
-            | Self::TooLarge { .. }
-            | Self::TooMany { .. } => Some("check base_url and path".into()),
-            Self::ServerError {
-                status: 502..=504,
-                via: Some(_),
-                ..
-            } => Some(
+        match &self.kind {
+            Kind::Redirect { hint, .. } => Some(hint.to_string()),
+            Kind::OddStatus
+            | Kind::WebPage { .. }
+            | Kind::NotAnAnswer { .. }
+            | Kind::TooLarge { .. }
+            | Kind::TooMany { .. } => Some("check base_url and path".into()),
+            Kind::ServerError {
+                via: Some(_), ..
+            } if (502..=504).contains(&self.status) => Some(
                 "check `base_url` and whether the service runs, and ask the proxy administrator whether it reaches the service"
                     .into(),
             ),
-            Self::NoId { .. } | Self::OtherGroup { .. } => Some(
+            Kind::NoId | Kind::OtherGroup { .. } => Some(
                 "ask the network administrator whether a proxy drops request bodies, or responds from a cache"
                     .into(),
             ),
-            Self::ServerError { .. }
-            | Self::Empty { .. }
-            | Self::NotJson { .. }
-            | Self::Twice { .. }
-            | Self::SuccessMissing { .. }
-            | Self::SuccessOdd { .. }
-            | Self::SuccessDenied { .. }
-            | Self::NoGroup { .. }
-            | Self::NoToken { .. } => None,
-        }
-    }
-
-    /// The status of the answer.
-    pub fn status(&self) -> u16 {
-        match self {
-            Self::ServerError { status, .. }
-            | Self::Redirect { status, .. }
-            | Self::OddStatus { status }
-            | Self::Empty { status }
-            | Self::WebPage { status, .. }
-            | Self::NotJson { status, .. }
-            | Self::Twice { status, .. }
-            | Self::NotAnAnswer { status, .. }
-            | Self::SuccessMissing { status, .. }
-            | Self::SuccessOdd { status, .. }
-            | Self::SuccessDenied { status }
-            | Self::NoGroup { status }
-            | Self::NoToken { status }
-            | Self::NoId { status }
-            | Self::OtherGroup { status, .. }
-            | Self::TooLarge { status, .. }
-            | Self::TooMany { status, .. } => *status,
+            Kind::ServerError { .. }
+            | Kind::Empty
+            | Kind::NotJson { .. }
+            | Kind::Twice { .. }
+            | Kind::SuccessMissing { .. }
+            | Kind::SuccessOdd { .. }
+            | Kind::SuccessDenied
+            | Kind::NoGroup
+            | Kind::NoToken => None,
         }
     }
 }
@@ -278,12 +234,7 @@ pub enum RedirectHint {
 }
 
 /// The target of a redirect, cleaned for display, and what to do about it.
-pub(crate) fn redirect(
-    status: u16,
-    url: &str,
-    location: Option<&str>,
-    scrub: &Scrub<'_>,
-) -> Ambiguous {
+pub(super) fn redirect(url: &str, location: Option<&str>, scrub: &Scrub<'_>) -> AmbiguousKind {
     let here = reqwest::Url::parse(url).ok();
     let there = match (&here, location) {
         (Some(here), Some(location)) => here.join(location).ok(),
@@ -298,7 +249,7 @@ pub(crate) fn redirect(
         (None, Some(_)) => Some("an address that cannot be read".to_owned()),
         (None, None) => None,
     };
-    Ambiguous::Redirect { status, to, hint }
+    Kind::Redirect { to, hint }
 }
 
 fn hint(here: &reqwest::Url, there: &reqwest::Url) -> RedirectHint {

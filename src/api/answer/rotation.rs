@@ -1,7 +1,10 @@
 //! Maps the answer to a rotate request to an outcome of the state machine in docs/design/rotation.md. Strict on
 //! purpose: only what the service itself stated counts, everything else is settled by a get.
 
-use super::{Verdict, ambiguous::Ambiguous};
+use super::{
+    Verdict,
+    ambiguous::{Ambiguous, AmbiguousKind},
+};
 use crate::{
     api::{client::Reply, failure::CallError},
     domain::{rotation::RotateOutcome, token::Fingerprinter},
@@ -24,7 +27,10 @@ pub fn rotation_answer(
         Verdict::Success(group) => RotateOutcome::NewToken(fingerprinter.of(&group.token)),
         Verdict::SameToken(_) => RotateOutcome::SameToken,
         Verdict::Refused { stated: true, .. } => RotateOutcome::Refused,
-        Verdict::Unclear(Ambiguous::OtherGroup { .. }) => RotateOutcome::WrongGroup,
+        Verdict::Unclear(Ambiguous {
+            kind: AmbiguousKind::OtherGroup { .. },
+            ..
+        }) => RotateOutcome::WrongGroup,
         Verdict::Refused { stated: false, .. } | Verdict::Unclear(_) => RotateOutcome::Unclear,
     }
 }

@@ -143,7 +143,13 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
     ] {
         let verdict = verdict(status, not_done, &asked, body);
         assert!(
-            matches!(verdict, Verdict::Unclear(Ambiguous::ServerError { .. })),
+            matches!(
+                verdict,
+                Verdict::Unclear(Ambiguous {
+                    kind: AmbiguousKind::ServerError { .. },
+                    ..
+                })
+            ),
             "{status} {not_done} {asked:?} {body}: {verdict:?}"
         );
     }
@@ -204,7 +210,13 @@ fn an_empty_id_is_none_and_new_may_be_a_text() {
         judged(200, &Expected::Group(&id), &body)
     };
     let empty = judge("", "true");
-    assert_eq!(empty, Verdict::Unclear(Ambiguous::NoId { status: 200 }));
+    assert_eq!(
+        empty,
+        Verdict::Unclear(Ambiguous {
+            status: 200,
+            kind: AmbiguousKind::NoId
+        })
+    );
     for (new, expected) in [
         ("true", Some(true)),
         ("\"true\"", Some(true)),
@@ -231,7 +243,13 @@ fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
         let id = UserGroupId::parse("acme").expect("an ID");
         let verdict = judged(400, &Expected::Group(&id), body);
         assert!(
-            matches!(verdict, Verdict::Unclear(Ambiguous::Twice { .. })),
+            matches!(
+                verdict,
+                Verdict::Unclear(Ambiguous {
+                    kind: AmbiguousKind::Twice { .. },
+                    ..
+                })
+            ),
             "{body}: {verdict:?}"
         );
     }

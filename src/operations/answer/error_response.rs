@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use crate::{
     api::{
-        answer::{Verdict, ambiguous::Ambiguous},
+        answer::{
+            Verdict,
+            ambiguous::{Ambiguous, AmbiguousKind},
+        },
         client::Reply,
         failure::CallError,
     },
@@ -45,10 +48,9 @@ impl ErrorResponse {
                     why: refused(status, stated, words, via, None).to_string(),
                     retry_after,
                 },
-                Verdict::Unclear(Ambiguous::ServerError {
+                Verdict::Unclear(Ambiguous {
                     status: status @ 503,
-                    retry_after,
-                    ..
+                    kind: AmbiguousKind::ServerError { retry_after, .. },
                 }) => Failure::Busy {
                     status,
                     why: problem_of_read(&reply.verdict),
@@ -169,7 +171,10 @@ pub(crate) fn problem_with_check(verdict: &Verdict) -> String {
 fn problem_of_read(verdict: &Verdict) -> String {
     let next = match verdict {
         // Another group was read than the one asked for: a get that lost its body could create (hazards 1 and 8).
-        Verdict::Unclear(Ambiguous::OtherGroup { .. } | Ambiguous::NoId { .. }) => {
+        Verdict::Unclear(Ambiguous {
+            kind: AmbiguousKind::OtherGroup { .. } | AmbiguousKind::NoId,
+            ..
+        }) => {
             return format!(
                 "{}; nothing was recorded; do not read more groups until this is resolved",
                 problem_with_check(verdict)

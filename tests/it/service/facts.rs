@@ -2,7 +2,10 @@
 
 use groupdesk::{
     api::{
-        answer::{Verdict, ambiguous::Ambiguous},
+        answer::{
+            Verdict,
+            ambiguous::{Ambiguous, AmbiguousKind},
+        },
         client::Client,
         facts::{AbsentField, PropertiesOnGet, StatedFacts},
         wire::GroupRequest,
@@ -137,7 +140,10 @@ async fn a_stated_refusal_is_certain_except_for_a_rotation() {
     let verdict = rotated.expect("an answer").verdict;
     let unclear = matches!(
         verdict,
-        Verdict::Unclear(Ambiguous::ServerError { status: 503, .. })
+        Verdict::Unclear(Ambiguous {
+            status: 503,
+            kind: AmbiguousKind::ServerError { .. }
+        })
     );
     assert!(unclear, "{verdict:?}");
 }

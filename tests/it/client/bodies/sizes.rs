@@ -2,7 +2,10 @@
 
 use groupdesk::{
     api::{
-        answer::{Verdict, ambiguous::Ambiguous},
+        answer::{
+            Verdict,
+            ambiguous::{Ambiguous, AmbiguousKind},
+        },
         failure::Call,
     },
     domain::size::MAX_ANSWER_BYTES,
@@ -39,9 +42,11 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
         let reply = call(&client(&server, LONG), Call::GetOrCreate)
             .await
             .expect("an answer");
-        let too_large = Verdict::Unclear(Ambiguous::TooLarge {
+        let too_large = Verdict::Unclear(Ambiguous {
             status: 200,
-            limit: MAX_ANSWER_BYTES,
+            kind: AmbiguousKind::TooLarge {
+                limit: MAX_ANSWER_BYTES,
+            },
         });
         assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
         assert_eq!(reply.verdict == too_large, !fits);
@@ -68,7 +73,13 @@ async fn endless_bodies_and_a_compression_bomb_are_cut_off() {
         for one in CALLS {
             let server = Faults::always(fault.clone()).await;
             let reply = call(&client(&server, LONG), one).await.expect("an answer");
-            let cut = matches!(reply.verdict, Verdict::Unclear(Ambiguous::TooLarge { .. }));
+            let cut = matches!(
+                reply.verdict,
+                Verdict::Unclear(Ambiguous {
+                    kind: AmbiguousKind::TooLarge { .. },
+                    ..
+                })
+            );
             assert!(cut, "{reply:?}");
             server.all_over().await;
             assert!(server.flooded() < 64 << 20, "all of it was read");
@@ -86,6 +97,9 @@ async fn the_body_of_a_redirect_is_not_waited_for() {
     assert_eq!(reply.status, 302);
     assert!(matches!(
         reply.verdict,
-        Verdict::Unclear(Ambiguous::Redirect { .. })
+        Verdict::Unclear(Ambiguous {
+            kind: AmbiguousKind::Redirect { .. },
+            ..
+        })
     ));
 }
