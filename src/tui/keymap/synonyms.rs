@@ -77,24 +77,15 @@ pub fn of(action: Action) -> &'static str {
     }
 }
 
-/// The same for the commands of the palette, by their names.
-pub fn of_command(name: &str) -> &'static str {
-    match name {
+/// The same for the other entries of the palette, by the word for their kind.
+pub fn of_entry(kind: &str) -> &'static str {
+    match kind {
         "sort" => "order column",
-        "filter" => "search find grep query",
-        "save" => "view store keep",
-        "view" => "saved layout apply",
-        "columns" => "fields show layout",
-        "mark" | "unmark" | "invert" => "select tick",
-        "go" => "open find search goto",
-        "profile" => "production testing environment context switch",
-        "batch" | "batches" => "bulk runs jobs",
-        "attention" => "todo alerts problems",
+        "view" => "saved filter layout apply",
+        "mark" => "select tick",
+        "profile" => "environment context switch",
         "label" => "tag",
-        "note" => "comment remark",
-        "export" => "download csv file",
-        "theme" => "colour color dark light",
-        "q" => "quit exit leave",
+        "theme" => "colour color background",
         _ => "",
     }
 }

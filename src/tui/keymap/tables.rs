@@ -284,8 +284,7 @@ places! {
 
     Palette TEXT {
         Enter "run" "run the command, or open the group";
-        NextField "fill" "put the command into the field";
-        Down ["down"]; Up ["up"] "" "up; above the first: earlier commands";
+        Down ["down"]; Up ["up"];
         PageUp ["pgup"]; PageDown ["pgdn"];
         Back "close" "close";
     }

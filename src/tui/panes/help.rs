@@ -1,5 +1,5 @@
 //! Every action with its key and, if it is not possible, the reason; typing searches, Enter performs it. The help
-//! lists the actions of a place; the palette lists those of the whole console, commands with an argument, and groups.
+//! lists the actions of a place; the palette lists those of the whole console, and an entry for each profile, view and group.
 
 mod palette;
 
@@ -15,7 +15,7 @@ use crate::tui::{
     keymap::{Action, Bound, Focus, synonyms},
     kit::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
     state::{
-        command::{CommandInfo, parse},
+        command::Command,
         context::{Context, Navigation},
         notices::Severity,
     },
@@ -26,9 +26,8 @@ use crate::tui::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum LineAction {
     Action(Action),
-    Command(&'static CommandInfo),
-    /// Runs this command line; Tab copies it to the field.
-    Line(String),
+    /// Carries out this entry.
+    Run(Command),
     /// Not possible at all; the line says why.
     Impossible,
 }
@@ -55,8 +54,9 @@ enum Section {
     Everywhere,
     /// Profiles to switch to, and saved views.
     Entry,
-    /// Commands that take an argument.
     Typed,
+    /// Columns to sort by, labels and colours; shown only when they are looked for.
+    Choice,
     Group,
     Elsewhere,
     /// Shown only when it is looked for.
@@ -70,6 +70,7 @@ impl Section {
             Self::Everywhere => "everywhere",
             Self::Entry => "profiles and saved views",
             Self::Typed => "commands",
+            Self::Choice => "choices",
             Self::Group => "groups",
             Self::Elsewhere => "on other screens",
             Self::Impossible => "not possible",
@@ -91,10 +92,8 @@ pub struct Help {
     /// Enter in this place may send something.
     confirms: bool,
     lines: Vec<Line>,
-    /// Matching groups, or possible arguments of a command.
+    /// Matching groups, or what a typed number can mean.
     more: Vec<Line>,
-    /// How many earlier command lines Up has gone back.
-    earlier: usize,
     typed: TextField,
     cursor: Cursor,
 }
@@ -122,8 +121,7 @@ impl Help {
             .collect();
         if is_palette {
             let elsewhere = elsewhere(&lines, context);
-            lines.extend(palette::entries(context));
-            lines.extend(palette::commands(focus));
+            lines.extend(palette::entries(focus, context));
             lines.extend(elsewhere);
         }
         lines.extend(palette::impossible());
@@ -137,7 +135,6 @@ impl Help {
             confirms: view.confirm().is_some(),
             lines,
             more: Vec::new(),
-            earlier: 0,
             typed: TextField::new(if is_palette { ":" } else { "find" }, ""),
             cursor: Cursor::default(),
         }
@@ -145,13 +142,12 @@ impl Help {
 
     /// The matching lines, best first.
     fn found(&self) -> Vec<&Line> {
-        if self.is_palette && palette::takes_something(self.typed.text()) {
-            return self.more.iter().collect();
-        }
         let typed = self.typed.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let shown = self.lines.iter();
-        let shown = shown.filter(|line| !words.is_empty() || line.section != Section::Impossible);
+        let is_hidden =
+            |line: &&Line| matches!(line.section, Section::Choice | Section::Impossible);
+        let shown = shown.filter(|line| !words.is_empty() || !is_hidden(line));
         let ranked = shown.filter_map(|line| {
             let ranks = words.iter().map(|word| rank(line, word));
             Some((ranks.sum::<Option<usize>>()?, line))
@@ -160,8 +156,7 @@ impl Help {
         if self.is_palette && !words.is_empty() {
             ranked.extend(self.more.iter().map(|line| (0, line)));
             let is_typed = |line: &Line| match &line.action {
-                LineAction::Command(info) => info.name == typed.trim(),
-                LineAction::Line(text) => text == typed.trim(),
+                LineAction::Run(_) => line.name == typed.trim(),
                 LineAction::Action(_) | LineAction::Impossible => false,
             };
             // Actions that are possible now, then groups, then impossible actions.
@@ -317,10 +312,6 @@ impl View for Help {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.found().len();
-        if self.is_palette && action == Action::Up && self.cursor.at == 0 {
-            self.go_back(context);
-            return;
-        }
         if self
             .cursor
             .act(action, rows, usize::from(context.size.1 / 2))
@@ -328,8 +319,6 @@ impl View for Help {
             return;
         }
         match action {
-            Action::NextField => self.fill(context),
-            Action::Enter if self.is_palette && self.run_line(context) => {}
             Action::Enter => {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
@@ -349,10 +338,13 @@ impl View for Help {
                     );
                     return;
                 }
-                let action = chosen.and_then(|line| match line.action {
-                    LineAction::Action(action) => Some(action),
-                    LineAction::Command(_) | LineAction::Line(_) | LineAction::Impossible => None,
-                });
+                let action = match chosen.map(|line| line.action) {
+                    Some(LineAction::Run(command)) => {
+                        return context.navigate(Navigation::Run(command));
+                    }
+                    Some(LineAction::Action(action)) => Some(action),
+                    Some(LineAction::Impossible) | None => None,
+                };
                 match action {
                     // A confirmation needs its own key; Enter in a list must never be one.
                     Some(action)
@@ -378,10 +370,9 @@ impl View for Help {
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
-            Action::NextField if self.is_palette && self.fillable().is_none() => {
-                Some("no command to fill in".into())
+            Action::Enter if self.is_palette && self.found().is_empty() => {
+                Some("no such command".into())
             }
-            Action::Enter if self.finds_nothing() => Some("no such command".into()),
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
         }

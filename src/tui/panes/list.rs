@@ -21,7 +21,7 @@ use ratatui::{
 };
 
 use commands::Completion;
-pub(crate) use commands::completions;
+use commands::completions;
 use finder::Finder;
 pub(crate) use finder::MAX_SYNCHRONOUS;
 use flags::Flags;

@@ -424,11 +424,12 @@ impl<S: Screen> Runner<S> {
         let backends = self.backends.clone();
         let sender = self.sender.clone();
         let (run_controls, command) = watch::channel(RunCommand::Go);
-        if job.can_be_steered() {
+        let spec = job.spec();
+        if spec.can_be_steered {
             lock(&self.run_controls).insert(ticket, run_controls);
         }
         let cancel = Cancel::default();
-        if job.spec().change.is_some() {
+        if spec.change.is_some() {
             self.changes.insert(ticket, cancel.clone());
         }
         let news = sender.clone();

@@ -1,6 +1,12 @@
-//! What an unavailable directory means for the person who uses the console.
+//! Lasting conditions: what an unavailable directory means for the person who uses the console, and how much needs
+//! attention.
 
-use super::{context::Context, message::Job, outage::OutageReason};
+use super::{
+    context::Context,
+    message::{Job, ProfileIndex},
+    outage::OutageReason,
+};
+use crate::operations::attention::{Attention, ConcernKind};
 
 impl Context {
     /// Describes the condition for its fixed place on every screen.
@@ -54,7 +60,43 @@ impl Context {
     pub fn refuses(&self, job: &Job) -> bool {
         self.outage.is_some_and(|lost| match job {
             Job::List => !lost.why.can_be_read(),
-            job => job.is_journaled_first(),
+            job => job.spec().is_journaled_first,
         })
+    }
+
+    /// Counts what needs attention, without the batch that runs here.
+    pub fn note_attention(&mut self, found: &Attention) {
+        let running = self.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = running.and_then(|run| run.batch);
+        self.attention.clear();
+        self.runner_gone_at = None;
+        for concern in &found.concerns {
+            let runs =
+                matches!(&concern.kind, ConcernKind::Batch(batch) if Some(batch.id) == running);
+            if let ConcernKind::Batch(batch) = &concern.kind
+                && let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive())
+                && !runs
+            {
+                let gone_at = self.now + runner.until_silent;
+                self.runner_gone_at =
+                    Some(self.runner_gone_at.map_or(gone_at, |at| at.min(gone_at)));
+            }
+            let counted = concern.is_counted() && !runs;
+            if let Some(profile) = concern.profile.filter(|_| counted) {
+                *self.attention.entry(ProfileIndex(profile)).or_default() += 1;
+            }
+        }
+    }
+
+    /// For example `!6 +2`: the number of unfinished or failed things here, and in the other profiles; empty if there
+    /// are none.
+    pub fn attention_badge(&self) -> String {
+        let here = self.attention.get(&self.current).copied().unwrap_or(0);
+        let others = self.attention.values().sum::<usize>() - here;
+        match (here, others) {
+            (0, 0) => String::new(),
+            (here, 0) => format!("!{here}"),
+            (here, others) => format!("!{here} +{others}"),
+        }
     }
 }

@@ -32,7 +32,6 @@ use crate::{
     },
     operations::{
         Guarded, PlaceProblem, RotationId, RotationRow,
-        attention::{Attention, ConcernKind},
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -110,8 +109,6 @@ pub struct Context {
     pub live: Live,
     /// Notes, labels and saved views.
     pub annotations: Annotations,
-    /// Typed commands, newest last.
-    pub commands: Vec<String>,
     pub messages: Notices,
     /// Requests and responses, without secrets.
     pub exchanges: Exchanges,
@@ -157,7 +154,7 @@ pub struct Context {
     /// The running bulk rotation, or the last one of this session.
     pub bulk: Option<BatchRun>,
     /// Number of unfinished or failed things in each profile, as far as known.
-    attention: BTreeMap<ProfileIndex, usize>,
+    pub(super) attention: BTreeMap<ProfileIndex, usize>,
     next_ticket: u64,
     pub navigations: Vec<Navigation>,
     pub effects: Vec<Effect>,
@@ -184,7 +181,6 @@ impl Context {
             groups: Groups::default(),
             live: Live::default(),
             annotations: Annotations::default(),
-            commands: Vec::new(),
             messages: Notices::default(),
             exchanges: Exchanges::default(),
             about: None,
@@ -507,42 +503,6 @@ impl Context {
     /// Shows the list of a profile with this filter, and closes all other panes.
     pub fn show_list(&mut self, profile: ProfileIndex, filter: &str) {
         self.navigate(Navigation::ShowList(profile, filter.to_owned()));
-    }
-
-    /// Counts what needs attention, without the batch that runs here.
-    pub fn note_attention(&mut self, found: &Attention) {
-        let running = self.bulk.as_ref().filter(|run| run.is_under_way());
-        let running = running.and_then(|run| run.batch);
-        self.attention.clear();
-        self.runner_gone_at = None;
-        for concern in &found.concerns {
-            let runs =
-                matches!(&concern.kind, ConcernKind::Batch(batch) if Some(batch.id) == running);
-            if let ConcernKind::Batch(batch) = &concern.kind
-                && let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive())
-                && !runs
-            {
-                let gone_at = self.now + runner.until_silent;
-                self.runner_gone_at =
-                    Some(self.runner_gone_at.map_or(gone_at, |at| at.min(gone_at)));
-            }
-            let counted = concern.is_counted() && !runs;
-            if let Some(profile) = concern.profile.filter(|_| counted) {
-                *self.attention.entry(ProfileIndex(profile)).or_default() += 1;
-            }
-        }
-    }
-
-    /// For example `!6 +2`: the number of unfinished or failed things here, and in the other profiles; empty if there
-    /// are none.
-    pub fn attention_badge(&self) -> String {
-        let here = self.attention.get(&self.current).copied().unwrap_or(0);
-        let others = self.attention.values().sum::<usize>() - here;
-        match (here, others) {
-            (0, 0) => String::new(),
-            (here, 0) => format!("!{here}"),
-            (here, others) => format!("!{here} +{others}"),
-        }
     }
 
     /// Resumes a batch.

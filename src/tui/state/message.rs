@@ -268,6 +268,10 @@ pub struct JobSpec {
     pub is_write: bool,
     /// The job may start or end a rotation, change, batch or hand-off; whatever shows those is read again afterwards.
     pub touches_journal: bool,
+    /// It sends something, or starts something that is written down first.
+    pub is_journaled_first: bool,
+    /// It runs over many groups and obeys [`RunCommand`].
+    pub can_be_steered: bool,
     /// Reads all groups of a profile.
     pub is_list: bool,
     pub adds_profile: bool,
@@ -286,6 +290,8 @@ impl JobSpec {
             group: None,
             is_write: false,
             touches_journal: false,
+            is_journaled_first: false,
+            can_be_steered: false,
             is_list: false,
             adds_profile: false,
             change: None,
@@ -297,6 +303,23 @@ impl JobSpec {
         Self {
             touches_journal: true,
             ..Self::local(label)
+        }
+    }
+
+    /// It sends something, or starts something that is written down first.
+    fn journaled(self) -> Self {
+        Self {
+            is_journaled_first: true,
+            ..self
+        }
+    }
+
+    /// Changes the groups of a batch.
+    fn batch(verb: &str, count: usize) -> Self {
+        let groups = if count == 1 { "group" } else { "groups" };
+        Self {
+            can_be_steered: true,
+            ..Self::write(&format!("{verb} {count} {groups}")).journaled()
         }
     }
 
@@ -319,7 +342,7 @@ impl JobSpec {
     fn change(self, id: &UserGroupId, change: &'static str) -> Self {
         Self {
             change: Some(change),
-            ..self.of(id)
+            ..self.of(id).journaled()
         }
     }
 
@@ -355,27 +378,6 @@ impl JobSpec {
 }
 
 impl Job {
-    /// Whether the job sends something, or starts something that is written down first.
-    pub fn is_journaled_first(&self) -> bool {
-        matches!(
-            self,
-            Self::LookUp(_)
-                | Self::Create(..)
-                | Self::Update { .. }
-                | Self::Rotate { .. }
-                | Self::Settle
-                | Self::SettleChanges
-                | Self::Abandon(..)
-                | Self::HandOffAgain(..)
-                | Self::Resume(..)
-                | Self::Bulk { .. }
-                | Self::BulkEdit(_)
-                | Self::Prove(_)
-                | Self::AnswerPlace(_)
-                | Self::Acknowledge(..)
-        )
-    }
-
     /// The job that settles the open items of such a batch.
     pub fn settle(kind: &BatchKind) -> Self {
         match kind {
@@ -405,10 +407,9 @@ impl Job {
             | Self::Batch(_)
             | Self::AllBatches => read("read journal"),
             Self::PlanResumption(..) => read("check what is left"),
-            Self::Resume(_, 1, _) => write("rotate 1 group"),
-            Self::Resume(_, count, _) => write(&format!("rotate {count} groups")),
-            Self::LookUp(id) => read("read").of(id),
-            Self::Prove(id) => write("read").of(id),
+            Self::Resume(_, count, _) => JobSpec::batch("rotate", *count),
+            Self::LookUp(id) => read("read").of(id).journaled(),
+            Self::Prove(id) => write("read").of(id).journaled(),
             Self::Create(id, wanted) => write("create").change(id, "created").sending(wanted),
             Self::Update { id, wanted, .. } => {
                 write("update").change(id, "updated").sending(wanted)
@@ -420,21 +421,15 @@ impl Job {
             // Quitting waits for these separately; they change nothing at the service.
             Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => read("save drafts"),
             Self::WriteToken(..) => local("save token"),
-            Self::Settle => read("check open rotations"),
-            Self::SettleChanges => read("check open changes"),
-            Self::Abandon(..) => write("close a rotation"),
+            Self::Settle => read("check open rotations").journaled(),
+            Self::SettleChanges => read("check open changes").journaled(),
+            Self::Abandon(..) => write("close a rotation").journaled(),
             Self::FindTokenOwners(_) | Self::FindSecret(_) => read("find token"),
             Self::HandOff(done) => write("hand off").of(&done.group.id),
-            Self::HandOffAgain(_, id) => write("hand off").of(id),
+            Self::HandOffAgain(_, id) => write("hand off").of(id).journaled(),
             Self::PlanBulk { .. } | Self::PlanEdit { .. } => read("check marked groups"),
-            Self::Bulk { plan, .. } => match plan.ready.len() {
-                1 => write("rotate 1 group"),
-                count => write(&format!("rotate {count} groups")),
-            },
-            Self::BulkEdit(plan) => match plan.counts().0 {
-                1 => write("edit 1 group"),
-                count => write(&format!("edit {count} groups")),
-            },
+            Self::Bulk { plan, .. } => JobSpec::batch("rotate", plan.ready.len()),
+            Self::BulkEdit(plan) => JobSpec::batch("edit", plan.counts().0),
             Self::WriteReport(..) => local("save report"),
             Self::Export { .. } => local("export groups"),
             Self::Check(..) => read("test connection"),
@@ -442,17 +437,9 @@ impl Job {
                 adds_profile: true,
                 ..write("save profile")
             },
-            Self::AnswerPlace(_) => write("compare API key"),
-            Self::Acknowledge(..) => write("acknowledge alarm"),
+            Self::AnswerPlace(_) => write("compare API key").journaled(),
+            Self::Acknowledge(..) => write("acknowledge alarm").journaled(),
         }
-    }
-
-    /// Whether the job runs over many groups and obeys [`RunCommand`].
-    pub fn can_be_steered(&self) -> bool {
-        matches!(
-            self,
-            Self::Bulk { .. } | Self::Resume(..) | Self::BulkEdit(_)
-        )
     }
 
     /// Writes are never dropped (a single change can be cancelled until it is sent); quitting waits for them.

@@ -1,4 +1,4 @@
-//! Notes, labels, favourites, saved views, columns, and the commands typed behind `:`.
+//! Notes, labels, favourites, saved views, columns, and the entries of the palette.
 
 use groupdesk::{
     config::Background,
@@ -96,18 +96,14 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     assert_eq!(changes(&scene), [(1, expected)]);
     scene.answer();
     assert_eq!(scene.focus(), "List");
-    // With `:note` a conflict is shown as a message, and nothing is lost.
-    scene.keys(":note again<enter>");
-    let change = &changes(&scene)[0].1;
-    assert_eq!(change.seen, Some(SeenNote(Some("mine".into()))));
 }
 
 #[test]
 fn a_row_that_no_longer_matches_is_dimmed_not_marked_and_leaves_with_the_filter() {
     let mut scene = three();
     scene
-        .walk("*")
-        .walk(":label +vip<enter>")
+        .walk("a<tab>vip<enter>*")
+        .walk(":add label vip<enter>")
         .walk("<esc>/label:vip<enter>j");
     scene.shows("3 of 3").shows("> ");
     let is_dim = |scene: &Scene| {
@@ -192,8 +188,8 @@ fn a_view_is_saved_applied_and_removed() {
     scene.walk("<esc>:view night<enter>").shows("/acme -us");
     scene
         .walk("<esc>:view day<enter>")
-        .says("No view @day: @night");
-    scene.walk("vDy").says("View @night removed");
+        .shows("No command \u{201c}view day\u{201d}");
+    scene.walk("<esc>vDy").says("View @night removed");
     scene
         .walk("<esc>/@night<enter>")
         .shows("@night: no saved view of this name");
@@ -203,88 +199,76 @@ fn a_view_is_saved_applied_and_removed() {
 fn columns_are_switched_moved_and_added() {
     let mut scene = three();
     let columns = |scene: &mut Scene| {
-        scene.keys("<esc>:save x<enter>");
+        scene.keys("vwx<enter>");
         let found = scene.pending.iter().find_map(|(_, _, job)| match job {
             Job::SaveView(_, view) => Some(ListColumn::text_of(&view.columns)),
             _ => None,
         });
         scene.answer();
+        scene.keys("<esc>");
         found.expect("it is saved")
     };
-    scene.walk(":columns +prop.tier<enter>");
-    let all = columns(&mut scene);
-    assert!(all.starts_with("name,prop.tier,id,age"), "{all}");
-    scene.walk(":columns<enter>");
-    assert_eq!(columns(&mut scene), "");
     scene.walk("vatier<enter>");
     assert_eq!(scene.focus(), "List");
-    assert_eq!(columns(&mut scene), all);
-    // In the dialog below the saved view: id goes away, name comes first.
-    scene.walk(":columns id,name,age<enter>v<down>J<space>");
-    assert_eq!(columns(&mut scene), "name,age");
+    let all = columns(&mut scene);
+    assert!(all.starts_with("name,prop.tier,id,age"), "{all}");
+    // Below the saved view: the property goes away, then the name moves behind the ID.
+    scene.walk("v<down><down><space><esc>");
+    assert_eq!(columns(&mut scene), "");
+    scene.walk("v<down>J<esc>");
+    let moved = columns(&mut scene);
+    assert!(moved.starts_with("id,name,age"), "{moved}");
 }
 
 #[test]
-fn commands_act_on_the_list() {
+fn entries_act_on_the_list() {
     let mut scene = three();
-    scene.walk(":sort -age<enter>").shows("sort rotated");
+    scene.walk("a<tab>vip<enter>");
+    scene.walk(":sort by age<enter>").shows("sort rotated");
     assert_eq!(scene.focus(), "List");
-    scene.walk(":filter acme<enter>").shows("2 of 3");
-    scene.walk(":filter<enter>").shows("3 groups");
-    scene
-        .walk(":mark acme<enter>")
-        .says("2 groups marked")
-        .shows("2 marked");
-    scene.walk(":invert<enter>").shows("1 marked");
-    scene.keys(":label +vip -trial<enter>");
-    let expected = AnnotationChange {
+    scene.walk("/acme<enter>*").shows("2 marked");
+    scene.walk("<esc>:invert<enter>").shows("1 marked");
+    scene.keys(":add label vip<enter>");
+    let added = AnnotationChange {
         add: labels("vip"),
-        remove: labels("trial"),
         ..AnnotationChange::default()
     };
-    assert_eq!(changes(&scene), [(1, expected)]);
+    assert_eq!(changes(&scene), [(1, added)]);
+    scene.answer();
+    scene.keys(":remove label vip<enter>");
+    let removed = AnnotationChange {
+        remove: labels("vip"),
+        ..AnnotationChange::default()
+    };
+    assert_eq!(changes(&scene), [(1, removed)]);
     scene.answer();
     scene.walk(":unmark<enter>");
     assert!(!scene.screen().contains("marked"), "{}", scene.screen());
-    scene
-        .walk(":mark age>x<enter>")
-        .says("Nothing marked: age>x");
-    scene.keys(":note call first<enter>");
-    assert_eq!(changes(&scene)[0].1.note.as_deref(), Some("call first"));
-    scene.answer();
-    scene.walk(":sort size<enter>").shows("No column \"size\"");
-    assert_eq!(scene.focus(), "Palette");
-    scene
-        .walk("<esc>:export groups.txt<enter>")
-        .says("Not exported");
-    scene.keys(":export groups.csv<enter>");
-    let exported = scene
-        .pending
-        .iter()
-        .any(|(_, _, job)| matches!(job, Job::Export { ids, .. } if ids.len() == 3));
-    assert!(exported, "{:?}", scene.pending);
-    scene.answer();
+    // Words behind a command are no argument: they have to be in the entry.
+    for line in ["sort size", "filter acme", "mark age>x", "note call first"] {
+        scene.walk(&format!(":{line}<enter>"));
+        scene.shows("No command");
+        scene.walk("<esc>");
+    }
+    assert_eq!(changes(&scene), []);
     scene.walk(":profile production<enter>");
     assert_eq!(scene.app.context.current.0, PRODUCTION);
-    scene
-        .walk(":profile nowhere<enter>")
-        .says("No profile \"nowhere\"");
 }
 
 #[test]
-fn batches_attention_and_colours_have_commands() {
+fn batches_attention_and_colours_are_entries() {
     let mut scene = three();
     scene.walk(":batches<enter>");
     assert_eq!(scene.focus(), "Batches");
     scene.walk("<esc>:attention<enter>");
     assert_eq!(scene.focus(), "Attention");
-    scene.keys("<esc>:batch 12<enter>");
+    scene.keys("<esc>:12<down><enter>");
     let opened = scene
         .pending
         .iter()
         .any(|(_, _, job)| *job == Job::Batch(BatchId(12)));
     assert!(opened, "{:?}", scene.pending);
-    scene.walk("<esc>:theme lig<tab><enter>");
+    scene.walk("<esc>:light<enter>");
     let palette = scene.app.context.theme.palette;
     assert_eq!(palette, palette.with_background(Background::Light));
     assert_ne!(palette, palette.with_background(Background::Dark));
@@ -326,34 +310,23 @@ fn row_keys_are_not_offered_without_a_row() {
 }
 
 #[test]
-fn go_to_opens_a_known_group_and_does_not_read_an_unknown_id() {
+fn a_known_group_is_an_entry_and_an_unknown_id_is_not_read() {
     let mut scene = three();
     scene.walk(":glob").shows("group globex");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "Group");
-    scene.walk("<esc>:go acme-us<enter>");
+    scene.walk("<esc>:acme-us<enter>");
     assert_eq!(scene.focus(), "Group");
-    scene
-        .walk(":note from its page<enter>")
-        .says("Note saved: acme-us");
-    scene.keys("<esc>:go nobody<enter>");
-    assert_eq!(scene.focus(), "Open");
-    let reads = scene
-        .pending
-        .iter()
-        .any(|(_, _, job)| *job == Job::LookUp(id("nobody")));
-    assert!(!reads, "reading could create it");
+    scene.keys("<esc>:nobody<enter>");
+    scene.shows("No command");
+    assert_eq!(scene.pending.len(), 0, "reading could create it");
     scene.walk("<esc>:3<enter>n");
     assert_has(&scene.screen(), ">   Name of globex");
 }
 
 #[test]
-fn the_palette_completes_remembers_and_orders() {
+fn the_palette_orders_and_says_what_it_does_not_find() {
     let mut scene = three();
-    scene.walk(":sor<tab>").shows(":  sort");
-    scene.walk("ag<tab><enter>").shows("sort rotated");
-    scene.walk(":<up><enter>").shows("sort rotated");
-    assert_eq!(scene.focus(), "List");
     scene
         .walk(":import")
         .shows("No command \u{201c}import\u{201d}. Command line: groupdesk import");
@@ -365,17 +338,18 @@ fn the_palette_completes_remembers_and_orders() {
     scene.walk("<esc>");
     // A form has no list to sort.
     scene
-        .walk("e<end> 2<ctrl-p>sort age<enter>")
-        .shows(":sort acts in the list");
+        .walk("e<end> 2<ctrl-p>sort by age<enter>")
+        .says("Not available: an action in the list; Esc leaves this page first");
     let effects = three().keys(":q<enter>");
     assert!(matches!(effects[..], [.., Effect::Quit(_)]), "{effects:?}");
     assert_eq!(SortBy::parse("age"), Some(SortBy::Rotated));
 }
 
 #[test]
-fn notes_and_labels_go_to_the_group_of_the_page_and_nowhere_else() {
+fn labels_go_to_the_group_of_the_page_and_nowhere_else() {
     let mut scene = three();
-    scene.walk("<enter>").keys("j:note of acme<enter>");
+    scene.walk("ja<tab>vip<enter>k");
+    scene.walk("<enter>").keys("j:add label vip<enter>");
     let ids = |scene: &Scene| {
         let jobs = scene.pending.iter().filter_map(|(_, _, job)| match job {
             Job::Annotate(ids, _) => Some(ids.clone()),
@@ -386,7 +360,7 @@ fn notes_and_labels_go_to_the_group_of_the_page_and_nowhere_else() {
     assert_eq!(ids(&scene), [id("acme-eu")]);
     scene.answer();
     // The list of rotations is about no group.
-    scene.walk("<esc><esc>3").keys(":note lost<enter>");
+    scene.walk("<esc><esc>3").keys(":add label vip<enter>");
     scene.says("it acts on a group");
     assert_eq!(changes(&scene), []);
 }

@@ -63,7 +63,7 @@ fn words_of_the_review() -> Scene {
 
 fn removing_a_view() -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.walk(":save night<enter>v<home>D");
+    scene.walk("vwnight<enter><home>D");
     scene
 }
 

@@ -118,7 +118,7 @@ pub(super) fn listed(profile: usize, batch: &Batch) -> Scene {
 /// The page of a batch whose items have these states.
 pub(super) fn page(states: [State; 2]) -> Scene {
     let mut scene = Scene::on(TESTING);
-    scene.keys(":batch 7<enter>");
+    scene.keys(":7<down><enter>");
     let items = items(states);
     let counts = Counts::of(items.iter().map(BatchItem::status));
     let batch = Batch {

@@ -48,7 +48,7 @@ fn profiles_and_saved_views_are_entries() {
     assert_eq!(scene.app.context.current.0, PRODUCTION);
     let mut scene = Scene::on(TESTING);
     scene
-        .walk("/acme<enter>:save night<enter><esc>")
+        .walk("/acme<enter>vwnight<enter><esc><esc>")
         .shows("globex");
     scene.walk(":nigh").shows("apply view @night");
     scene.walk("<enter>").shows("/acme");

@@ -295,7 +295,7 @@ fn no_click_on_the_footer_confirms_sends_or_rotates() {
                     modifiers: KeyModifiers::NONE,
                 }));
                 let sends = scene.pending.iter().find(|(_, _, job)| {
-                    job.can_be_steered()
+                    job.spec().can_be_steered
                         || matches!(
                             job,
                             Job::Create(..)

@@ -42,14 +42,14 @@ async fn notes_and_labels_are_exported_if_their_columns_are_named() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console
-        .keys("/acme-us<enter>:note call first<enter>")
+        .keys("/acme-us<enter>acall first<enter>")
         .await
         .shows("call first");
     let file = world.folder().join("one two.csv");
-    let typed = format!(":export {} +nots<enter>", file.display());
+    let typed = format!("w<ctrl-u>{} +nots<enter>", file.display());
     console.keys(&typed).await;
     console.shows("did you mean note?");
-    let typed = format!(":export {} +note +labels<enter>", file.display());
+    let typed = format!("<ctrl-u>{} +note +labels<enter>", file.display());
     console.keys(&typed).await;
     console.shows("written to");
     let text = std::fs::read_to_string(&file).expect("written");

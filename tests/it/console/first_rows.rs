@@ -24,8 +24,8 @@ async fn a_long_list_is_read_completely_and_can_be_filtered() {
     // Written while the list is read again: whichever ends first, the label stays.
     for label in ["one", "two", "three"] {
         console.burst("r");
-        let command = format!(":label +{label}<enter>");
-        console.burst(&command).settle().await;
+        let note = format!("a<tab>{label}<enter>");
+        console.burst(&note).settle().await;
         console.shows(&format!("#{label}"));
     }
     console.shows("2500 groups").hides("reading");

@@ -1,11 +1,9 @@
-//! Typed commands on the list, and Tab completion in its filter.
+//! Entries of the palette that act on the list, and Tab completion in its filter.
 
 use super::{List, finder::Finder};
 use crate::{
-    config::paths,
     domain::{annotation::AnnotationChange, group::UserGroupId},
-    operations::{format_of, path_and_columns},
-    search::{ListView, Query, SearchRequest, run_search},
+    search::ListView,
     tui::state::{command::Command, context::Context, message::Job, notices::Severity},
 };
 
@@ -25,24 +23,19 @@ impl List {
         self.id().into_iter().collect()
     }
 
+    /// Carries out an entry of the palette.
     pub fn run(&mut self, command: Command, context: &mut Context) {
         match command {
-            Command::Sort(sort, reverse) => {
+            Command::Sort(sort) => {
                 self.finder.sort = sort;
-                self.finder.reverse = reverse;
+                self.finder.reverse = false;
                 self.finder.best_first = false;
-            }
-            Command::Filter(text) => {
-                self.filter.clear();
-                self.filter.set_text(&text);
-                context.annotations.used(&text);
             }
             Command::Columns(change) => self.columns = change.of(&self.columns),
             Command::Save(name) => {
                 context.start(Job::SaveView(name, self.current_view()));
             }
             Command::View(name) => self.apply(&name, context),
-            Command::Mark(filter) => self.mark_found(&filter, context),
             Command::Unmark => self.marks.clear(),
             Command::Invert => {
                 for row in 0..self.finder.shown().len() {
@@ -56,51 +49,13 @@ impl List {
                 self.cursor.at = row.saturating_sub(1).min(last);
                 self.on = self.id();
             }
-            Command::Export(path) => {
-                let path = match paths::from_home(&path, std::env::home_dir()) {
-                    Ok(path) => path,
-                    Err(why) => {
-                        context.say(Severity::Warning, format!("Not exported: the path {why}"));
-                        return;
-                    }
-                };
-                let (path, columns) = match path_and_columns(&path) {
-                    Ok(read) => read,
-                    Err(why) => {
-                        context.say(Severity::Warning, format!("Not exported: {why}"));
-                        return;
-                    }
-                };
-                let Some(format) = format_of(&path) else {
-                    let text =
-                        "Not exported: the name of the file must end in .jsonl, .json or .csv";
-                    context.say(Severity::Warning, text);
-                    return;
-                };
-                let mut ids = self.marks.ids();
-                if ids.is_empty() {
-                    if let Some(why) = context.why_incomplete() {
-                        context.say(Severity::Warning, format!("Not exported: {why}"));
-                        return;
-                    }
-                    ids = self.finder.ids();
-                }
-                context.start(Job::Export {
-                    index: context.groups.index().clone(),
-                    annotations: context.annotations.of.clone(),
-                    ids,
-                    format: (format, columns),
-                    path,
-                });
-            }
             // These act on a group or on the console.
             Command::Go(_)
             | Command::Profile(_)
-            | Command::Label { .. }
-            | Command::Note(_)
+            | Command::AddLabel(_)
+            | Command::RemoveLabel(_)
             | Command::Batch(_)
-            | Command::Theme(_)
-            | Command::Press(_) => {}
+            | Command::Theme(_) => {}
         }
     }
 
@@ -132,42 +87,6 @@ impl List {
         let old = std::mem::replace(&mut self.finder, Finder::of(view));
         self.finder.keep_results(old);
         self.columns.clone_from(&view.columns);
-    }
-
-    /// Marks everything that a filter finds among all groups; its words must match literally.
-    fn mark_found(&mut self, filter: &str, context: &mut Context) {
-        if let Some(why) = context.why_incomplete() {
-            context.say(Severity::Warning, format!("Nothing marked: {why}"));
-            return;
-        }
-        let limit = context.profile().and_then(|profile| profile.max_token_age);
-        let mut query = Query::parse_with(filter, limit, &context.annotations.filters);
-        if let Some(wrong) = query.wrong.first() {
-            context.say(Severity::Warning, format!("Nothing marked: {wrong}"));
-            return;
-        }
-        query.words.iter_mut().for_each(|word| word.quoted = true);
-        let request = SearchRequest {
-            query,
-            sort: self.finder.sort.clone(),
-            reverse: self.finder.reverse,
-            best_first: false,
-            open: context.open.clone(),
-            extras: context.group_extras(),
-            at: context.now,
-        };
-        let index = context.groups.index().clone();
-        let before = self.marks.len();
-        if let Some(found) = run_search(&index, request, None, &|| true) {
-            self.marks.follow(&index);
-            self.marks.add(&found);
-        }
-        let text = match self.marks.len() - before {
-            0 => format!("No other group to mark: {filter}"),
-            1 => "1 group marked".into(),
-            new => format!("{new} groups marked"),
-        };
-        context.say(Severity::Info, text);
     }
 
     /// Makes the group under the cursor a favourite, or removes it from the favourites.
@@ -204,7 +123,7 @@ impl List {
 }
 
 /// Possible completions of a filter.
-pub(crate) fn completions(typed: &str, context: &Context) -> Vec<String> {
+pub(super) fn completions(typed: &str, context: &Context) -> Vec<String> {
     let start = typed.rfind(' ').map_or(0, |at| at + 1);
     let (before, word) = typed.split_at(start);
     let (minus, word) = match word.strip_prefix('-') {
