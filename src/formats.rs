@@ -119,7 +119,7 @@ fn no_such_columns(names: &[String]) -> Option<String> {
         .iter()
         .any(|name| name.to_lowercase().contains("token"))
     {
-        return Some("a token does not belong into such a file; remove that column".into());
+        return Some("a token does not belong in such a file; remove that column".into());
     }
     let known = Column::ALL.map(Column::as_str);
     let mut is_any_unmeant = false;

@@ -101,8 +101,7 @@ impl Verdict {
             Self::Success(_) => None,
             Self::SameToken(_) => self.what().map(|what| {
                 format!(
-                    "{what}: nothing was rotated as far as can be seen; \
-                     read the group, and ask those who run the service"
+                    "{what}: apparently nothing was rotated; read the group, and ask the administrator of the service"
                 )
             }),
             Self::Refused {
@@ -141,14 +140,14 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         404 if !stated => "check the profile's `base_url` and `path`".into(),
         404 => "check the profile's `path` and `base_url`, then the group: this environment does not know it".into(),
         405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
-        407 => "the proxy wants a password; see `proxy_from_environment` of the profile".into(),
+        407 => "the proxy requires a password; see `proxy_from_environment` in the profile".into(),
         409 => "read the group again: it has changed since it was last read".into(),
         413 => "send less: make the properties or the mapping smaller".into(),
         429 | 503 => match retry_after {
             Some(wait) => format!("wait {} s, then try again", wait.as_secs()),
             None => "wait a while, then try again".into(),
         },
-        400 | 422 => "correct what it names, then send again".into(),
+        400 | 422 => "fix what it reports, then send it again".into(),
         _ => "read the group before trying again".into(),
     }
 }

@@ -16,7 +16,7 @@ pub enum ClientError {
     #[error("`base_url` of profile {0} begins with neither https:// nor http://; use https://")]
     Scheme(String),
     #[error(
-        "`base_url` of profile {0} contains a user or a password; take them out, the API key has its own setting"
+        "`base_url` of profile {0} contains a user name or password; remove it, and set api_key instead"
     )]
     UserInfo(String),
     #[error("`base_url` of profile {0} has a query or a fragment; remove it")]

@@ -226,7 +226,7 @@ the service does not behave as groupdesk expects: investigate before you change 
 /// Over plain HTTP the answer may be that of a proxy.
 fn beside(via: Option<&str>) -> String {
     via.map_or_else(String::new, |proxy| {
-        format!(" The service or the proxy {proxy} answered so: over plain HTTP they cannot be told apart.")
+        format!(" The service or the proxy {proxy} sent this response: over plain HTTP they cannot be told apart.")
     })
 }
 
@@ -294,7 +294,7 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
         AmbiguousKind::WebPage { via } => (
             Finding::WebPage,
             format!(
-                "A web page came instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
+                "The response is a web page instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
                 beside(via.as_deref())
             ),
         ),
@@ -313,7 +313,7 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
             (
                 Finding::ServiceFailed,
                 format!(
-                    "Reached, but the service failed (HTTP {status}).{says} Whether it takes the key is not known; try again later."
+                    "Reached, but the service failed (HTTP {status}).{says} It is unknown whether it accepts the key; try again later."
                 ),
             )
         }

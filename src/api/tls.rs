@@ -115,7 +115,7 @@ impl TlsError {
             }
             Self::NotYetValid => "check the clock of this machine, then the certificate",
             Self::AuthorityItself => {
-                "have a certificate issued for the name in `base_url`, and name this one as `ca_file` of the profile"
+                "have a certificate issued for the name in `base_url`, and set this one as `ca_file` in the profile"
             }
             Self::OldProtocol => "the service must speak TLS 1.2 or 1.3; ask its administrator",
             Self::NoTls => "check `base_url` and its port; http:// is for this machine only",
@@ -152,8 +152,8 @@ pub fn with_certificate(
     let key = PrivateKeyDer::from_pem_slice(&pem::plain(&bytes))
         .map_err(|_| "key: it contains no private key in PEM; use another file")?;
     let key = provider().key_provider.load_private_key(key);
-    let key = key
-        .map_err(|_| "key: it is of a kind that is not known; make one of RSA, ECDSA or Ed25519")?;
+    let key =
+        key.map_err(|_| "key: its type is not supported; create an RSA, ECDSA or Ed25519 key")?;
     let known = CertifiedKey::new(chain, key);
     known
         .keys_match()

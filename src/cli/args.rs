@@ -183,7 +183,7 @@ pub(super) enum Command {
     )]
     Rotate(Rotate),
     History(History),
-    /// List this profile's rotations, newest first; settle, abandon or hand off
+    /// List this profile's rotations, newest first; check, abandon or hand off
     #[command(
         after_help = "Examples:\n  groupdesk rotations --open\n  groupdesk rotations --json | jq '.[] | select(.state == \"unknown\")'\n  \
                             groupdesk rotations check"

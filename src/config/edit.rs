@@ -31,11 +31,11 @@ pub enum EditError {
     Config(#[from] ConfigError),
     #[error("{}", listed(.0))]
     Wrong(Vec<(Field, String)>),
-    #[error("there is a profile \"{}\" already in {}; choose another name, or remove that one first", shown(.0), shown(&.1.to_string_lossy()))]
+    #[error("profile \"{}\" already exists in {}; choose another name, or remove that one first", shown(.0), shown(&.1.to_string_lossy()))]
     Exists(String, PathBuf),
     #[error("groupdesk cannot change {} safely; edit it yourself", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
-    #[error("{} was changed by someone meanwhile; try again", shown(&.0.to_string_lossy()))]
+    #[error("{} was changed by somebody else in the meantime; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
     #[error("{} is a broken link; create the file, or remove the link", shown(&.0.to_string_lossy()))]
     LeadsNowhere(PathBuf),

@@ -62,7 +62,7 @@ impl Environment {
                 match signs::first(value) {
                     Some((column, sign)) => Err(ConfigError::variable(
                         name,
-                        format!("has a wrong sign in column {column}: {sign}"),
+                        format!("contains an invalid character in column {column}: {sign}"),
                     )),
                     None => Ok(value),
                 }

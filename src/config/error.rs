@@ -36,7 +36,7 @@ pub enum ConfigError {
         file: PathBuf,
         problems: Vec<Problem>,
     },
-    #[error("the configuration file {} cannot be read: {why}{}", shown(&file.to_string_lossy()), named_by.map(|name| format!("; it is named by {name}")).unwrap_or_default())]
+    #[error("the configuration file {} cannot be read: {why}{}", shown(&file.to_string_lossy()), named_by.map(|name| format!("; it is set by {name}")).unwrap_or_default())]
     Unreadable {
         file: PathBuf,
         /// The flag or variable that named the file; `None` for the default path.
@@ -53,7 +53,7 @@ pub enum ConfigError {
         known: Vec<String>,
     },
     #[error(
-        "no profile is configured; `groupdesk profile add NAME` writes one to {}; or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY",
+        "no profile is configured. To add one to {}, run `groupdesk profile add NAME`; or set GROUPDESK_BASE_URL and GROUPDESK_API_KEY",
         file.as_ref().map_or("a file named by --config".into(), |file| shown(&file.to_string_lossy()))
     )]
     NoProfile { file: Option<PathBuf> },

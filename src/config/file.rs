@@ -95,7 +95,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     let us = rustix::process::geteuid().as_raw();
     if metadata.is_file() && metadata.uid() != us && metadata.uid() != 0 {
         return Err(io::Error::other(format!(
-            "it belongs to another user (number {}), who could send the API key elsewhere; use a file of your own, or one of root's",
+            "it belongs to another user (number {}), who could send the API key elsewhere; use a file that belongs to you or to root",
             metadata.uid()
         )));
     }

@@ -269,7 +269,7 @@ fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<S
     }
     let Spanned { at, value } = section.text("reason", "change freeze until Monday", problems)?;
     let objection = if value.trim().is_empty() {
-        Some("reason is empty; say why: it is shown when the guard fires".to_owned())
+        Some("reason is empty; write why: it is shown when the guard applies".to_owned())
     } else if value.chars().count() > MAX_REASON {
         Some(format!(
             "reason is longer than {MAX_REASON} characters; shorten it"

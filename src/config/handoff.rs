@@ -54,7 +54,7 @@ fn read(
             (
                 at,
                 format!(
-                    "handoff.command must be a list of texts that begins with a program: {SHAPE}"
+                    "handoff.command must be a list of strings that begins with a program: {SHAPE}"
                 ),
             )
         }),

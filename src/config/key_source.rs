@@ -72,7 +72,7 @@ fn of_table(
         ("file", DeValue::String(file)) => file_source(secret, file, around),
         ("command", DeValue::Array(array)) => texts(array)
             .and_then(|argv| command_source(argv, around))
-            .ok_or_else(|| format!("{of}.command must be a list of texts that begins with a program: [\"pass\", \"show\", \"eu\"]")),
+            .ok_or_else(|| format!("{of}.command must be a list of strings that begins with a program: [\"pass\", \"show\", \"eu\"]")),
         ("command", DeValue::String(_)) => Err(format!("{of}.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]")),
         ("keyring", DeValue::String(name)) => match objection(name) {
             None => Ok(KeySource::Keyring(name.to_string())),
@@ -119,7 +119,7 @@ pub(super) fn ca_file(
     around: PathContext,
     problems: &mut Problems,
 ) -> Option<PathBuf> {
-    let Spanned { at, value } = section.text(key, "~/our-authority.pem", problems)?;
+    let Spanned { at, value } = section.text(key, "~/our-ca.pem", problems)?;
     let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
     let wrong = match file {
         Some(Ok(file)) => return Some(file),

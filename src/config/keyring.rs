@@ -16,7 +16,7 @@ pub enum KeyringError {
     )]
     NotBuiltIn,
     #[error(
-        "this kernel gives no keyring here ({0}), as in many containers; use another source for the key"
+        "the kernel keyring is not available here ({0}), as in many containers; use another source for the key"
     )]
     NotAvailable(String),
     #[error("it has no key (a reboot clears it). To store it again: groupdesk profile key NAME")]
@@ -49,7 +49,7 @@ pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
         Ok(())
     } else {
         Err(KeyringError::Failed(
-            "it gives back another key than it was given".into(),
+            "it returned a different key than was stored".into(),
         ))
     }
 }
@@ -91,7 +91,7 @@ fn failed(error: &keyring_core::Error) -> KeyringError {
             KeyringError::Failed("its content is not a key".into())
         }
         Error::TooLong(what, most) => KeyringError::Failed(format!("{what} is longer than {most}")),
-        _ => KeyringError::Failed("it did not take the request".into()),
+        _ => KeyringError::Failed("it rejected the request".into()),
     }
 }
 

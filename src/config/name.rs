@@ -26,7 +26,7 @@ pub fn objection(name: &str) -> Option<String> {
         .into_iter()
         .next()
         .map(|Oddity { position, what }| {
-            format!("has an odd character at position {position}: {what}; replace it")
+            format!("has an invalid character at position {position}: {what}; replace it")
         })
 }
 

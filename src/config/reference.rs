@@ -63,15 +63,15 @@ pub const KINDS: [(&str, &str); 4] = [
 pub const VARIABLES: [(&str, &str); 26] = [
     (
         "GROUPDESK_CONFIG",
-        "the configuration file; --config is stronger",
+        "configuration file; --config overrides it",
     ),
     (
         "GROUPDESK_PROFILE",
-        "the profile to work with; --profile is stronger",
+        "profile to use; --profile overrides it",
     ),
     (
         "GROUPDESK_DIRECTORY",
-        "the directory's file, or the address of a team's; --directory is stronger",
+        "directory file, or URL of a team directory; --directory overrides it",
     ),
     (
         "GROUPDESK_BASE_URL",
@@ -86,14 +86,14 @@ pub const VARIABLES: [(&str, &str); 26] = [
         "GROUPDESK_ENVIRONMENT",
         "its environment, Customer or Testing; without it, it counts as production",
     ),
-    ("GROUPDESK_PATH", "its path, where it is not /api/user"),
+    ("GROUPDESK_PATH", "its path, if it is not /api/user"),
     (
         "XDG_CONFIG_HOME",
-        "the folder of groupdesk/config.toml; else ~/.config",
+        "folder of groupdesk/config.toml; default ~/.config",
     ),
     (
         "XDG_DATA_HOME",
-        "the folder of groupdesk/directory.db and service.db; else ~/.local/share",
+        "folder of groupdesk/directory.db and service.db; default ~/.local/share",
     ),
     (
         "XDG_RUNTIME_DIR",
@@ -101,19 +101,19 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "TMPDIR",
-        "for temporary files: the demo, and what import and apply read; else /tmp",
+        "folder for temporary files of the demo, import and apply; default /tmp",
     ),
-    ("HOME", "your home, where the XDG variables say nothing"),
+    (
+        "HOME",
+        "your home folder, used if the XDG variables are not set",
+    ),
     (
         "PGPASSFILE",
-        "passwords for a team's database, where [directory] names no source of one; else ~/.pgpass",
+        "file with passwords for a team's database, if [directory] has no password; default ~/.pgpass",
     ),
     ("USER, LOGNAME", "the operator, if operator is not set"),
     ("VISUAL, EDITOR", "your editor, run as git does it"),
-    (
-        "COLUMNS",
-        "how wide the tables of commands are, also in a pipe",
-    ),
+    ("COLUMNS", "width of tables, also in a pipe"),
     ("NO_COLOR", "no colour; bold, underline and reverse stay"),
     (
         "COLORFGBG",
@@ -121,11 +121,11 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "TERM",
-        "dumb: no colour, and the console needs --plain; linux: as --ascii",
+        "dumb: no colour, and the console needs --plain; linux: like --ascii",
     ),
     (
         "LC_ALL, LC_CTYPE, LANG",
-        "the first that is set names the locale; where it is not UTF-8, as --ascii",
+        "the first one that is set is the locale; if it is not UTF-8, like --ascii",
     ),
     (
         "TERM_PROGRAM, WT_SESSION",
@@ -138,7 +138,7 @@ pub const VARIABLES: [(&str, &str); 26] = [
     ),
     (
         "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
-        "the proxy, with proxy_from_environment = true only",
+        "proxy, used only with proxy_from_environment = true",
     ),
     (
         "GROUPDESK_DEBUGGABLE",

@@ -208,7 +208,7 @@ fn path(
     {
         problems.add(
             *at,
-            format!("base_url already ends with the path; take \"{end}\" out of it"),
+            format!("base_url already ends with the path; remove \"{end}\" from it"),
         );
     }
     path
@@ -250,7 +250,7 @@ fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Durati
     {
         problems.add(
             at,
-            "connect_timeout is longer than timeout, which is for the whole exchange; shorten it",
+            "connect_timeout is longer than timeout, which applies to the whole request; shorten it",
         );
     }
     let connect = connect.map_or(CONNECT_TIMEOUT, |placed| placed.value);
@@ -284,7 +284,7 @@ fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
     ];
     if OF_A_PROFILE.contains(&entry.key) {
         return Some(format!(
-            "\"{}\" belongs into a profile; write it below a line [profiles.NAME]",
+            "\"{}\" belongs in a profile; put it below a line [profiles.NAME]",
             entry.key
         ));
     }

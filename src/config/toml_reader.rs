@@ -143,7 +143,7 @@ impl<'d> Section<'d> {
         let kind = value.type_str();
         problems.add(
             at,
-            format!("{key} must be a text such as \"{example}\", and is of type {kind}"),
+            format!("{key} must be a string such as \"{example}\", and is of type {kind}"),
         );
         None
     }

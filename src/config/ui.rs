@@ -25,7 +25,7 @@ pub struct UiSettings {
 /// The base set of colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Not configured: the terminal is asked for its background.
+    /// Not configured: detected from the terminal's background.
     #[default]
     Asked,
     /// The 16 named colours of the terminal's palette.

@@ -27,7 +27,7 @@ const SENTENCES: [(&str, &str); 39] = [
     ("57P01", "was shut down: try again when it is back"),
     ("57P02", "was restarted after a crash: try again, and ask its administrator to check its log"),
     ("57014", "stopped a statement that took too long (statement_timeout) or was cancelled: try again"),
-    ("57", "is being looked after: try again in a minute"),
+    ("57", "is under maintenance: try again in a minute"),
     ("25006", "is read only, or a standby: use the address of the primary"),
     ("25P03", "closed a transaction that waited too long (idle_in_transaction_session_timeout): try again"),
     ("40", "was busy with the same rows: try again"),

@@ -62,8 +62,7 @@ pub enum DirectoryError {
     Gone { path: PathBuf },
     /// An I/O error while writing or committing. This is the only error after which the write may have been stored.
     #[error(
-        "the disk failed while writing {}; whether the last change was recorded is not known; check the disk and the \
-         room on it, then look at the history and the rotations",
+        "the disk failed while writing {}; it is unknown whether the last change was recorded; check the disk and its free space, then the history and the rotations",
         path.display()
     )]
     Failed { path: PathBuf },
@@ -90,11 +89,9 @@ pub enum DirectoryError {
         id.0
     )]
     ClaimMoved { id: MutationId },
-    #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
+    #[error("rotation {} not found in this profile. For a list: groupdesk rotations", id.0)]
     NoRotation { id: RotationId },
-    #[error(
-        "there is no batch {0} in this profile; `groupdesk batches list` shows those that are there"
-    )]
+    #[error("batch {0} not found in this profile. For a list: groupdesk batches list")]
     NoBatch(i64),
     /// Another process was faster, or the item never existed.
     #[error("item {position} of batch {batch} has ended already")]
@@ -137,19 +134,19 @@ pub enum DirectoryError {
         needed: u64,
         free: u64,
     },
-    #[error("cannot copy the directory: {}: {source}; name a new file on a disk with room", file.display())]
+    #[error("cannot copy the directory: {}: {source}; use a new file on a disk with free space", file.display())]
     NotCopied {
         file: PathBuf,
         source: Arc<io::Error>,
     },
-    #[error("the system gave no random numbers for the directory's key; try again")]
+    #[error("the system returned no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error(
         "this directory was moved to {to}, and is complete there; use it with --directory, GROUPDESK_DIRECTORY or url under \
          [directory]"
     )]
     MovedAway { to: String },
-    #[error("only a team's directory has an audit; use `groupdesk history`")]
+    #[error("only a team directory has an audit log; use `groupdesk history`")]
     NoAudit,
     /// The configured location is not valid; the reason as text.
     #[error("the directory of the team cannot be used: {0}")]
@@ -159,7 +156,7 @@ pub enum DirectoryError {
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]
     Stopped { path: PathBuf },
     #[error(
-        "SQLite reports \"{what}\" (code {code}) for {}; `groupdesk doctor` checks the file",
+        "SQLite reports \"{what}\" (code {code}) for {}. To check the file, run `groupdesk doctor`",
         path.display()
     )]
     Other {

@@ -194,8 +194,7 @@ pub enum TeamFault {
     Crowded,
     /// The only error after which the write may have been stored.
     #[error(
-        "went away during a commit; whether the last change was recorded is not known: look at the history and the \
-         rotations when it is back"
+        "disconnected during a commit; it is unknown whether the last change was recorded: check the history and the rotations when it is back"
     )]
     Unclear,
     #[error("{}; nothing was recorded", sentence(.0))]
@@ -213,16 +212,15 @@ pub enum TeamFault {
     NeedsRight(&'static str),
     #[error("was moved{}; nothing was recorded", match .0 {
         Some(to) => format!(" to {to}; work there"),
-        None => ": `groupdesk directory status` says where to".into(),
+        None => ": to see where, run `groupdesk directory status`".into(),
     })]
     Moved(Option<String>),
     #[error(
-        "is not replicated synchronously (synchronous_standby_names is empty), and require_synchronous of [directory] asks for \
-         it; nothing was recorded"
+        "is not replicated synchronously (synchronous_standby_names is empty), but require_synchronous under [directory] requires it; nothing was recorded"
     )]
     NotSynchronous,
     #[error(
-        "has no fingerprint key that you may read; name its source as fingerprint_key in [directory]"
+        "has no fingerprint key that you may read; set its source as fingerprint_key under [directory]"
     )]
     NoKey,
     #[error(
@@ -236,7 +234,7 @@ pub enum TeamFault {
     WrongKey,
     #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
     ReadOnly,
-    #[error("has no space left on its disk; nothing was recorded: tell its administrator")]
+    #[error("has no space left on its disk; nothing was recorded: inform its administrator")]
     Full,
     #[error("was busy with the same rows for too long; nothing was recorded: try again")]
     Busy,
@@ -244,7 +242,7 @@ pub enum TeamFault {
         "asks for a password{}",
         match .0 {
             Some(why) => format!(", and {why}"),
-            None => "; name its source as password in [directory] of the configuration file".into(),
+            None => "; set its source as password under [directory] in the configuration file".into(),
         }
     )]
     NoPassword(Option<String>),
@@ -279,8 +277,7 @@ pub enum TeamFault {
     #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
     Nobody(String),
     #[error(
-        "has version {found} of its tables, and this groupdesk needs {known}: an admin brings them there with `groupdesk directory \
-         migrate`"
+        "has version {found} of its tables, and this groupdesk needs {known}: an admin must run `groupdesk directory migrate`"
     )]
     Older { found: i64, known: i64 },
     #[error(

@@ -30,7 +30,7 @@ pub enum TooLarge {
         /// The field that takes up most of it.
         largest: &'static str,
     },
-    #[error("{0} values, and at most {MAX_VALUES} can be read back; leave some out")]
+    #[error("{0} values, and at most {MAX_VALUES} can be read back; remove some")]
     Values(usize),
     #[error("{0} levels deep, and at most {MAX_DEPTH} can be read back; make it flatter")]
     Levels(usize),

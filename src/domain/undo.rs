@@ -59,15 +59,15 @@ pub fn changed(entry: &Entry) -> Result<(DesiredFields, DesiredFields), &'static
 /// The reason why the history does not contain them, as text.
 pub fn before(entry: &Entry) -> Result<(Vec<Part>, DesiredFields), &'static str> {
     if entry.operation != Operation::Update || entry.ending != Ending::Updated {
-        return Err("only an update that took effect can be taken back");
+        return Err("only an update that took effect can be undone");
     }
     let changes = entry.changes.as_ref().ok_or("it changed nothing")?;
     let fields = changes.as_object().ok_or("its changes cannot be read")?;
     if fields.contains_key(NOT_KNOWN_BEFORE) {
-        return Err("what was there before was not known");
+        return Err("the previous values are unknown");
     }
     if fields.get("name").is_some_and(|pair| pair[0].is_null()) {
-        return Err("the name before was not known");
+        return Err("the previous name is unknown");
     }
     let (before, after) = sides(changes).ok_or("its changes cannot be read")?;
     let parts = super::merge::parts(&[&before, &after]);

@@ -78,7 +78,7 @@ pub fn chosen<C: PartialEq>(
     let mut columns = match added.count() {
         count if count == words.len() => usual,
         0 => always,
-        _ => return Err("write a + before all of them, or before none".into()),
+        _ => return Err("prefix all of them with +, or none".into()),
     };
     for word in &words {
         let word = word.as_ref();
@@ -117,7 +117,7 @@ pub(super) fn value(
 ) -> Result<(), String> {
     match (column, value) {
         (Column::Note, Value::String(text)) => note(annotation, text),
-        (Column::Note, _) => Err("it must be a text".into()),
+        (Column::Note, _) => Err("it must be a string".into()),
         (Column::Labels, Value::Array(labels)) => {
             let labels = labels.iter().map(|label| match label {
                 Value::String(label) => Label::parse(label).map_err(|error| describe(&error)),
@@ -133,7 +133,7 @@ pub(super) fn value(
     }
 }
 
-const LABELS: &str = "it must be an array of texts, for example [\"vip\"]";
+const LABELS: &str = "it must be an array of strings, for example [\"vip\"]";
 
 /// The message about a bad annotation. The file's label is not quoted, because it may be a secret.
 fn describe(invalid: &InvalidAnnotation) -> String {

@@ -134,7 +134,7 @@ impl RecordSplitter {
             (_, b'\r') => self.after_cr = true,
             (CellState::Quote | CellState::Closed, b' ') => self.state = CellState::Closed,
             (CellState::Quote | CellState::Closed, _) => {
-                self.error = Some("something stands behind a closing quote");
+                self.error = Some("there is text after a closing quote");
                 // So that the next line starts a new row.
                 self.state = CellState::Plain;
             }
@@ -233,7 +233,7 @@ pub(super) struct Header(Vec<Slot>);
 impl Header {
     pub(super) fn parse(record: Record) -> Result<Self, String> {
         let example = format!(
-            "the first line must name the columns: {}",
+            "the first line must contain the column names: {}",
             super::write::names(&Columns::default())
         );
         let mut columns: Vec<Slot> = Vec::new();

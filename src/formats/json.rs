@@ -45,7 +45,7 @@ impl ElementSplitter {
         }
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' if self.depth <= 1 => {}
-            _ if self.ended => return Err("something stands behind the end of the array"),
+            _ if self.ended => return Err("there is text after the end of the array"),
             b'[' if self.depth == 0 => self.depth = 1,
             b',' if self.depth == 1 => {
                 self.has_elements = true;
@@ -172,14 +172,14 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
                 Ok(parsed) => id = Some(parsed),
                 Err(error) => wrong.push(error.to_string()),
             },
-            (Some(Column::Id), _) => wrong.push("user_group_id must be a text in quotes".into()),
+            (Some(Column::Id), _) => wrong.push("user_group_id must be a string in quotes".into()),
             (Some(_), Value::Null) => {}
             (Some(Column::Name), Value::String(name)) => fields.name = Some(name),
             (Some(Column::Name), _) => wrong.push("name must be a text".into()),
             (Some(Column::Mapping), value) => match mapping(value) {
                 Some(mapping) => fields.mapping = Some(mapping),
                 None => wrong.push(
-                    "mapping must be an object of texts, for example {\"40\": \"213\"}".into(),
+                    "mapping must be an object of strings, for example {\"40\": \"213\"}".into(),
                 ),
             },
             (Some(Column::Properties), Value::Object(properties)) => {

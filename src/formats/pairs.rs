@@ -26,7 +26,7 @@ pub enum NoPairs {
         "line {0} of the paste looks like column titles, not like ids; nothing was added: remove the line"
     )]
     Titles(usize),
-    #[error("the paste begins like JSON, but is not an object of texts; nothing was added")]
+    #[error("the paste begins like JSON, but is not an object of strings; nothing was added")]
     Object,
     #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
     Entry(usize),

@@ -160,7 +160,10 @@ impl Reader {
         };
         let Some(at) = start.iter().position(|byte| !byte.is_ascii_whitespace()) else {
             return if start.len() > MAX_ROW_BYTES {
-                Err("the file begins with more than 8 MiB of nothing; is it another file?".into())
+                Err(
+                    "the file begins with more than 8 MiB without content; is it another file?"
+                        .into(),
+                )
             } else {
                 Ok(())
             };

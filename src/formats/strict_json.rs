@@ -32,7 +32,7 @@ const RESERVED_KEY: &str =
 pub fn mapping(text: &str) -> Result<Mapping, String> {
     parse::<UniqueMapping>(
         text,
-        "a mapping is an object of texts, for example {\"40\": \"213\"}",
+        "a mapping is an object of strings, for example {\"40\": \"213\"}",
     )
     .map(|rows| rows.0)
 }
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for UniqueMappingVisitor {
     type Value = Mapping;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object of texts")
+        f.write_str("an object of strings")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Mapping, A::Error> {

@@ -235,7 +235,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "{\"user_group_id\":\"a\",\"note\":7}\n".into(),
             1,
             1,
-            "note: it must be a text",
+            "note: it must be a string",
         ),
         (
             "{\"user_group_id\":\"a\",\"labels\":\"vip\"}\n".into(),

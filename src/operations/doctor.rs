@@ -158,8 +158,8 @@ pub async fn examine(request: &DoctorRequest) -> Report {
         }
         None => report.note(
             Area::Service,
-            "not asked: there is no profile to ask it with",
-            "Put the configuration right first, then look again.",
+            "not tested: there is no profile to test it with",
+            "Fix the configuration first, then run doctor again.",
         ),
     }
     terminal::check(request, &mut report).await;

@@ -151,7 +151,7 @@ pub enum Failure {
         /// Who rotated it in this directory, and how long ago; `None` if it was changed elsewhere.
         by: Option<(String, Option<Duration>)>,
     },
-    #[error("there is no rotation {} in this profile; nothing was changed; `groupdesk rotations` lists them", id.0)]
+    #[error("rotation {} not found in this profile; nothing was changed. For a list: groupdesk rotations", id.0)]
     NoRotation { id: RotationId },
     #[error(
         "rotation {} is {}: there is nothing to abandon, and nothing was changed",
@@ -171,7 +171,7 @@ pub enum Failure {
         wait: Duration,
     },
     #[error(
-        "there is no create or update m{} in this profile; nothing was changed; `groupdesk history --open` lists them",
+        "create or update m{} not found in this profile; nothing was changed. For a list: groupdesk history --open",
         id.0
     )]
     NoChange { id: MutationId },
@@ -303,7 +303,7 @@ pub enum Failure {
 }
 
 const BODILESS: &str =
-    "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
+    "a proxy may drop the body of a GET (to test it, run `groupdesk doctor --id ID`); otherwise ";
 
 /// The change of a group as a noun.
 fn noun(changed: &str) -> &'static str {
@@ -351,7 +351,7 @@ impl Failure {
             Self::NotWritten(error) if changed != "read" => Self::Unknown {
                 id: id.clone(),
                 operation: noun(changed),
-                why: format!("its answer could not be written down here: {error}"),
+                why: format!("its response could not be recorded: {error}"),
                 next: "Read the group again",
             },
             failure if failure.names_no_group() => Self::NotChanged {
@@ -519,7 +519,7 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
             ago_in_words(*ago)
         ),
         (None, Some(ending)) => format!(
-            "an earlier rotation is settled by this read ({}); the current token is a newer one",
+            "this read resolved an earlier rotation ({}); the current token is a newer one",
             ending.as_str().replace('_', " ")
         ),
         (None, None) => "its token was changed outside this directory since it was last seen; look at the group, then \
@@ -542,7 +542,7 @@ fn ago_in_words(ago: Option<Duration>) -> String {
 fn what_next(state: State) -> &'static str {
     match state {
         State::Intended | State::Sent => "Wait for it, then read the group",
-        State::Unknown => "Read the group to settle it; never rotate to find out",
+        State::Unknown => "Read the group to resolve it; never rotate to find out",
         State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
             "Read the group: its token is a newer one"
         }

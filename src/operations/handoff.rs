@@ -127,7 +127,7 @@ impl Operations {
         let no = |why: &str| Failure::NoHandOff(why.into());
         let Some(command) = &self.profile().handoff else {
             return Err(no(
-                "the profile has no handoff; add one to the configuration",
+                "the profile has no handoff; add one in the configuration",
             ));
         };
         let group = match self.rotation_here(id).await? {
@@ -218,7 +218,7 @@ impl Operations {
                 let ended = handoff.note.as_deref().unwrap_or("it ended well");
                 HandOff {
                     state: HandOffState::Pending,
-                    note: Some(format!("{ended}; that could not be written down here: {error}")),
+                    note: Some(format!("{ended}; that could not be recorded: {error}")),
                     ..handoff
                 }
             }

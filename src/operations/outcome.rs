@@ -216,7 +216,7 @@ impl fmt::Display for Warning {
             ),
             Self::RotationSettled { ending } => write!(
                 f,
-                "an earlier rotation with an open outcome is settled: {}",
+                "an earlier open rotation is now resolved: {}",
                 ending.as_str().replace('_', " ")
             ),
             Self::ReadOvertaken => f.write_str(

@@ -89,7 +89,7 @@ pub fn new_token_file(path: &Path) -> io::Result<File> {
     if path == Path::new("-") {
         return Err(refused(
             path,
-            "is no name for a file of a token; name one, ./- if need be",
+            "is not a valid name for a token file; use another, such as ./-",
         ));
     }
     if let Some(tree) = work_tree(path)? {
@@ -97,7 +97,7 @@ pub fn new_token_file(path: &Path) -> io::Result<File> {
         return Err(refused(
             path,
             &format!(
-                "is inside the git work tree {tree}; a token there would be committed one day: name a file elsewhere"
+                "is inside the git work tree {tree}; a token there could be committed: use a file elsewhere"
             ),
         ));
     }

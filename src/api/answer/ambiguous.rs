@@ -86,10 +86,7 @@ impl fmt::Display for Ambiguous {
         let what = self.what();
         match (&self.kind, self.check()) {
             (Kind::Redirect { hint, .. }, _) => {
-                write!(
-                    f,
-                    "{what}, so nothing was done as far as can be seen; {hint}"
-                )
+                write!(f, "{what}, so apparently nothing was done; {hint}")
             }
             (Kind::OtherGroup { rotation, .. }, _) => {
                 write!(f, "{what}; {}", other_group(*rotation))

@@ -19,7 +19,7 @@ use crate::{
                   Examples:\n  groupdesk audit acme-eu\n  groupdesk audit --by ben --since 7d --json"
 )]
 pub(crate) struct Audit {
-    /// Only of this group
+    /// Show only this group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
     /// Show only changes by this database role

@@ -123,7 +123,7 @@ pub(crate) struct AgainBatch {
     pub(crate) number: i64,
     #[command(flatten)]
     pub(crate) mutation: Mutation,
-    /// Why, for the list of batches
+    /// Reason to record with the batch
     #[arg(long)]
     pub(crate) reason: Option<String>,
     /// For an edit: include groups whose resent values were last sent over 30 days ago

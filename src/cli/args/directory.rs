@@ -16,7 +16,7 @@ pub(crate) enum Command {
                       groupdesk directory backup /mnt/safe/directory.db --json"
     )]
     Backup {
-        /// The new file, mode 600
+        /// New file (mode 600)
         file: PathBuf,
     },
     /// Set up a directory for a team, in a schema of a PostgreSQL database
@@ -41,7 +41,7 @@ pub(crate) enum Command {
                       groupdesk directory copy postgres://ana@db1/desk alone.db"
     )]
     Copy {
-        /// The file, or the address of the database
+        /// Source file or database URL
         from: String,
         /// Target file or database URL [default: the configured directory]
         to: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) enum Command {
                       groupdesk directory move postgres://ana@db1/desk alone.db"
     )]
     Move {
-        /// The file, or the address of the database
+        /// Source file or database URL
         from: String,
         /// Target file or database URL [default: the configured directory]
         to: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) enum Command {
                       Examples:\n  groupdesk directory migrate --check\n  groupdesk directory migrate"
     )]
     Migrate {
-        /// Only show what would be done
+        /// Show what would be done, without doing it
         #[arg(long)]
         check: bool,
         /// Print the SQL for the database administrator instead of running it
@@ -107,11 +107,11 @@ pub(crate) enum Command {
 /// Access of a role to a team directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
-    /// Sees it, and changes nothing; needs no API key
+    /// Can read the directory; needs no API key
     Viewer,
-    /// Reads and writes; takes nothing out of history and journals
+    /// Can read and write, but not delete history or journals
     Operator,
-    /// Lets others in, migrates, copies and moves
+    /// Can also grant access, migrate, copy and move
     Admin,
 }
 

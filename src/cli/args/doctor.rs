@@ -5,7 +5,7 @@ use clap::Args;
 use super::user_group_id;
 use crate::domain::group::UserGroupId;
 
-/// Look at configuration, API key, network, service, clock, directory and terminal; creates and changes nothing without --rebuild
+/// Check configuration, API key, network, service, clock, directory and terminal; creates and changes nothing unless you use --rebuild
 #[derive(Debug, Args)]
 #[command(
     after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with --id.\n\n\

@@ -91,7 +91,7 @@ pub(crate) struct Export {
     /// Also read the token of every group from the service, into the file of --token-out
     #[arg(long, requires = "token_out")]
     pub(crate) reveal_tokens: bool,
-    /// Where the tokens go: a new file, mode 600, one JSON line each; - is standard output where that is no terminal
+    /// Write the tokens to this new file (mode 600), one JSON object per line; - is standard output, unless that is a terminal
     #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
     pub(crate) token_out: Option<PathBuf>,
     #[command(flatten)]
@@ -107,14 +107,13 @@ pub(crate) enum FileFormat {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\
-                  In a folder, the files that end in .json, .jsonl, .ndjson, .csv or .tsv are read, in the\n\
-                  order of their names; others are listed, except hidden ones.\n\n\
+    after_help = "Groups cannot be deleted: --prune-report only lists groups that are missing from the files. In a folder, \
+    apply reads the .json, .jsonl, .ndjson, .csv and .tsv files in name order, skips hidden files, and lists all others.\n\n\
                   Examples:\n  groupdesk apply groups/ --dry-run --detailed-exitcode\n  \
                   groupdesk apply groups.jsonl --prune-report --yes"
 )]
 pub(crate) struct Apply {
-    /// A file as import reads it, or a folder of such files
+    /// File in import format, or a folder of such files
     #[arg(value_name = "DIR|FILE")]
     pub(crate) path: PathBuf,
     /// Read the groups of the files before the plan
@@ -123,10 +122,10 @@ pub(crate) struct Apply {
     /// With --dry-run: exit with 10 if anything would change, otherwise with 0
     #[arg(long, requires = "dry_run")]
     pub(crate) detailed_exitcode: bool,
-    /// List the known groups that the files do not have
+    /// List known groups that are missing from the files
     #[arg(long)]
     pub(crate) prune_report: bool,
-    /// Of --prune-report only groups that this filter finds, as list --filter
+    /// Limit --prune-report to groups that match this filter, as in list --filter
     #[arg(
         long,
         value_name = "TEXT",

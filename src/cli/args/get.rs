@@ -49,7 +49,7 @@ pub(crate) struct Reading {
     pub(crate) keep_going: bool,
     #[command(flatten)]
     pub(crate) pace: Pace,
-    /// Do not ask, where --exists or --keep-going may create groups
+    /// Skip the confirmation that --exists and --keep-going need
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
     /// Show what would be read, without sending anything

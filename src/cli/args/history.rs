@@ -21,18 +21,18 @@ use crate::domain::{
                   groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl"
 )]
 pub(crate) struct History {
-    /// Only of this group
+    /// Show only this group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
     #[command(flatten)]
     pub(crate) filter: Filter,
-    /// Only from this time on
+    /// Show only entries from this time on
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     pub(crate) since: Option<Time>,
-    /// Only before this time
+    /// Show only entries before this time
     #[arg(long, value_name = "TIME", value_parser = when::parse)]
     pub(crate) until: Option<Time>,
-    /// Only by this person: ana, or ana@bastion2
+    /// Show only entries by this user: ana, or ana@bastion2
     #[arg(long, value_name = "WHO")]
     pub(crate) by: Option<String>,
     /// Show only get, create, update, rotate or handoff; repeatable
@@ -44,12 +44,12 @@ pub(crate) struct History {
     /// Maximum number of entries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
-    /// The oldest of them first
+    /// List the oldest entry first
     #[arg(long)]
     pub(crate) reverse: bool,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Print the last lines (10, or --limit), then each new one, until Ctrl-C
+    /// Print the latest entries (10, or --limit), then each new one, until Ctrl-C
     #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "deeds", "open", "json"])]
     pub(crate) follow: bool,
     /// Show only creates and updates whose result is unknown
@@ -106,7 +106,7 @@ fn line(text: &str) -> Result<EntryRef, String> {
 }
 
 fn operation(text: &str) -> Result<Operation, &'static str> {
-    Operation::parse(text).ok_or("write get, create, update, rotate or handoff")
+    Operation::parse(text).ok_or("expected get, create, update, rotate or handoff")
 }
 
 /// Add or remove favourites, or show whether groups are favourites; stored in the directory, never sent

@@ -71,8 +71,8 @@ impl Order {
 #[command(
     after_help = "The filter works as in the console, but matches words exactly. Tests: tag:customer, age>90d, prop:tier=gold, \
     map>3, label:vip, by:li, state:open, @view. Put - before a word or test to exclude what it matches.\n\
-                  Columns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite,\n\
-                  prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
+                  Columns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite, \
+    prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
                   Examples:\n  groupdesk list\n  groupdesk list --filter 'tier age>90d' --sort age --limit 20\n  \
                   groupdesk list --columns id,prop:tier,map:40\n  groupdesk list --json | jq -r '.[].user_group_id'\n  \
                   groupdesk list --filter old -o name\n  groupdesk list --filter state:open --watch -o jsonl"

@@ -6,7 +6,7 @@ use super::Output;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the environments; nothing is sent
+    /// List environments, without contacting the service
     #[command(
         after_help = "Examples:\n  groupdesk environment list\n  groupdesk environment list --json | jq '.[].profiles'"
     )]

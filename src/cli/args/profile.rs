@@ -19,7 +19,7 @@ pub(crate) enum Command {
                       groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key"
     )]
     Add(Box<Add>),
-    /// List the profiles
+    /// List profiles
     #[command(
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile list --json | jq -r '.[].profile'"
     )]
@@ -27,7 +27,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Show one profile, never a key
+    /// Show a profile, without its API key
     #[command(
         after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
     )]
@@ -57,7 +57,7 @@ pub(crate) enum Command {
         /// Profile [default: the profile in use]
         name: Option<String>,
     },
-    /// Give a profile another name; its environment, with groups, history and journals, stays
+    /// Rename a profile; its environment keeps its groups, history and journals
     #[command(
         after_help = "Examples:\n  groupdesk profile rename eu eu-live\n  groupdesk profile rename eu eu-live --dry-run"
     )]
@@ -66,7 +66,7 @@ pub(crate) enum Command {
         name: String,
         /// Its new name
         to: String,
-        /// Show the lines that would change; change nothing
+        /// Show the lines that would change, without changing anything
         #[arg(long)]
         dry_run: bool,
     },
@@ -80,7 +80,7 @@ pub(crate) enum Command {
         /// Skip the confirmation prompt
         #[arg(long, short = 'y')]
         yes: bool,
-        /// Show the lines that would go; change nothing
+        /// Show the lines that would be removed, without changing anything
         #[arg(long)]
         dry_run: bool,
     },
@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Key {
         /// The profile; its api_key must be { keyring = "..." }
         name: String,
-        /// Take it out of the keyring
+        /// Remove the key from the keyring
         #[arg(long)]
         forget: bool,
     },
@@ -106,12 +106,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Add {
-    /// A short name of your own
+    /// Short name of your choice
     pub(crate) name: String,
-    /// Where the service is
+    /// URL of the service
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Path of the interface [default: /api/user]
+    /// Path of the API [default: /api/user]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
     /// Environment tag that responses must have; without it, any tag is accepted and the profile counts as production
@@ -122,13 +122,13 @@ pub(crate) struct Add {
     /// Additional CA certificates to trust (PEM)
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_file: Option<PathBuf>,
-    /// Write it without testing the connection
+    /// Save the profile without testing the connection
     #[arg(long)]
     pub(crate) no_check: bool,
-    /// Do not ask; if the test fails, nothing is written
+    /// Skip the confirmation prompt; if the test fails, nothing is saved
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
-    /// Test it and show the lines; write nothing
+    /// Test the connection and show the lines, without saving anything
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// The profile is a known environment with a new key or URL [default ENVIRONMENT: the only candidate]
@@ -149,10 +149,10 @@ pub(crate) struct SourceArgs {
     /// File that contains the key; only you may have access
     #[arg(long = "api-key-file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// The command that prints the key; run without a shell
+    /// Command that prints the key; runs without a shell
     #[arg(long = "api-key-command", value_name = "COMMAND", num_args = 1..)]
     pub(crate) command: Option<Vec<String>>,
-    /// The kernel's keyring; the key is read from standard input, or asked for [default ENTRY: the name of the profile]
+    /// Entry of the kernel keyring; the key is read from standard input or a prompt [default: the profile name]
     #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) keyring: Option<String>,
 }
@@ -164,7 +164,7 @@ pub(crate) struct Bind {
     /// The profile
     #[arg(group = "which")]
     pub(crate) name: Option<String>,
-    /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
+    /// Bind the profile that GROUPDESK_BASE_URL and GROUPDESK_API_KEY define
     #[arg(long, group = "which")]
     pub(crate) variables: bool,
     /// Bind every profile in the configuration file whose environment is undecided
@@ -214,6 +214,6 @@ fn absent(text: &str) -> Result<AbsentFields, String> {
         }
         None => (Field::ALL.to_vec(), text),
     };
-    let value = OmittedField::parse(value).ok_or("write keep, clear or unknown")?;
+    let value = OmittedField::parse(value).ok_or("expected keep, clear or unknown")?;
     Ok(AbsentFields(fields, value))
 }

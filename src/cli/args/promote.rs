@@ -19,7 +19,7 @@ pub(crate) struct Copy {
     /// The group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: UserGroupId,
-    /// The profile to bring it into
+    /// Profile to copy the group to
     #[arg(long, value_name = "PROFILE")]
     pub(crate) to: String,
     /// ID of the copy [default: the same ID]
@@ -30,7 +30,7 @@ pub(crate) struct Copy {
     /// Skip this mapping row
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) unmap: Vec<String>,
-    /// Without this key of the properties
+    /// Skip this property
     #[arg(long, value_name = "KEY")]
     pub(crate) remove_property: Vec<String>,
     #[command(flatten)]

@@ -22,7 +22,7 @@ fn host(text: &str) -> Result<String, &'static str> {
     let is_name = is_host_name(text);
     let name = is_name.then(|| text.to_owned());
     name.ok_or(
-        "write a name or an address without a port: api.example.com, 192.0.2.7 or [2001:db8::7]",
+        "expected a name or an address without a port: api.example.com, 192.0.2.7 or [2001:db8::7]",
     )
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Serve {
     /// Maximum requests per second and API key; more get 429
     #[arg(long, value_name = "N")]
     pub(crate) rate_limit: Option<NonZeroU32>,
-    /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests
+    /// Do not announce the service's behaviour, like services other than groupdesk's own; for tests
     #[arg(long, hide = true)]
     pub(crate) no_facts_header: bool,
     /// Database file [default: groupdesk/service.db in the XDG data folder]
@@ -90,7 +90,7 @@ pub(crate) struct Storage {
         conflicts_with = "database"
     )]
     pub(crate) url: Option<String>,
-    /// Its schema there
+    /// Schema in the PostgreSQL database
     #[arg(
         long = "storage-schema",
         global = true,
@@ -132,18 +132,18 @@ pub(crate) enum ServeCommand {
                       groupdesk serve init --storage 'postgres://desk@/app?host=/run/postgresql'"
     )]
     Init {
-        /// A role of the database
+        /// Database role
         #[arg(long, value_name = "NAME")]
         role: Option<String>,
     },
-    /// Copy the database, also while a service runs, to a new private file
+    /// Back up the database to a new private file, even while the service runs
     #[command(
         after_help = "The backup contains every token. To use it, pass it to serve --database.\n\n\
                       Examples:\n  groupdesk serve backup service-copy.db\n  \
                       groupdesk serve backup --database service.db /backup/service.db"
     )]
     Backup {
-        /// The new file; its folder must be there
+        /// New file; its folder must exist
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -181,7 +181,7 @@ pub(crate) struct CreateKey {
     /// Environment of the key; created if it does not exist
     #[arg(long, value_name = "NAME")]
     pub(crate) environment: String,
-    /// The tag of the environment; needed where another environment has a group of the same ID
+    /// Tag of the environment; needed if another environment has a group with the same ID
     #[arg(long, value_parser = ["Customer", "Testing"])]
     pub(crate) tag: Option<String>,
     /// Who or what uses the key, such as a team or a host; shown by `keys list`, the access log and metrics

@@ -32,13 +32,13 @@ pub(crate) enum RotationsCommand {
     /// Close an open rotation without a result; its token can then be rotated again
     #[command(
         after_help = "Examples:\n  groupdesk rotations abandon 12 --reason 'the customer left'\n  \
-                      groupdesk rotations abandon 12 --reason 'settled by phone' --yes --json"
+                      groupdesk rotations abandon 12 --reason 'confirmed by phone' --yes --json"
     )]
     Abandon {
         /// Number of the rotation, or m and a number, as history --open lists creates and updates
         #[arg(value_name = "ID", value_parser = abandoned)]
         id: Abandoned,
-        /// Why, for the history
+        /// Reason to record in the history
         #[arg(long)]
         reason: String,
         /// Skip the confirmation prompt
@@ -62,7 +62,7 @@ pub(crate) struct HandOff {
     /// Run pending and interrupted hand-offs (the default)
     #[arg(long)]
     pub(crate) pending: bool,
-    /// Those that failed; with --pending both
+    /// Run failed hand-offs; with --pending, both
     #[arg(long)]
     pub(crate) failed: bool,
 }
@@ -97,5 +97,7 @@ fn abandoned(text: &str) -> Result<Abandoned, String> {
     change
         .map(Abandoned::Change)
         .or_else(rotation)
-        .ok_or_else(|| "write the number of a rotation, or m and the number of a change: m7".into())
+        .ok_or_else(|| {
+            "expected the number of a rotation, or m and the number of a change, such as m7".into()
+        })
 }

@@ -26,7 +26,7 @@ pub(crate) struct Update {
     /// Remove this mapping row
     #[arg(long, value_name = "SCHEMA")]
     pub(crate) unmap: Vec<String>,
-    /// Drop this key of the properties
+    /// Remove this property
     #[arg(long, value_name = "KEY")]
     pub(crate) remove_property: Vec<String>,
     /// Apply a group in export format; - reads standard input
@@ -82,7 +82,7 @@ pub(crate) struct Many {
     /// Include groups whose resent values were last sent over 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
-    /// Why, for the list of batches
+    /// Reason to record with the batch
     #[arg(long)]
     pub(crate) reason: Option<String>,
     #[command(flatten)]

@@ -147,7 +147,7 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
         ConcernKind::Due(count, _) => ("tokens due", count.to_string()),
         ConcernKind::Draft(id, _) => ("draft", id.to_string()),
         ConcernKind::NoProfile(count) => (
-            "open, and no profile means the environment",
+            "open, but no profile uses the environment",
             count.to_string(),
         ),
     }

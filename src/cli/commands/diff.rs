@@ -149,7 +149,7 @@ async fn side(
     let read = Box::pin(read).await?;
     if Exit::from_done(&read) != Exit::Done {
         return Err(CliError::Guarded(format!(
-            "an alarm was raised while \"{id}\" was read in profile {}; `groupdesk -P {} get {}` says which",
+            "an alarm was raised while \"{id}\" was read in profile {}. To see it, run `groupdesk -P {} get {}`",
             session.operations.profile().name,
             quoted(&session.operations.profile().name),
             id.as_argument()

@@ -97,7 +97,7 @@ fn target(path: &Path) -> Result<PathBuf, CliError> {
         Ok(found) if found.file_type().is_char_device() || found.file_type().is_fifo() => Err(
             refused("it is not a regular file, and would be replaced by one; use standard output"),
         ),
-        Ok(_) => Err(refused("it is no regular file")),
+        Ok(_) => Err(refused("it is not a regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if path.symlink_metadata().is_ok() {
                 return Err(refused("it is a broken link; choose another file"));

@@ -68,7 +68,7 @@ fn new_key(create: &CreateKey, global: &Global) -> NewKey {
 }
 
 fn print(keys: &[KeyInfo], global: &Global) -> Result<Exit, CliError> {
-    let none = "there is no API key yet";
+    let none = "no API keys yet";
     output::list(global.json, keys, object, none, || list(keys))
 }
 

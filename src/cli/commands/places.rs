@@ -80,7 +80,7 @@ async fn list(session: &Session) -> Result<Exit, CliError> {
 
 fn line(place: &Place) -> String {
     let urls = if place.urls.is_empty() {
-        "address not known yet".to_owned()
+        "URL unknown".to_owned()
     } else {
         place.urls.join(", ")
     };

@@ -57,7 +57,7 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
             "no group in this directory has or had this token; {ELSEWHERE}"
         )),
         some => output::say(&format!(
-            "{} of {} tokens are of no group of this directory ({}); {ELSEWHERE}",
+            "{} of {} tokens belong to no group in this directory ({}); {ELSEWHERE}",
             some.len(),
             answered.len(),
             some.iter()
@@ -117,7 +117,7 @@ fn read(is_typed: bool) -> Result<Pasted, CliError> {
     read.map_err(|error| unreadable(&error))?;
     if is_too_long {
         return Err(CliError::Usage(format!(
-            "the text on standard input is longer than {} KiB; nothing was looked up. Give fewer lines at once",
+            "the text on standard input is longer than {} KiB; nothing was searched. Pass fewer lines at once",
             LONGEST >> 10
         )));
     }

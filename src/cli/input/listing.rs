@@ -224,7 +224,7 @@ async fn parse_filter(
     if query.uses_extras() {
         if query.is_flagged() {
             return Err(CliError::Usage(format!(
-                "--filter: flag: is about what a console saw change; {undone}"
+                "--filter: flag: works only in the console; {undone}"
             )));
         }
         let drafts = operations.drafts().await?.into_iter();

@@ -19,17 +19,17 @@ static IS_OPEN: AtomicBool = AtomicBool::new(false);
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// For people, fitted to the terminal width
+    /// Table, fitted to the terminal width
     Table,
     /// With all columns and whole times, nothing cut or omitted
     Wide,
     /// As --json
     Json,
-    /// One object on each line
+    /// One JSON object per line
     Jsonl,
     /// CSV with a header line; lists and objects as JSON
     Csv,
-    /// The ids alone, one a line
+    /// IDs only, one per line
     Name,
 }
 

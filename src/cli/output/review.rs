@@ -101,12 +101,13 @@ pub(crate) fn doubts(doubtful: &[UnsafeUpdate], plan: &Plan, now: Timestamp) -> 
         match doubt {
             UnsafeUpdate::PartialChange { at, uncertain, .. } => {
                 let known = at.map_or_else(
-                    || "it is replaced by what you gave, because no value is known".to_owned(),
+                    || {
+                        "it is replaced by the value you passed, because no value is known"
+                            .to_owned()
+                    },
                     |at| {
                         let age = ago(at, now);
-                        format!(
-                            "it is replaced by the value last known, {age}, with your change in it"
-                        )
+                        format!("it is replaced by the last known value, {age}, plus your change")
                     },
                 );
                 let why = if *uncertain {

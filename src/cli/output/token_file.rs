@@ -33,15 +33,14 @@ pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     }
     if io::stdout().is_terminal() {
         return Err(CliError::Usage(
-            "--token-out - would print the token in the terminal, which shows it and keeps it: name a new file, or redirect the \
-             output. Nothing was sent"
+            "--token-out - would print the token to the terminal, which may keep it: use a new file, or redirect the output. Nothing was sent"
                 .into(),
         ));
     }
     let is_shared = |output: &Option<PathBuf>| output.as_deref().is_none_or(is_output);
     if output.is_some_and(is_shared) {
         return Err(CliError::Usage(
-            "groups and tokens cannot both go to standard output: name a file with --output. Nothing was sent"
+            "groups and tokens cannot both go to standard output: pass a file with --file. Nothing was sent"
                 .into(),
         ));
     }
@@ -66,7 +65,7 @@ impl TokenFile {
         let make = || {
             private_files::new_token_file(path).map_err(|error| {
                 CliError::Usage(format!(
-                    "cannot make the file for the token; nothing was sent: {error}"
+                    "cannot create the token file; nothing was sent: {error}"
                 ))
             })
         };

@@ -205,7 +205,7 @@ fn distrust(error: &Error) -> Option<&'static str> {
                     _ => "its certificate is not valid",
                 });
             }
-            Some(_) => return Some("it speaks no TLS 1.2 or 1.3 that fits"),
+            Some(_) => return Some("it does not support TLS 1.2 or 1.3 as required"),
             None => {}
         }
         if error.to_string() == "server does not support TLS" {

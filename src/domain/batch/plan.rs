@@ -50,7 +50,7 @@ impl fmt::Display for Skip {
             Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch began"),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {
-                write!(f, "beyond {most}, the most of a guard: {reason}")
+                write!(f, "beyond {most}, the limit of a guard: {reason}")
             }
         }
     }

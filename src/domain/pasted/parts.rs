@@ -40,7 +40,7 @@ impl Parts {
         (!runs.is_empty()).then_some(Self { runs, hash })
     }
 
-    /// Whether some characters in a row of a token are in the text, and were not in what was there before.
+    /// Whether some characters in a row of a token are in the text, and were not in the previous value.
     pub fn are_of(&self, token: &str, before: Option<&Self>) -> bool {
         let mut all = token.as_bytes().windows(FRAGMENT);
         all.any(|run| {

@@ -393,8 +393,5 @@ fn unknown(id: &UserGroupId, why: String) -> Failure {
 }
 
 fn not_written(id: &UserGroupId, why: &str, error: &DirectoryError) -> Failure {
-    unknown(
-        id,
-        format!("{why}; it could not be written down here: {error}"),
-    )
+    unknown(id, format!("{why}; it could not be recorded: {error}"))
 }

@@ -43,12 +43,12 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
         (None, Some(file)) => report.note(
             AREA,
             format!("there is no file {}", path(file)),
-            "`groupdesk profile add NAME` creates one; environment variables need none.",
+            "To create one, run `groupdesk profile add NAME`; with environment variables you need none.",
         ),
         (None, None) => report.note(
             AREA,
             "there is no place for a file: HOME is not set",
-            "Set HOME, or name a file with --config.",
+            "Set HOME, or pass a file with --config.",
         ),
     }
     match settings.profile(None) {
@@ -100,12 +100,12 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.problem(
             AREA,
             error.to_string(),
-            "Name one with --profile or GROUPDESK_PROFILE.",
+            "Choose one with --profile or GROUPDESK_PROFILE.",
         ),
         ConfigError::NoProfile { .. } => report.problem(
             AREA,
             error.to_string(),
-            "Add one; `groupdesk demo` needs none.",
+            "To add one, run `groupdesk profile add NAME`. To try groupdesk without one, run `groupdesk demo`.",
         ),
     }
 }
@@ -116,7 +116,7 @@ fn report_problems(file: &Path, problems: &[Problem], until_then: &str, report: 
         report.problem(
             AREA,
             format!("{}:{line}:{column}: {what}", path(file)),
-            &format!("Correct line {line}; until then {until_then}."),
+            &format!("Fix line {line}; until then {until_then}."),
         );
     }
 }
@@ -145,7 +145,7 @@ fn check_permissions(file: &Path, report: &mut Report) {
             report.warning(
                 AREA,
                 format!("the {what} {} belongs to another user", path(place)),
-                "Use one of your own, or one of root's.",
+                "Use one that belongs to you or to root.",
             );
         }
     }
@@ -156,7 +156,7 @@ fn unprotected(profile: &Profile, report: &mut Report) {
         report.warning(
             AREA,
             "the profile allows plain http: anyone on the network path can read the API key and the tokens",
-            "Use https:// where the service has it.",
+            "Use https:// if the service supports it.",
         );
     }
 }

@@ -65,7 +65,7 @@ pub(super) async fn check(
             let advice = match error {
                 ConfigError::NoFolder { .. } => "groupdesk does nothing until this is fixed.",
                 ConfigError::NoHome(..) => "Set it for this shell.",
-                _ => "Correct it; groupdesk does nothing until then.",
+                _ => "Fix it; groupdesk does nothing until then.",
             };
             report.problem(AREA, error.to_string(), advice);
             return None;
@@ -78,7 +78,7 @@ pub(super) async fn check(
         report.note(
             AREA,
             format!("there is none yet at {}", shown(&file.to_string_lossy())),
-            "It is made, for you alone, when groupdesk first needs it.",
+            "groupdesk creates it, for you only, when it first needs it.",
         );
         return None;
     }
@@ -159,7 +159,7 @@ async fn of_team(
         report.warning(
             AREA,
             "a standby is in use: data may be out of date, and nothing can be recorded",
-            "Wait for the primary, or name its address as url in [directory].",
+            "Wait for the primary, or set its address as url under [directory].",
         );
     }
     let away = status.clock.duration_since(Clock::System.now());
@@ -191,7 +191,7 @@ async fn of_team(
 
 fn broken(error: &DirectoryError, report: &mut Report) {
     let advice = match error {
-        DirectoryError::Locked { .. } => "Look again when the other program has closed it.",
+        DirectoryError::Locked { .. } => "Run doctor again when the other program has closed it.",
         DirectoryError::Newer { .. } => "Update groupdesk.",
         _ => "Until then, use another one with --directory; it starts empty.",
     };
@@ -236,14 +236,14 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
     }
     report.ok(
         AREA,
-        format!("{size}: whole (integrity check), version {schema} of its schema"),
+        format!("{size}: passed the integrity check, version {schema} of its schema"),
     );
     if schema < newest {
         report.note(
             AREA,
-            format!("this groupdesk brings it to version {newest} when it opens it; an older groupdesk cannot open it then"),
+            format!("this groupdesk upgrades it to version {newest} when it opens it; older versions cannot open it afterwards"),
             &format!(
-                "It keeps a copy of the present version: {}.",
+                "It keeps a copy of the current version: {}.",
                 shown(&backup_of(file, schema).to_string_lossy())
             ),
         );
@@ -313,7 +313,7 @@ fn check_writable(file: &Path, report: &mut Report) -> bool {
             "nothing can be written to {}: {why}",
             shown(&path.to_string_lossy())
         ),
-        "Give yourself the right to write there, or choose another file with --directory.",
+        "Make it writable for you, or choose another file with --directory.",
     );
     false
 }
@@ -340,22 +340,21 @@ fn waiting(contents: &Contents, report: &mut Report) {
                 "{}: outcome unknown",
                 count_of(open, "open rotation", "open rotations")
             ),
-            "`groupdesk rotations check` finds out by reading, for each profile; never rotate again to find out.",
+            "To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out.",
         ),
     }
     if contents.open_changes > 0 {
         report.warning(
             AREA,
             format!(
-                "{}: whether they took effect is not known",
+                "{}: it is unknown whether they took effect",
                 count_of(
                     contents.open_changes,
                     "open create or update",
                     "open creates or updates"
                 )
             ),
-            "`groupdesk history --open` lists them, for each profile, and `groupdesk rotations check` finds out what can \
-             be found out by reading.",
+            "For a list, run `groupdesk history --open` for each profile; to check them, run `groupdesk rotations check`.",
         );
     }
     let waits = contents.pending_hand_offs;
@@ -363,8 +362,8 @@ fn waiting(contents: &Contents, report: &mut Report) {
     if waits + failed > 0 {
         report.warning(
             AREA,
-            format!("new tokens that have not arrived: {waits} pending, {failed} failed hand-offs"),
-            "`groupdesk rotations handoff --pending --failed` hands them off, in the profile that began them.",
+            format!("new tokens that were not delivered: {waits} pending, {failed} failed hand-offs"),
+            "To hand them off, run `groupdesk rotations handoff --pending --failed` in the profile that started them.",
         );
     }
     if contents.drafts > 0 {

@@ -38,7 +38,7 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
                     visible(&alarm.what)
                 ),
                 &format!(
-                    "Look into it, then: groupdesk environment acknowledge {} --reason WHY",
+                    "Investigate, then run: groupdesk environment acknowledge {} --reason WHY",
                     quoted(&name)
                 ),
             );
@@ -65,7 +65,7 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
             place.open
         ),
         &format!(
-            "`groupdesk profile bind NAME --same-environment {argument}` binds one; if it is the same as another \
+            "To bind one: groupdesk profile bind NAME --same-environment {argument}. If it is the same as another \
              environment: groupdesk environment merge {argument} ENVIRONMENT"
         ),
     );
@@ -91,11 +91,11 @@ fn keys(place: &Place, report: &mut Report) {
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,
                 format!(
-                    "{} of environment {name} were written with API key {fingerprint}, which was taken back",
+                    "{} of environment {name} were written with API key {fingerprint}, which was withdrawn",
                     count_of(key.recorded, "line of the history", "lines of the history")
                 ),
                 &format!(
-                    "What was read then may be of another environment. Read it again with a key of the environment: groupdesk -P \
+                    "These values may come from another environment. Read it again with a key of the environment: groupdesk -P \
                      {profile} get --refresh-all"
                 ),
             ),

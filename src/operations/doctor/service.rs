@@ -29,7 +29,7 @@ const CLOCK_LIMIT: Duration = Duration::from_mins(1);
 const SLOW: Duration = Duration::from_secs(2);
 
 const NEEDS_AN_ID: &str =
-    "`groupdesk doctor --id ID` tries it with a group that `groupdesk list` shows.";
+    "To test it, run `groupdesk doctor --id ID` with the ID of a known group.";
 
 pub(super) async fn check(
     request: &DoctorRequest,
@@ -100,7 +100,7 @@ async fn client(
                 KeySource::Command(_) => "Run the command yourself to see its output.",
                 KeySource::Keyring(_) => &stored,
                 KeySource::Env(_) | KeySource::File(_) | KeySource::Unset => {
-                    "The service was not asked."
+                    "The service was not contacted."
                 }
             };
             report.problem(Area::Key, error.without_words(), advice);
@@ -114,11 +114,11 @@ async fn client(
                 ClientError::NoKey(_) | ClientError::Key(_) => Area::Key,
                 _ => Area::Configuration,
             };
-            report.problem(area, error.to_string(), "The service was not asked.");
+            report.problem(area, error.to_string(), "The service was not contacted.");
             return None;
         }
     };
-    report.ok(Area::Key, format!("can be read now, from {source}"));
+    report.ok(Area::Key, format!("can be read from {source}"));
     let (to, exchanges) = mpsc::unbounded_channel();
     Some((
         client.with_listener(Some(Listener::new(0, to))),
@@ -138,7 +138,7 @@ fn steps(probe: &Probe, report: &mut Report) {
             report.warning(
                 Area::Network,
                 format!("{found}; that is slow"),
-                "Look again; if it stays so, ask the administrator of the network or the service.",
+                "Run doctor again; if the result is the same, ask the administrator of the network or the service.",
             );
         } else {
             report.ok(Area::Network, found);
@@ -171,14 +171,14 @@ fn proxies(profile: &Profile, report: &mut Report) {
                 if address.loopback {
                     "the service is on this machine"
                 } else {
-                    "the profile does not say so"
+                    "proxy_from_environment is not set"
                 }
             ),
             "Set proxy_from_environment = true in the profile if the service can only be reached through it.",
         ),
         Ok(None) if is_used => report.note(
             Area::Network,
-            "proxy_from_environment is set, and the environment names no proxy for this host",
+            "proxy_from_environment is set, but the environment has no proxy for this host",
             "Remove proxy_from_environment from the profile if none is needed.",
         ),
         Ok(None) => {}
@@ -193,21 +193,21 @@ fn proxies(profile: &Profile, report: &mut Report) {
 }
 
 fn judge(probe: &Probe, report: &mut Report) {
-    let check = "Put it right in the profile, then `groupdesk profile check`.";
+    let check = "Fix it in the profile, then run `groupdesk profile check`.";
     let found = probe.text.as_str();
     match probe.finding {
         Finding::Accepted => report.ok(Area::Service, found),
         Finding::MayNotChange => report.note(
             Area::Service,
             found,
-            "Say read_only = true in the profile, so that nothing is offered that will be refused.",
+            "Set read_only = true in the profile, so that groupdesk offers nothing that would be refused.",
         ),
         Finding::KeyRefused => report.problem(
             Area::Key,
             found,
-            "Ask for a new key, or name the right source as api_key of the profile.",
+            "Request a new key, or set the right source as api_key in the profile.",
         ),
-        Finding::Busy => report.warning(Area::Service, found, "Wait a while, then look again."),
+        Finding::Busy => report.warning(Area::Service, found, "Wait a while, then run doctor again."),
         Finding::NotFound
         | Finding::Slash
         | Finding::Redirected
@@ -216,7 +216,7 @@ fn judge(probe: &Probe, report: &mut Report) {
         Finding::ServiceFailed => report.problem(
             Area::Service,
             found,
-            "Look again later; if it stays so, tell the administrator of the service.",
+            "Run doctor again later; if the result is the same, inform the administrator of the service.",
         ),
         Finding::NoAnswer | Finding::NotReached => report.problem(
             Area::Network,
@@ -238,7 +238,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
             report.note(
                 Area::Clock,
                 "not compared: the response has no Date",
-                "`timedatectl` tells whether this clock is set by the network.",
+                "To see whether the network sets this clock, run `timedatectl`.",
             );
         }
         return;
@@ -255,7 +255,7 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
                 "this clock is {} s {word} that of the service: times in the history are off, and TLS may fail",
                 seconds.unsigned_abs()
             ),
-            "Set this clock by the network (`timedatectl set-ntp true`), or tell the administrator of the service.",
+            "Set this clock by the network (`timedatectl set-ntp true`), or inform the administrator of the service.",
         );
     } else {
         report.ok(
@@ -271,7 +271,7 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
         report.note(
             Area::Network,
             format!("a proxy is in between: Via {}", shown(via)),
-            "Proxies may drop the body of a GET: try it with --id.",
+            "Proxies may drop the body of a GET: to test it, use --id.",
         );
     }
 }
@@ -393,7 +393,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
             format!(
                 "a get of \"{id}\" was refused (HTTP {status}), though a PUT arrives: a proxy may drop the body of a GET"
             ),
-            "`groupdesk get ID` shows the message of the service; ask the network administrator about bodies of GET requests.",
+            "To see the message of the service, run `groupdesk get ID`; ask the network administrator about bodies of GET requests.",
         ),
         Failure::Unreadable(_) => report.problem(
             Area::Service,
@@ -401,7 +401,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
                 "the response to a get of \"{id}\" is unusable: it is for another id or from a different API; a proxy may drop \
                  the body of a GET"
             ),
-            "`groupdesk get ID` says more; read nothing else until it is clear: a get without a body could create a group.",
+            "For details, run `groupdesk get ID`; read nothing else until it is clear: a get without a body could create a group.",
         ),
         Failure::KeyRefused { .. } => report.problem(
             Area::Key,
@@ -410,8 +410,8 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
         ),
         Failure::Busy { status, .. } => report.warning(
             Area::Service,
-            format!("a get of \"{id}\" was put off (HTTP {status})"),
-            "Wait a while, then look again.",
+            format!("a get of \"{id}\" was postponed (HTTP {status})"),
+            "Wait a while, then run doctor again.",
         ),
         Failure::Unreachable(_) => report.problem(
             Area::Network,
@@ -419,12 +419,12 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
             "A proxy may refuse GET requests that have a body: ask the network administrator.",
         ),
         Failure::NothingSent(error) | Failure::NotKept(error) | Failure::NotWritten(error) => {
-            report.problem(Area::Directory, error.to_string(), "Put that right first.");
+            report.problem(Area::Directory, error.to_string(), "Fix that first.");
         }
         _ => report.problem(
             Area::Service,
             format!("\"{id}\" could not be read"),
-            "`groupdesk get ID` says why.",
+            "To see why, run `groupdesk get ID`.",
         ),
     }
 }

@@ -89,7 +89,7 @@ fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
         None => {}
     }
     let poor = match term.as_str() {
-        "" => Some("TERM is not set: what the terminal can do is not known"),
+        "" => Some("TERM is not set: it is unknown what the terminal supports"),
         "dumb" => Some("TERM is dumb: the console cannot place text, and opens only with --plain"),
         _ => None,
     };
@@ -156,7 +156,7 @@ fn clipboard(
                     "inside tmux, which keeps copies of programs from the clipboard (OSC 52): set-clipboard is external"
                 }
                 None => {
-                    "inside tmux, which keeps copies from the clipboard (OSC 52) unless it is told to pass them on"
+                    "inside tmux, which keeps copies from the clipboard (OSC 52) unless configured otherwise"
                 }
             },
             "Put `set -g set-clipboard on` into ~/.tmux.conf; for now: tmux set -g set-clipboard on",

@@ -373,7 +373,7 @@ impl Operations {
             return Err(no_proof("its token was never seen there"));
         }
         if !snapshot.open.is_empty() {
-            return Err(no_proof("something of it is still to be found out"));
+            return Err(no_proof("it has open rotations or changes"));
         }
         let request = GroupRequest {
             user_group_id: id.as_str().to_owned(),

@@ -73,7 +73,7 @@ const NAMES: [(&str, RowTest); 5] = [
     ("op", RowTest::Operation),
 ];
 
-const NOT_HERE: &str = "this list cannot be asked for it";
+const NOT_HERE: &str = "not possible in this list";
 
 impl RowQuery {
     pub fn parse(text: &str, rules: RowRules<'_>) -> Self {

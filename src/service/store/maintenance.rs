@@ -161,7 +161,7 @@ fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, Store
 /// What is wrong according to SQLite.
 fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
     let report: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    Ok((report != "ok").then(|| format!("{report}; put a backup in its place")))
+    Ok((report != "ok").then(|| format!("{report}; replace it with a backup")))
 }
 
 fn references(connection: &Connection) -> Result<CheckResult, StoreError> {

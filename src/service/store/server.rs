@@ -141,11 +141,10 @@ impl From<ServerFault> for StoreError {
             }
             ServerFault::NotAllowed(code) | ServerFault::Other(code) => sentence(&code),
             ServerFault::ReadOnly => {
-                "is a standby or read only; name the address of the primary".into()
+                "is a standby or read only; use the address of the primary".into()
             }
-            ServerFault::Full => "has no space left; tell its administrator".into(),
-            ServerFault::NotThere => "was not set up for the service, or not for this role: \
-                `groupdesk serve init --storage URL --role NAME` does it"
+            ServerFault::Full => "has no space left; inform its administrator".into(),
+            ServerFault::NotThere => "is not set up for the service, or not for this role. To set it up: groupdesk serve init --storage URL --role NAME"
                 .into(),
             ServerFault::There => {
                 "already has this schema; nothing was changed: use another one with --storage-schema"
@@ -155,7 +154,7 @@ impl From<ServerFault> for StoreError {
                 "has no role of that name; create it first: CREATE ROLE NAME LOGIN".into()
             }
             ServerFault::NoPassword(None) => {
-                "asks for a password; name a file with it as --storage-password-file".into()
+                "asks for a password; pass a file that contains it with --storage-password-file".into()
             }
             ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
             ServerFault::Unsafe(why) => {

@@ -95,7 +95,7 @@ impl App {
             let messages = &mut self.context.messages;
             messages.resolve_condition(now, Condition::OpenChanges);
             self.context
-                .say(Severity::Done, "All open changes are settled");
+                .say(Severity::Done, "All open changes are resolved");
             return;
         };
         let key = self.context.keys.key(Focus::List, Action::Attention);

@@ -469,7 +469,7 @@ places! {
 
     /// Confirming an answer: the same environment, a new one, or what was found about alarms.
     PlaceNew COMMANDS {
-        Confirm "CONFIRM" "confirm the answer (only y)";
+        Confirm "CONFIRM" "confirm the choice (only y)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "back" "back to the choice, or close (nothing sent)";
         Enter "" "confirms nothing";

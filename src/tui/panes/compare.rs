@@ -124,7 +124,7 @@ impl Compare {
             None => Some("no row to copy".into()),
             Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => {
-                Some(format!("the {} there is not known", part.field()))
+                Some(format!("the {} there is unknown", part.field()))
             }
             Some((part, _)) if part != Part::Name && !part.is_known_in(&here) => Some(format!(
                 "the {} here is unknown: copying one row would replace all of it; {} copies all",

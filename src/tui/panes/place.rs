@@ -91,9 +91,9 @@ impl PlacePane {
             Choice::NotNow => return self.close(context),
             Choice::Same(place) => {
                 let place = visible(&place.name);
-                format!("says that profile {profile} is the same environment as {place}")
+                format!("confirms that profile {profile} is the same environment as {place}")
             }
-            Choice::New => format!("says that profile {profile} is another environment"),
+            Choice::New => format!("confirms that profile {profile} is another environment"),
         };
         let confirm = Box::new(Confirm::with_key(Focus::PlaceNew).of(what, ""));
         self.stage = Stage::Answer(question.clone(), cursor.at, confirm);

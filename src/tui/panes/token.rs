@@ -128,7 +128,7 @@ fn why_blocked(done: &Done, context: &Context) -> Option<String> {
             by,
             decided_from,
         } => Some(format!(
-            "a rotation by {} is open ({}); a read after {} can settle it",
+            "a rotation by {} is open ({}); a read after {} can resolve it",
             visible(by),
             state.as_str(),
             time(*decided_from)

@@ -231,7 +231,7 @@ impl TokenLookupPane {
             && owners.is_empty()
         {
             page.text(
-                "No group of this directory has or had that token.",
+                "No group in this directory has or had this token.",
                 theme.warning(),
             );
             page.text(&elsewhere, theme.dim());
@@ -252,7 +252,7 @@ impl TokenLookupPane {
                 String::new()
             };
             let story = owner.map_or_else(
-                || "no group of this directory has or had it".to_owned(),
+                || "no group in this directory has or had it".to_owned(),
                 |owner| describe_owner(owner, context),
             );
             page.pieces(vec![(format!("{mark} {name}{story}"), style)]);

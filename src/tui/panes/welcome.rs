@@ -82,7 +82,7 @@ impl View for Welcome {
             ("  connect to a service".into(), context.theme.title()),
         ]);
         let indent = width + 2;
-        page.indented(indent, "Asks for its address and where the API key comes from, and tests it without creating anything.", plain);
+        page.indented(indent, "Asks for its URL and the source of the API key, and tests the connection without creating anything.", plain);
         page.indented(indent, &format!("Writes {}", self.config_file), plain);
         page.blank();
         page.pieces(vec![
@@ -96,7 +96,7 @@ impl View for Welcome {
         );
         page.blank();
         page.text(
-            "Without any file: GROUPDESK_BASE_URL and GROUPDESK_API_KEY in the environment.",
+            "Without a file: set GROUPDESK_BASE_URL and GROUPDESK_API_KEY.",
             context.theme.dim(),
         );
         page.draw(buffer, inner, 0);

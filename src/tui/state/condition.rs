@@ -50,7 +50,7 @@ impl Context {
                     .to_owned()
             }
             OutageReason::Moved => {
-                "The directory was moved; nothing was sent. `groupdesk directory status` says where to".to_owned()
+                "The directory was moved; nothing was sent. To see where, run `groupdesk directory status`".to_owned()
             }
         };
         Some(self.proposing(text, self.current))

@@ -190,7 +190,7 @@ fn unknown_items_of_an_edit_are_settled_as_changes() {
     assert!(has(&scene, &Job::SettleChanges), "{:?}", scene.pending);
     assert!(!has(&scene, &Job::Settle));
     scene.answer_with(Outcome::ChangesSettled(Vec::new()));
-    scene.says("All open changes are settled");
+    scene.says("All open changes are resolved");
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("z");
     scene.says("a rotation cannot be undone");

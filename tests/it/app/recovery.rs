@@ -374,10 +374,10 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
         Outcome::TokenOwners(TokenLookup::Answered { tokens, unclear }),
     );
     scene.shows("> 2a2a2a2a current  token of acme-eu in production");
-    scene.shows("00000000 no group of this directory has or had it");
+    scene.shows("00000000 no group in this directory has or had it");
     scene
         .walk("G")
-        .shows("> 13131313 no group of this directory has or had it");
+        .shows("> 13131313 no group in this directory has or had it");
     scene.shows("It may still be the token of a group");
     scene.walk("t").says("no group is known for it");
     scene.walk("gt");

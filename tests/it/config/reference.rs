@@ -144,7 +144,7 @@ fn valid_value(setting: &Setting) -> String {
         (_, "colour") => "\"light-blue\"",
         (_, "0 to 1000000") => "1000000",
         (_, "1 to 16") => "16",
-        (_, "list of texts") => "[\"pass\", \"show\"]",
+        (_, "list of strings") => "[\"pass\", \"show\"]",
         (_, kind) => {
             let quoted = kind.split('"').nth(1).expect("a word of its own");
             return format!("\"{quoted}\"");

@@ -165,7 +165,7 @@ async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     console
         .keys("<ctrl-s>")
         .await
-        .shows("enter where the API key comes from");
+        .shows("enter the source of the API key");
     console.keys("EU_KEY<ctrl-s>").await;
     console
         .shows("must begin with https://")

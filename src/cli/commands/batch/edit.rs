@@ -184,7 +184,7 @@ fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
     let url = session.operations.profile().url();
     if !session.json {
         return output::result(&format!(
-            "{}\nwould send {} PUT {url}, one for each; nothing was changed",
+            "{}\nwould send {} PUT {url}, one per group; nothing was changed",
             lines(session, plan, usize::MAX),
             plan.counts().0
         ));

@@ -350,7 +350,7 @@ fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), Cli
         return output::json(&report::dry_run(plan, &url));
     }
     output::result(&format!(
-        "{}\nwould send {} POST {url}, one for each; nothing was rotated",
+        "{}\nwould send {} POST {url}, one per group; nothing was rotated",
         report::plan(plan),
         plan.ready.len()
     ))

@@ -12,16 +12,16 @@ pub(super) fn sections() -> String {
         ),
         (
             "~/.local/share/groupdesk/directory.db",
-            "The directory: what is known of the groups, the history, the rotations, unsent drafts.",
+            "The directory: known groups, history, rotations and unsent drafts.",
         ),
         (
             "~/.local/share/groupdesk/service.db",
-            "What groupdesk serve keeps.",
+            "Data of groupdesk serve.",
         ),
     ] {
         page += &line(file, what);
     }
-    page += ".SH ENVIRONMENT\nAn option is stronger than a variable, a variable stronger than the file.\n";
+    page += ".SH ENVIRONMENT\nOptions override variables, and variables override the file.\n";
     for (names, meaning) in VARIABLES {
         page += &line(names, meaning);
     }

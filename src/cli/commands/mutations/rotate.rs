@@ -62,13 +62,13 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
         }
         ([id], None) => {
             output::context(&format!(
-                "! that token was never seen here; it is rotated only if the service says that it is the one of \"{id}\""
+                "! the directory has never seen this token; it is rotated only if the service confirms that it belongs to \"{id}\""
             ));
             id.clone()
         }
         _ => {
             return Err(CliError::Guarded(
-                "no group of this profile is known to have that token; nothing was sent. Name its group: groupdesk rotate ID --token-stdin"
+                "no known group of this profile has this token; nothing was sent. Pass the ID of its group: groupdesk rotate ID --token-stdin"
                     .into(),
             ));
         }

@@ -54,7 +54,7 @@ fn chosen<'s>(settings: &'s Settings, arguments: &Bind) -> Result<Vec<&'s Profil
         let made = settings.profiles.iter().find(|p| p.from_variables);
         return made.map(|made| vec![made]).ok_or_else(|| {
             CliError::Usage(
-                "GROUPDESK_BASE_URL is not set, so no profile is made of variables".into(),
+                "GROUPDESK_BASE_URL is not set, so no profile is defined by variables".into(),
             )
         });
     }

@@ -63,7 +63,7 @@ pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Res
         return output::json(&planned(plan, report, &url));
     }
     output::result(&format!(
-        "would send {} GET {}, one for each; nothing was sent",
+        "would send {} GET {}, one per group; nothing was sent",
         plan.ids.len(),
         visible(&url)
     ))

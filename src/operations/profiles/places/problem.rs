@@ -165,7 +165,7 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
 fn refused(refusal: &Refusal) -> String {
     match refusal {
         Refusal::AlreadyKnown { place } => {
-            format!("its address and API key are those of environment {place} already")
+            format!("its URL and API key already belong to environment {place}")
         }
         Refusal::WhichPlace { places } if places.is_empty() => {
             "no known environment matches; the first request creates one".into()

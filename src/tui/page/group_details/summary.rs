@@ -280,7 +280,7 @@ pub fn side_panel(page: &mut TextPage, group: &KnownGroup, context: &Context, he
         field(
             page,
             "Hand-off",
-            "x the new token has not arrived",
+            "x the new token was not delivered",
             theme.error(),
         );
     }

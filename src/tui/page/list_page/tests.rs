@@ -195,7 +195,7 @@ fn the_filter_has_the_words_of_the_command_line_and_names_what_it_does_not_know(
         .hides("globex");
     world
         .filter("since:7d")
-        .shows("since:7d: this list cannot be asked for it")
+        .shows("since:7d: not possible in this list")
         .shows("globex");
     world
         .filter("opration:rotate")

@@ -33,7 +33,10 @@ pub(super) fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<S
         return None;
     };
     let Some(at) = *begun_in else {
-        let text = format!("no profile here is \"{}\", which began it", concern.place);
+        let text = format!(
+            "profile \"{}\", which started it, is missing",
+            concern.place
+        );
         return Some(text);
     };
     let profile = context.profiles.get(at)?;

@@ -313,7 +313,7 @@ fn draw_foot(
             let key = context.keys.key(pane.focus(), Action::ShowNext);
             format!("! {old} skipped for their age; {key} shows them, then includes them")
         }
-        _ if pane.include_old => "! Also what was last sent more than 30 days ago".into(),
+        _ if pane.include_old => "! Includes values last sent more than 30 days ago".into(),
         _ if pane.changes() == 0 => String::new(),
         _ => {
             let all = match pane.changes() {

@@ -135,7 +135,7 @@ impl GroupForm {
     fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
         self.mapping_text = None;
         if text.trim().is_empty() {
-            return Some("an empty text: the mapping stays as it was".into());
+            return Some("empty: the mapping stays unchanged".into());
         }
         match read_mapping(text) {
             Ok(mapping) => {
@@ -163,7 +163,7 @@ impl GroupForm {
     fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
         self.group_text = None;
         if text.trim().is_empty() {
-            return Some("an empty text: the group stays as it was".into());
+            return Some("empty: the group stays unchanged".into());
         }
         match read_document(text, &self.id) {
             Ok(document) => {
@@ -271,12 +271,12 @@ fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
             }
             ("name" | "mapping" | "properties", Value::Null) => {}
             ("name", Value::String(name)) => document.name = Some(name),
-            ("name", _) => return Err("name must be a text in quotes".into()),
+            ("name", _) => return Err("name must be a string in quotes".into()),
             ("mapping", Value::Object(object)) => {
                 let mapping = pairs_of(object).map_err(|problem| format!("mapping: {problem}"))?;
                 document.mapping = Some(mapping);
             }
-            ("mapping", _) => return Err("mapping must be an object of texts: { ... }".into()),
+            ("mapping", _) => return Err("mapping must be an object of strings: { ... }".into()),
             ("properties", Value::Object(object)) => document.properties = Some(object),
             ("properties", _) => return Err("properties must be an object: { ... }".into()),
             _ => {

@@ -246,7 +246,7 @@ fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
         return;
     };
     let text = format!(
-        "A response contradicted environment {place}. Its groups are not read, changed or settled until somebody investigates and \
+        "A response contradicted environment {place}. Its groups are not read, changed or checked until somebody investigates and \
          records what they found."
     );
     page.text(&text, Style::new());

@@ -118,7 +118,7 @@ impl Default for ConnectForm {
             ],
             key: TextField::secret("API key")
                 .with_label_width(LABELS)
-                .with_hint("paste it; empty: the keyring has it already"),
+                .with_hint("paste the key; empty if the keyring has it"),
             ca_file: field("CA file", "", "PEM: extra CA certificates; usually empty"),
             row: ConnectRow::Name,
         }
@@ -219,9 +219,9 @@ impl ConnectForm {
                 && !optional
             {
                 field.error = Some(match row {
-                    ConnectRow::Name => "give it a name".into(),
+                    ConnectRow::Name => "enter a name".into(),
                     ConnectRow::BaseUrl => "enter the service address".into(),
-                    _ => "enter where the API key comes from".into(),
+                    _ => "enter the source of the API key".into(),
                 });
                 self.row = row;
                 return None;

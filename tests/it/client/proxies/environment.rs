@@ -232,7 +232,7 @@ async fn doctor_names_the_proxies_of_the_environment() {
     let stage = Stage::new(1).await;
     for (more, words) in [
         ("proxy_from_environment = true", "requests go through it"),
-        ("", "not used, because the profile does not say so"),
+        ("", "not used, because proxy_from_environment is not set"),
     ] {
         let config = stage.config(&nowhere(), more);
         let mut program = stage.program(&config, &["doctor".to_owned(), "--json".to_owned()]);
