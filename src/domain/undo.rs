@@ -191,9 +191,9 @@ mod tests {
         for (entry, why) in [
             (
                 updated(json!({"mapping": {"7": [null, "1"]}, "not_known_before": ["mapping"]})),
-                "not known",
+                "unknown",
             ),
-            (updated(json!({"name": [null, "Acme"]})), "not known"),
+            (updated(json!({"name": [null, "Acme"]})), "unknown"),
             (updated(json!({"later": 1})), "cannot be read"),
             (updated(json!({"mapping": {"7": ["1"]}})), "cannot be read"),
             (updated(json!({})), "nothing"),
@@ -214,7 +214,7 @@ mod tests {
                 "took effect",
             ),
         ] {
-            let said = before(&entry).expect_err("not known");
+            let said = before(&entry).expect_err("unknown");
             assert!(said.contains(why), "{said} for {:?}", entry.changes);
         }
     }

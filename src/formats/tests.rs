@@ -191,7 +191,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             format!("{head}acme,\"x\"y,,\n"),
             1,
             2,
-            "behind a closing quote",
+            "text after a closing quote",
         ),
         (format!("{head}acme,x\"y\",,\n"), 1, 2, "double the quotes"),
         (format!("{head}acme,\"x,,\n"), 1, 2, "not closed"),
@@ -308,13 +308,16 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
 #[test]
 fn a_file_that_is_wrong_as_a_whole_is_refused() {
     for (text, reason) in [
-        ("acme\nglobex\n", "the first line must name the columns"),
+        (
+            "acme\nglobex\n",
+            "the first line must contain the column names",
+        ),
         ("user_group_id,nmae\n", "did you mean name?"),
         ("user_group_id,token\n", "a token does not belong"),
         ("user_group_id,name,name\n", "appears twice"),
-        ("name\n", "the first line must name the columns"),
+        ("name\n", "the first line must contain the column names"),
         ("[{\"user_group_id\":\"a\"}", "not closed"),
-        ("[] {}", "behind the end"),
+        ("[] {}", "text after the end"),
         ("canary-0123456789abcdef\n", "unknown column;"),
     ] {
         let (_, done) = read(text.as_bytes(), 1);
@@ -447,7 +450,7 @@ fn columns_are_chosen_or_added() {
         names("+note +labels,+name"),
         Ok(format!("{usual},note,labels"))
     );
-    for (text, words) in [("+note,name", "before all"), ("labls", "mean labels?")] {
+    for (text, words) in [("+note,name", "prefix all"), ("labls", "mean labels?")] {
         let wrong: String = names(text).expect_err("wrong");
         assert!(wrong.contains(words), "{wrong}");
     }

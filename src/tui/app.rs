@@ -140,6 +140,7 @@ impl App {
         if is_input {
             self.context.draft_to_open = None;
         }
+        let page = self.top_page();
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Burst(keys) => return self.burst(&keys),
@@ -173,6 +174,9 @@ impl App {
         }
         self.navigate();
         self.open_wanted_draft();
+        if is_input && self.top_page() != page {
+            self.context.messages.leave_page(now);
+        }
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
@@ -187,6 +191,14 @@ impl App {
             .copied();
         self.exit_reason();
         self.take_effects()
+    }
+
+    /// What tells the page on top from others.
+    fn top_page(&self) -> (usize, Option<std::mem::Discriminant<Pane>>) {
+        (
+            self.stack.len(),
+            self.stack.last().map(std::mem::discriminant),
+        )
     }
 
     fn input(&mut self, key: KeyEvent) {

@@ -28,7 +28,8 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         let x = header::draw_environment(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
-        let texts = [full.as_str(), "too small: needs 40x8", "too small"];
+        let short = format!("{}x{}, needs 40x8", area.width, area.height);
+        let texts = [full.as_str(), short.as_str(), "needs 40x8", "too small"];
         let text = texts.iter().find(|text| columns(text) <= room.into());
         paint::text(
             buffer,

@@ -38,8 +38,8 @@ fn every_status_has_its_own_advice() {
         (429, true, None, "wait a while"),
         (429, true, wait, "wait 7 s"),
         (503, true, wait, "wait 7 s"),
-        (400, true, None, "correct what it names"),
-        (422, true, None, "correct what it names"),
+        (400, true, None, "fix what it reports"),
+        (422, true, None, "fix what it reports"),
         (418, false, None, "read the group before"),
     ] {
         let advice = advice(status, stated, wait);

@@ -94,7 +94,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
             ]
         });
         let lines = lines.collect::<Vec<_>>();
-        let header = ["WHAT", "PROFILE", "WHICH", "SINCE", "NEXT"];
+        let header = ["WHAT", "PROFILE", "WHICH", "SINCE", "NEXT STEP"];
         output::result(&human::rows(header, &lines, Some(WHAT)))?;
     }
     if hidden > 0 && !session.json {

@@ -50,7 +50,7 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
                 visible(batch.reason.as_deref().unwrap_or_default()).into_owned(),
             ]
         });
-        let header = ["BATCH", "STATE", "WHAT", "STARTED", "WHO", "DONE", "WHY"];
+        let header = ["BATCH", "STATE", "WHAT", "STARTED", "BY", "DONE", "DETAILS"];
         let lines = lines.collect::<Vec<_>>();
         human::rows(header, &lines, Some(STATE))
     })

@@ -31,7 +31,7 @@ use crate::{
     operations::Done,
 };
 
-const UNKNOWN: &str = "?";
+const UNKNOWN: &str = "-";
 /// Columns between two cells.
 const GAP: usize = 2;
 
@@ -160,7 +160,10 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     if form::is_wide() {
         return when::second(at);
     }
-    format!("{} ago", age::in_words(at, now))
+    match age::in_words(at, now) {
+        none if none == "0s" => "just now".into(),
+        age => format!("{age} ago"),
+    }
 }
 
 /// How long ago, for a cell: `3h`; in a wide table the time.

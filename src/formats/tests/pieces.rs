@@ -15,7 +15,7 @@ fn another_kind_of_file_is_told_so() {
             b"PK\x03\x04[Content_Types].xml",
             "a workbook: export it as CSV",
         ),
-        (&nothing, "more than 8 MiB of nothing"),
+        (&nothing, "more than 8 MiB without content"),
     ] {
         let (rows, done) = read(text, 64 * 1024);
         assert_eq!(rows, []);
@@ -242,7 +242,7 @@ fn a_row_without_an_end_is_given_up_on_the_way() {
     let mut pieces = 0..=MAX_ROW_BYTES / blank.len() + 1;
     let refused = pieces.find_map(|_| reader.push(&blank, &mut |_| {}).err());
     let why = refused.expect("it is given up");
-    assert!(why.contains("8 MiB of nothing"), "{why}");
+    assert!(why.contains("8 MiB without content"), "{why}");
 }
 
 #[test]

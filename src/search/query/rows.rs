@@ -279,8 +279,8 @@ mod tests {
             ("sinc:7d", &ALL, "did you mean since:"),
             ("age>x", &ALL, "write an age"),
             ("lable:vip", &ALL, "did you mean label:"),
-            ("by:li", &ALL[..1], "cannot be asked"),
-            ("age>90d", &ALL[..1], "cannot be asked"),
+            ("by:li", &ALL[..1], "not possible in this list"),
+            ("age>90d", &ALL[..1], "not possible in this list"),
         ] {
             let query = parsed(filter, tests);
             let [said] = &query.wrong[..] else {

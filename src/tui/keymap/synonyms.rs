@@ -3,7 +3,7 @@
 
 use super::Action;
 
-/// Words that people use for the action, beside those of its own texts.
+/// Words that people use for the action, in addition to those of its own texts; the most fitting ones first.
 pub fn of(action: Action) -> &'static str {
     match action {
         Action::Help => "shortcuts manual bindings",

@@ -68,7 +68,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
             context.theme.title(),
             &origin(known, context),
         ),
-        None => page.field("name", "?", plain, "not in the directory"),
+        None => page.field("name", "-", plain, "not in the directory"),
     }
     page.field(
         "user group ID",
@@ -90,7 +90,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     }
     match &group.environment_tag {
         Some(known) => page.field("tag", known.value.as_str(), plain, &origin(known, context)),
-        None => page.field("tag", "?", plain, "comes back from update and rotate only"),
+        None => page.field("tag", "-", plain, "comes back from update and rotate only"),
     }
     token(page, group, context);
     if let Some(doing) = context.doing(&group.id) {
@@ -111,7 +111,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
                 page.indented(17, &line, plain);
             }
         }
-        None => page.field("mapping", "?", plain, NEVER_RETURNED),
+        None => page.field("mapping", "-", plain, NEVER_RETURNED),
     }
     page.blank();
     match &group.properties {
@@ -126,7 +126,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
                 page.indented(17, &format!("{key}: {value}"), plain);
             }
         }
-        None => page.field("properties", "?", plain, "not in the directory"),
+        None => page.field("properties", "-", plain, "not in the directory"),
     }
 }
 
@@ -151,7 +151,7 @@ fn seen(group: &KnownGroup, context: &Context) -> String {
 pub fn known_token(group: &KnownGroup) -> String {
     match &group.fingerprint {
         Some(known) => format!("fingerprint {}", known.value),
-        None => "?".to_owned(),
+        None => "-".to_owned(),
     }
 }
 

@@ -100,8 +100,11 @@ pub struct Help {
 
 /// Minimum number of letters that match in the middle of a word.
 const MIN_MIDDLE_MATCH: usize = 3;
-/// Rank of a line that another word for it finds: after those that have the word themselves.
-const SYNONYM: usize = 3;
+/// Rank of a line that another word for it finds: after those that have the word themselves. The words for a line begin
+/// with those that mean it most.
+const SYNONYM: usize = 4;
+/// Rank of a line that has the letters in order: after all others.
+const SCATTERED: usize = SYNONYM + 20;
 /// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
@@ -268,17 +271,22 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
         let before = text[..at].chars().next_back();
         before.is_none_or(|c| !c.is_alphanumeric())
     };
-    let rank = parts.map(|at| if begins(at) { 1 } else { 2 }).min();
-    if let Some(rank) = rank.filter(|rank| *rank == 1 || word.chars().count() >= MIN_MIDDLE_MATCH) {
+    let parts = parts.map(|at| match at {
+        0 => 1,
+        at if begins(at) => 2,
+        _ => 3,
+    });
+    let is_enough = |rank: &usize| *rank < 3 || word.chars().count() >= MIN_MIDDLE_MATCH;
+    if let Some(rank) = parts.min().filter(is_enough) {
         return Some(rank);
     }
     let words = line.name.split('_');
     let span = words.filter_map(|text| in_order(text, word)).min();
-    let scattered = span.map(|span| 3 + span);
+    let scattered = span.map(|span| SCATTERED + span);
     let mut synonyms = line.synonyms.split_whitespace();
-    let is_meant = word.chars().count() >= MIN_MIDDLE_MATCH
-        && synonyms.any(|synonym| synonym.starts_with(word));
-    let meant = is_meant.then_some(SYNONYM);
+    let meant = synonyms.position(|synonym| synonym.starts_with(word));
+    let meant = meant.filter(|_| word.chars().count() >= MIN_MIDDLE_MATCH);
+    let meant = meant.map(|at| SYNONYM + at);
     scattered.into_iter().chain(meant).min()
 }
 

@@ -96,7 +96,7 @@ impl Rows for Requests {
                 Cell::new(format!("{} {}", call.method(), call.word()))
             }),
             col("GROUP", (8, 40), 0, |row: &Exchange, _| {
-                Cell::new(row.recorded.id.as_deref().unwrap_or("?"))
+                Cell::new(row.recorded.id.as_deref().unwrap_or("-"))
             })
             .id(),
             col("STATUS", (10, 17), 0, |row: &Exchange, context| {

@@ -215,6 +215,11 @@ impl Notices {
         self.line.advance(now);
     }
 
+    /// Called when a key leads to another page: what went well on the one before would only be taken for news there.
+    pub fn leave_page(&mut self, now: Timestamp) {
+        self.line.leave_page(now);
+    }
+
     /// When the line changes without any event.
     pub fn due(&self) -> Option<Timestamp> {
         self.line.due()

@@ -104,7 +104,7 @@ fn a_group_that_cannot_be_parsed_is_kept_and_opened_again() {
     let (ticket, ..) = open_editor(&mut scene, "<f4>");
     close_editor(&mut scene, ticket, "\n");
     scene
-        .says("the group stays as it was")
+        .says("the group stays unchanged")
         .shows("nothing changed");
 }
 

@@ -27,6 +27,32 @@ fn help_and_palette_find_other_words() {
     }
 }
 
+/// What somebody types who does not know the names here, and the line that the palette must have first.
+#[test]
+fn the_first_line_is_what_is_meant() {
+    for (word, first) in [
+        (
+            "delete",
+            "delete a group (the service cannot delete groups)",
+        ),
+        ("leaked", "W                  find the group of a token"),
+        ("copy", "y                  copy ID, name or more"),
+        ("undo", "2                  history of this profile"),
+        ("rename", "e                  edit name"),
+        ("search", "/                  filter"),
+        ("export", ":export"),
+        ("note", ":note"),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(":").walk(word);
+        let screen = scene.screen();
+        let line = screen.lines().find(|line| line.contains(" > "));
+        let line = line.unwrap_or_else(|| panic!("no line is chosen:\n{screen}"));
+        let (_, line) = line.split_once(" > ").expect("found");
+        assert!(line.trim_start().starts_with(first), "{word}: {line}");
+    }
+}
+
 #[test]
 fn what_is_not_possible_says_why_and_does_nothing() {
     for opening in ["?", ":"] {

@@ -335,7 +335,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
         |job| matches!(job, Job::FindTokenOwners(_)),
         owners_found(Vec::new()),
     );
-    scene.shows("No group of this directory");
+    scene.shows("No group in this directory");
     scene.walk("t").says("no group is known for it");
     scene.walk("W");
     assert_eq!(scene.focus(), "Whose");

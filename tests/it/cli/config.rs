@@ -91,7 +91,7 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     promote::editor(&mut home, &both);
     let ran = home.run(&["config", "edit"]).await;
     assert!(
-        ran.code == 2 && ran.err.contains("changed by someone meanwhile"),
+        ran.code == 2 && ran.err.contains("changed by somebody else in the meantime"),
         "{}",
         ran.err
     );

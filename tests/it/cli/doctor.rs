@@ -81,12 +81,12 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
     }
     for words in [
         "profile testing: http://127.0.0.1:",
-        "can be read now, from file ",
+        "can be read from file ",
         "connection to port ",
         "the API key is accepted",
         "a get of \"acme-eu\" came back with that id: a GET body reaches the service",
         "agrees with the service's clock to within a minute",
-        "whole (integrity check), version ",
+        "passed the integrity check, version ",
         "23 groups known, over all profiles",
         "no open rotation",
     ] {
@@ -100,7 +100,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         human.out
     );
     assert_has(&human.out, " 0 warnings, 0 problems\n");
-    assert_has(&human.out, "-> `groupdesk doctor --id ID`");
+    assert_has(&human.out, "-> To test it, run `groupdesk doctor --id ID`");
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
     }
     assert_eq!(
         finding_with(&report, "config.toml:4:")["advice"],
-        "Correct line 4; until then only completions, demo, help, man and serve work."
+        "Fix line 4; until then only completions, demo, help, man and serve work."
     );
     assert!(!report.to_string().contains("canary"), "{report:#}");
     assert_eq!(finding_with(&report, "1 group known")["severity"], "ok");

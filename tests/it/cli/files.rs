@@ -208,9 +208,9 @@ async fn a_full_disk_is_named_and_no_partial_file_is_left() {
     // Which of the two depends on what SQLite writes last.
     let directory = small.join("directory.db").display().to_string();
     let full = format!("the disk of {directory} is full; free some space");
-    let failed = format!("the disk failed while writing {directory}; whether");
+    let failed = format!("the disk failed while writing {directory}; it is unknown whether");
     let is_told = said.contains(&full)
-        || said.contains(&failed) && said.contains("check the disk and the room on it");
+        || said.contains(&failed) && said.contains("check the disk and its free space");
     assert!(is_told, "{said}");
     let named = |file: &str| said.contains(&format!("{file} cannot be written: the disk is full"));
     assert!(named("acme.token") && named("groups.jsonl"), "{said}");

@@ -78,14 +78,14 @@ async fn a_wrong_filter_or_column_is_a_usage_error() {
     let table = [
         (&["list", "--filter", "age>x"][..], "age>x: write an age as 90d"),
         (&["list", "--filter", "tga:customer"], "did you mean tag:?"),
-        (&["list", "--filter", "flag:new"], "flag: is about what a console saw"),
+        (&["list", "--filter", "flag:new"], "flag: works only in the console"),
         (&["export", "--filter", "map:"], "nothing was written"),
         (&["history", "--filter", "map:"], "nothing was listed"),
         (&["get", "--refresh-all", "--filter", "map:"], "nothing was sent"),
         (&["rotate", "--filter", "map:", "--yes"], "nothing was sent"),
         (&["list", "--sort", "size"], "prop:KEY"),
         (&["list", "--columns", "size"], "unknown column \"size\""),
-        (&["list", "--columns", "+id,name"], "before all of them"),
+        (&["list", "--columns", "+id,name"], "prefix all of them"),
         (&["list", "--limit", "0"], "limit"),
         (&["rotate", "acme-eu", "--limit", "1", "--yes"], "need --filter"),
     ];
@@ -329,7 +329,7 @@ async fn a_table_obeys_columns_and_colour_options() {
     let plain = home.run(&["list"]).await.out;
     let wide = home.run(&["list", "-o", "wide"]).await.out;
     let head = wide.lines().next().expect("a line");
-    for name in ["NAME", "SEEN", "DUE", "BY", "LABELS", "NOTE"] {
+    for name in ["NAME", "READ", "DUE", "BY", "LABELS", "NOTE"] {
         assert!(head.contains(name), "{head}");
     }
     home.set("COLUMNS", "60");

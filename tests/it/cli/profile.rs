@@ -93,7 +93,7 @@ async fn a_profile_is_tested_and_written_and_works() {
 
     let again = home.run(&add).await;
     assert_eq!(again.code, 2);
-    assert_has(&again.err, "there is a profile \"eu\" already");
+    assert_has(&again.err, "profile \"eu\" already exists");
     assert_eq!(config(&home).expect("there"), text);
 
     let asked = home.run(&["profile", "remove", "eu"]).await;

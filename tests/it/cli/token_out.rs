@@ -67,7 +67,7 @@ async fn only_the_token_is_written_to_a_pipe() {
     for more in [&[][..], &["-o", "-"]] {
         let ran = home.run(&[&export[..], more].concat()).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
-        assert!(ran.err.contains("name a file with --output"), "{}", ran.err);
+        assert!(ran.err.contains("pass a file with --file"), "{}", ran.err);
     }
     assert!(!home.path("-").exists());
 }
@@ -88,7 +88,7 @@ async fn a_terminal_gets_no_token_and_no_file_of_that_name_is_created() {
         assert_eq!(code, Some(2), "{arguments:?}: {shown}");
         let shown = in_one_line(&shown);
         assert!(shown.contains("Nothing was sent"), "{arguments:?}: {shown}");
-        assert!(shown.contains("name a new file"), "{arguments:?}: {shown}");
+        assert!(shown.contains("use a new file"), "{arguments:?}: {shown}");
     }
     assert_eq!(methods(&service), ["GET"], "only the meeting");
     assert!(!files(home.folder.path()).contains(&home.path("-")));

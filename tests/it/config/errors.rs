@@ -22,7 +22,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("production = \"yes\"", (4, 14), "production must be true or false without quotes"),
         ("read_only = 1", (4, 13), "read_only must be true or false"),
         ("max_token_age = \"90\"", (4, 17), "max_token_age has no unit; write 90d"),
-        ("max_token_age = 90", (4, 17), "max_token_age must be a text"),
+        ("max_token_age = 90", (4, 17), "max_token_age must be a string"),
         ("max_token_age = \"0d\"", (4, 17), "max_token_age is zero"),
         ("max_token_ag = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
         ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not be in this file"),
@@ -40,7 +40,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("timeout = ", (4, 11), "not TOML"),
         ("[profiles.eu-live]", (4, 11), "duplicate key"),
         ("[profiles.\"\"]", (4, 11), "the name of the profile is empty"),
-        ("[profiles.\"eu \"]", (4, 11), "odd character at position 3"),
+        ("[profiles.\"eu \"]", (4, 11), "invalid character at position 3"),
         ("[profiles.us]", (4, 11), "has no base_url"),
         ("[profile.us]", (4, 2), "unknown key \"profile\"; did you mean \"profiles\"?"),
     ];
@@ -60,7 +60,7 @@ fn keys_at_the_top_are_checked_too() {
         ("default_profile = \"eu-life\"", 19, "there is no profile \"eu-life\"; did you mean \"eu-live\"?"),
         ("default_profil = \"eu-live\"", 1, "did you mean \"default_profile\"?"),
         ("operator = \"\"", 12, "operator is empty"),
-        ("base_url = \"https://x\"", 1, "belongs into a profile"),
+        ("base_url = \"https://x\"", 1, "belongs in a profile"),
     ];
     for (line, column, words) in table {
         let found = problems(&format!("{line}\n{}", profile_and("")));
@@ -140,7 +140,7 @@ fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
         (format!("{CANARY}://a.example"), "must begin with https://"),
         (format!("https://a b/{CANARY}"), "is not a URL"),
         ("http://a.example".into(), "allow_plain_http = true"),
-        ("https://a.example/api/user".into(), "take \"/api/user\" out of it"),
+        ("https://a.example/api/user".into(), "remove \"/api/user\" from it"),
     ];
     for (address, words) in table {
         let found = problems(&format!(

@@ -240,7 +240,7 @@ async fn a_text_that_cannot_be_parsed_survives_the_console() {
     assert_eq!(kept[0].draft.typed.group_text.as_deref(), Some("no json"));
     let console = edited(&world, "grep -q 'no json' \"$1\" && echo >\"$1\"", "E").await;
     console
-        .shows("the group stays as it was")
+        .shows("the group stays unchanged")
         .shows("nothing changed");
     assert_eq!(rows(&world), [""; 0]);
 }

@@ -52,7 +52,8 @@ pub(crate) fn assert_screen(console: &Console, place: &str) {
             .profile()
             .expect("one is chosen")
             .environment_word();
-        assert!(screen.starts_with(&format!(" {word}  too small")), "{at}");
+        assert!(screen.starts_with(&format!(" {word} ")), "{at}");
+        assert!(screen.contains("needs 40x8"), "{at}");
         assert_eq!(screen.trim().lines().count(), 1, "{at}");
         return;
     }
@@ -242,7 +243,7 @@ async fn fast_resizing_breaks_no_place() {
         let large = (0..25).map(|step: u16| (1 + step * 97 % 500, 1 + step * 61 % 200));
         for size in small.chain(large) {
             console.resize(size);
-            // In a window of a few columns even the text "too small" is cut.
+            // In a window of a few columns even the text "needs 40x8" is cut.
             if size.0 >= 40 {
                 assert_screen(&console, script);
             }

@@ -18,10 +18,10 @@ const COLUMN: &str = "on the command line";
 /// Commands that do not end with 0, and why.
 #[rustfmt::skip] // A table: one case per line.
 const ENDS: [(&str, i32, &str); 7] = [
-    ("groupdesk batches resume 12", 2, "there is no batch 12"),
-    ("groupdesk batches retry 12", 2, "there is no batch 12"),
-    ("groupdesk batches check 12", 2, "there is no batch 12"),
-    ("groupdesk batches reverse 12", 2, "there is no batch 12"),
+    ("groupdesk batches resume 12", 2, "batch 12 is not in the directory"),
+    ("groupdesk batches retry 12", 2, "batch 12 is not in the directory"),
+    ("groupdesk batches check 12", 2, "batch 12 is not in the directory"),
+    ("groupdesk batches reverse 12", 2, "batch 12 is not in the directory"),
     ("groupdesk copy acme-eu --to eu-live --dry-run", 2, "the demo has no such profile"),
     ("groupdesk diff acme-eu --with eu-live", 2, "the demo has no such profile"),
     ("groupdesk create", 2, "the ID is meant to be added"),

@@ -72,6 +72,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/tui/panes/batch/view.rs", 1, OWN),
     ("src/tui/panes/edit/draft.rs", 1, OWN),
     ("src/tui/panes/inspector.rs", 2, OWN),
+    ("src/tui/panes/list/view.rs", 1, OWN),
     ("src/tui/panes/token/page.rs", 1, OWN),
     ("src/tui/panes/token/progress.rs", 1, OWN),
     ("src/tui/runtime/runner.rs", 1, OWN),

@@ -90,7 +90,7 @@ async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
     assert_eq!(unwritten.handoff.state, HandOffState::Pending);
     let note = unwritten.handoff.note.expect("why");
     assert_has(&note, "it ended well");
-    assert_has(&note, "could not be written down here");
+    assert_has(&note, "could not be recorded");
     fail_writes(&scene, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
 }

@@ -42,7 +42,7 @@ fn every_size_is_drawn_completely() {
             && contents.ends_with("? help")
     });
     session.resize(5, 30);
-    session.wait_for("too small", PATIENCE);
+    session.wait_for("30x5, needs 40x8", PATIENCE);
     session.resize(24, 80);
     wait_for_whole(&mut session);
     session.type_until("?", "Help", PATIENCE);

@@ -64,7 +64,7 @@ pub(super) fn line(ended: &Ended) -> String {
     )];
     if let Some(new) = ended.fingerprint {
         let old = ended.previous.map(|old| old.to_string());
-        parts.push(format!("{} -> {new}", old.unwrap_or_else(|| "?".into())));
+        parts.push(format!("{} -> {new}", old.unwrap_or_else(|| "-".into())));
     }
     parts.extend(
         ended

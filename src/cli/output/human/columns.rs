@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{UNKNOWN, of, passed};
+use crate::cli::output::form;
 use crate::{
     domain::{
         age::{self, is_older},
@@ -47,8 +48,8 @@ const NAMED: [(Column, &str, &str); 13] = [
     (Column::Map, "map", "MAP"),
     (Column::Props, "props", "PROPS"),
     (Column::Token, "token", "FINGERPRINT"),
-    (Column::Age, "age", "ROTATED~"),
-    (Column::Read, "read", "SEEN"),
+    (Column::Age, "age", "AGE"),
+    (Column::Read, "read", "READ"),
     (Column::Due, "due", "DUE"),
     (Column::By, "by", "BY"),
     (Column::Labels, "labels", "LABELS"),
@@ -153,6 +154,8 @@ impl Column {
         match self {
             Self::Property(key) => visible(key).into_owned(),
             Self::MapRow(schema) => format!("map:{}", visible(schema)),
+            // A wide table has the time.
+            Self::Age if form::is_wide() => "ROTATED".into(),
             named => {
                 let mut all = NAMED.iter();
                 let found = all.find(|(column, ..)| column == named);

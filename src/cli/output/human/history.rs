@@ -21,7 +21,7 @@ pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
     let header = [
         passed_title(),
-        "WHO",
+        "BY",
         "ID",
         "WHAT",
         "RESULT",
@@ -58,7 +58,7 @@ pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
     let header = [
         "NUMBER",
         passed_title(),
-        "WHO",
+        "BY",
         "ID",
         "WHAT",
         "STATE",

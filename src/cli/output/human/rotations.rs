@@ -35,9 +35,9 @@ pub(crate) fn rotations<'a>(
         "STATE",
         "ID",
         passed_title(),
-        "WHO",
+        "BY",
         "FINGERPRINT",
-        "WHY",
+        "REASON",
     ];
     rows(header, &lines.collect::<Vec<_>>(), Some(STATE))
 }
@@ -72,11 +72,11 @@ pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> Strin
     let lines: Vec<_> = lines.collect();
     if several {
         return rows(
-            ["FINGERPRINT", "TOKEN", "SEEN", "PROFILE", "ID"],
+            ["FINGERPRINT", "TOKEN", "READ", "PROFILE", "ID"],
             &lines,
             None,
         );
     }
     let lines: Vec<_> = lines.into_iter().map(|[_, rest @ ..]| rest).collect();
-    rows(["TOKEN", "SEEN", "PROFILE", "ID"], &lines, None)
+    rows(["TOKEN", "READ", "PROFILE", "ID"], &lines, None)
 }

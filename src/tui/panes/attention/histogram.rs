@@ -15,8 +15,10 @@ use crate::{
 };
 
 const HOUR: u64 = 60 * 60;
-/// Width of one count with its bar, in cells.
-const BUCKET: u16 = 9;
+/// Width of one count with its bar and a gap, in cells, and the least that its title needs.
+const BUCKET: std::ops::RangeInclusive<u16> = 7..=9;
+/// Number of counts.
+const BUCKETS: u16 = 7;
 /// Width of the longest bar, in cells.
 const LONGEST: usize = 4;
 
@@ -60,6 +62,8 @@ pub(super) fn histogram(
         .collect();
     let names_width = widest(names.iter().copied(), 16).max(8);
     let first = inner.x + names_width + 1;
+    let room = inner.right().saturating_sub(first) / BUCKETS;
+    let bucket = room.clamp(*BUCKET.start(), *BUCKET.end());
     // If each row has a limit of its own, the titles are fractions of it.
     let [third, two, due, twice] = match same {
         Some(limit) => {
@@ -83,9 +87,12 @@ pub(super) fn histogram(
         .flat_map(|(_, ages)| counts(ages))
         .map(|(count, _)| count);
     let most = most.max().unwrap_or(0).max(1);
+    // The count is worth more than its bar.
+    let digits = most.to_string().len();
+    let longest = LONGEST.min(usize::from(bucket).saturating_sub(digits + 2));
     for (at, title) in titles.iter().enumerate() {
-        let x = first + at as u16 * BUCKET;
-        let room = inner.right().saturating_sub(x).min(BUCKET);
+        let x = first + at as u16 * bucket;
+        let room = inner.right().saturating_sub(x).min(bucket);
         paint::text(buffer, x, inner.y, room, title, theme.heading());
     }
     for (line, ((_, ages), name)) in ages.iter().zip(&names).enumerate() {
@@ -96,9 +103,9 @@ pub(super) fn histogram(
         let name = paint::cut(name, names_width.into(), theme);
         paint::text(buffer, row.x, row.y, names_width, &name, Style::new());
         for (at, (count, age)) in counts(ages).into_iter().enumerate() {
-            let x = first + at as u16 * BUCKET;
-            let room = inner.right().saturating_sub(x).min(BUCKET - 1);
-            let cells = (count * LONGEST).div_ceil(most);
+            let x = first + at as u16 * bucket;
+            let room = inner.right().saturating_sub(x).min(bucket - 1);
+            let cells = (count * longest).div_ceil(most);
             let bar = if theme.ascii { "#" } else { "█" }.repeat(cells);
             let gap = if cells == 0 { "" } else { " " };
             let text = format!("{bar}{gap}{count}");

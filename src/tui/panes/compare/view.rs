@@ -165,12 +165,12 @@ impl<'a> Side<'a> {
         let print = group.fingerprint.as_ref();
         let mapping = group.mapping.as_ref();
         [
-            tag.map_or_else(|| "?".into(), |known| known.value.to_string()),
-            print.map_or_else(|| "?".into(), |known| known.value.to_string()),
+            tag.map_or_else(|| "-".into(), |known| known.value.to_string()),
+            print.map_or_else(|| "-".into(), |known| known.value.to_string()),
             group
                 .last_seen
                 .map_or_else(|| "never".into(), |at| since(at, context)),
-            mapping.map_or_else(|| "?".into(), |known| origin(known, context)),
+            mapping.map_or_else(|| "-".into(), |known| origin(known, context)),
         ]
     }
 

@@ -316,7 +316,7 @@ mod tests {
                 "{\"user_group_id\": \"acme2\"}",
                 "user_group_id must be acme",
             ),
-            ("{\"name\": 7}", "name must be a text"),
+            ("{\"name\": 7}", "name must be a string"),
             ("{\"mapping\": {\"7\": null}}", "mapping: entry 1 is not"),
             ("{\"mapping\": []}", "mapping must be an object"),
             ("{\"properties\": \"gold\"}", "properties must be an object"),

@@ -1,6 +1,6 @@
 //! Draws the list: the rows that fit, and the details of the current row below or beside them.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, time::Duration};
 
 use ratatui::{
     buffer::Buffer,
@@ -451,7 +451,9 @@ fn cells<'a>(
         }
         ListColumn::Read => {
             let read = entry.seen();
-            read.map_or_else(unknown, |at| Cell::new(context.clock(at)))
+            let passed =
+                |at| days(Duration::try_from(context.now.duration_since(at)).unwrap_or_default());
+            read.map_or_else(unknown, |at| Cell::new(passed(at)))
         }
         ListColumn::Tag => entry.tag().map_or_else(unknown, tag),
         ListColumn::Labels => {

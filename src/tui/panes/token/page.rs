@@ -145,7 +145,7 @@ fn facts(page: &mut TextPage, group: &KnownGroup, context: &Context) {
             plain,
             &crate::tui::page::group_details::origin(known, context),
         ),
-        None => page.field("tag", "?", plain, "comes back from update and rotate only"),
+        None => page.field("tag", "-", plain, "comes back from update and rotate only"),
     }
 }
 

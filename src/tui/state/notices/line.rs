@@ -124,6 +124,14 @@ impl MessageLine {
         self.advance(now);
     }
 
+    /// Removes a message about success that was there long enough to be read before the key that left the page.
+    pub(super) fn leave_page(&mut self, now: Timestamp) {
+        self.remove(now, |one| {
+            let is_fine = matches!(one.severity, Severity::Info | Severity::Done);
+            is_fine && one.had_key && !one.asks && now >= one.since + TURN_TIME
+        });
+    }
+
     /// Removes the message when its time is over.
     pub(super) fn advance(&mut self, now: Timestamp) {
         if self.due().is_some_and(|due| now >= due) {

@@ -220,3 +220,26 @@ fn a_question_is_seen_before_what_comes_after_it() {
     say(&mut messages, 20_002, Severity::Info, "sorted");
     assert_eq!(shown(&messages).as_deref(), Some("sorted"));
 }
+
+#[test]
+fn a_success_that_was_read_does_not_follow_to_the_next_page() {
+    for (severity, read_for, stays) in [
+        (Severity::Done, 2_000, false),
+        (Severity::Info, 2_000, false),
+        (Severity::Done, 1_999, true),
+        (Severity::Warning, 2_000, true),
+        (Severity::Unknown, 2_000, true),
+    ] {
+        let mut messages = Notices::default();
+        say(&mut messages, 0, severity, "said");
+        messages.key(at(read_for));
+        messages.leave_page(at(read_for));
+        assert_eq!(shown(&messages).is_some(), stays, "{severity:?}");
+    }
+    // The key that leaves a page may say something itself.
+    let mut messages = Notices::default();
+    messages.key(at(0));
+    say(&mut messages, 0, Severity::Done, "said");
+    messages.leave_page(at(5_000));
+    assert!(shown(&messages).is_some());
+}

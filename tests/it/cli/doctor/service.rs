@@ -26,7 +26,7 @@ async fn service_problems_have_their_codes_and_no_request_could_create_a_group()
         (says("401 Unauthorized", "no"), 4, "problem", "key", "does not accept the API key"),
         (says("404 Not Found", "no"), 1, "problem", "service", "with a slash at its end"),
         (says("503 Service Unavailable", "no"), 1, "problem", "service", "the service failed"),
-        (Fault::Answer(page), 1, "problem", "service", "A web page came instead of JSON"),
+        (Fault::Answer(page), 1, "problem", "service", "The response is a web page instead of JSON"),
         (Fault::Answer(to("/api/user/")), 1, "problem", "service", "end the profile's `path` with a slash"),
         (Fault::Answer(to("https://elsewhere.example/x")), 1, "problem", "service", "points to https://elsewhere.example/x"),
         (Fault::Close, 5, "problem", "network", "The connection stands, but"),
