@@ -255,7 +255,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             1,
             "favourite: it must be true or false",
         ),
-        ("{\"user_group_id\":7}\n".into(), 1, 1, "must be a text"),
+        ("{\"user_group_id\":7}\n".into(), 1, 1, "must be a string"),
         (
             "{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(),
             1,
@@ -280,7 +280,7 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "{\"user_group_id\":\"a\",\"mapping\":{\"40\":213}}".into(),
             1,
             1,
-            "object of texts",
+            "object of strings",
         ),
         (
             "{\"user_group_id\":\"a\",\"token\":\"canary\"}".into(),

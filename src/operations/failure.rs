@@ -40,7 +40,7 @@ pub enum Failure {
         id.as_argument()
     )]
     OnlyImported { id: UserGroupId },
-    #[error("profile {profile} is read-only; nothing was sent; change it in another profile")]
+    #[error("profile {profile} is read-only; nothing was sent. Use another profile")]
     ReadOnly { profile: String },
     /// A guard of the profile.
     #[error("{} is forbidden in profile {profile}: {reason}; nothing was sent", operation.as_str())]

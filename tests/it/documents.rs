@@ -18,14 +18,16 @@ use super::house::citations::below;
 
 /// Blocks that need more than a test has, by file and first line.
 #[rustfmt::skip] // A table: one case per line.
-const MANUAL: [(&str, &str, &str); 10] = [
+const MANUAL: [(&str, &str, &str); 12] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
     ("docs/guide/getting-started.md", "cargo install", "installs"),
-    ("docs/guide/getting-started.md", "packaging/deb", "needs cargo-deb"),
-    ("docs/guide/getting-started.md", "rustup target add", "needs a package"),
-    ("docs/guide/scheduled-rotation.md", "systemctl --user", "needs systemd; tests/it/packaging.rs reads the units"),
+    ("docs/guide/getting-started.md", "groupdesk demo", "a tour by keys; tests/it/pty/tasks.rs presses them"),
+    ("docs/operations/install.md", "cargo install", "installs"),
+    ("docs/operations/install.md", "packaging/deb", "needs cargo-deb"),
+    ("docs/operations/install.md", "rustup target add", "needs a package"),
+    ("docs/guide/many-groups.md", "systemctl --user", "needs systemd; tests/it/packaging.rs reads the units"),
     ("docs/guide/team.md", "groupdesk directory copy", "needs a file of somebody's work; tests/it/cli/team.rs does it"),
     ("docs/operations/service.md", "as_service=", "needs systemd; tests/it/cli/serve/packaged.rs starts what the unit starts"),
     ("docs/operations/service.md", "podman build", "needs podman; tests/it/cli/serve/packaged.rs starts what the image starts"),
@@ -83,20 +85,22 @@ fn page(file: &str) -> String {
 }
 
 /// Pages whose blocks are run, and the least number of them.
-const PAGES: [(&str, usize); 15] = [
+const PAGES: [(&str, usize); 17] = [
     ("README.md", 1),
-    ("docs/guide/everyday.md", 1),
     ("docs/guide/getting-started.md", 3),
-    ("docs/guide/files-from-elsewhere.md", 1),
-    ("docs/guide/import-and-apply.md", 1),
-    ("docs/guide/many-groups.md", 1),
+    ("docs/guide/groups.md", 1),
+    ("docs/guide/import-and-apply.md", 2),
+    ("docs/guide/many-groups.md", 3),
     ("docs/guide/rotation.md", 1),
-    ("docs/guide/scheduled-rotation.md", 1),
-    ("docs/guide/scripting.md", 2),
+    ("docs/guide/leaked-token.md", 1),
+    ("docs/guide/rotate-a-thousand.md", 2),
+    ("docs/guide/protect-production.md", 1),
+    ("docs/guide/scripting.md", 3),
     ("docs/guide/team.md", 3),
     ("docs/guide/troubleshooting.md", 1),
-    ("docs/guide/wrong-environment.md", 1),
+    ("docs/guide/environments.md", 1),
     ("docs/operations/files.md", 1),
+    ("docs/operations/install.md", 1),
     ("docs/operations/service.md", 4),
     ("docs/operations/team.md", 4),
 ];
@@ -155,21 +159,30 @@ async fn getting_started() {
 }
 
 #[tokio::test]
-async fn everyday() {
-    run_page("docs/guide/everyday.md").await;
+async fn groups() {
+    run_page("docs/guide/groups.md").await;
+}
+
+#[tokio::test]
+async fn runbooks() {
+    run_page("docs/guide/leaked-token.md").await;
+    run_page("docs/guide/rotate-a-thousand.md").await;
+}
+
+#[tokio::test]
+async fn protected_production() {
+    run_page("docs/guide/protect-production.md").await;
 }
 
 #[tokio::test]
 async fn rotation_and_many_groups() {
     run_page("docs/guide/rotation.md").await;
     run_page("docs/guide/many-groups.md").await;
-    run_page("docs/guide/scheduled-rotation.md").await;
 }
 
 #[tokio::test]
 async fn import_and_apply() {
     run_page("docs/guide/import-and-apply.md").await;
-    run_page("docs/guide/files-from-elsewhere.md").await;
 }
 
 #[tokio::test]
@@ -187,7 +200,7 @@ async fn a_team_with_roles_passwords_and_tls() {
 
 #[tokio::test]
 async fn environments() {
-    run_page("docs/guide/wrong-environment.md").await;
+    run_page("docs/guide/environments.md").await;
 }
 
 #[tokio::test]
@@ -200,6 +213,7 @@ async fn operations() {
     let mut team = team::Team::start().await;
     run_page_in("docs/operations/service.md", team.as_mut()).await;
     run_page("docs/operations/files.md").await;
+    run_page("docs/operations/install.md").await;
 }
 
 #[test]

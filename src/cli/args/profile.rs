@@ -131,8 +131,8 @@ pub(crate) struct Add {
     /// Test the connection and show the lines, without saving anything
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The profile is a known environment with a new key or URL [default ENVIRONMENT: the only candidate]
-    #[arg(long, value_name = "ENVIRONMENT", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
+    /// The profile is a known environment with a new key or URL [default: the only candidate]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
     pub(crate) same_environment: Option<String>,
     /// The profile is a new environment
     #[arg(long)]
@@ -150,7 +150,7 @@ pub(crate) struct SourceArgs {
     #[arg(long = "api-key-file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Command that prints the key; runs without a shell
-    #[arg(long = "api-key-command", value_name = "COMMAND", num_args = 1..)]
+    #[arg(long = "api-key-command", value_name = "CMD", num_args = 1..)]
     pub(crate) command: Option<Vec<String>>,
     /// Entry of the kernel keyring; the key is read from standard input or a prompt [default: the profile name]
     #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -170,7 +170,7 @@ pub(crate) struct Bind {
     /// Bind every profile in the configuration file whose environment is undecided
     #[arg(long, group = "which", requires = "same_environment")]
     pub(crate) all: bool,
-    /// The profile is a known environment with a new key, URL or name [default ENVIRONMENT: the only candidate]
+    /// The profile is a known environment with a new key, URL or name [default: the only candidate]
     #[arg(long, value_name = "ENVIRONMENT", num_args = 0..=1, default_missing_value = "", group = "answer")]
     pub(crate) same_environment: Option<String>,
     /// The profile is a new environment

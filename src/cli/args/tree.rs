@@ -92,12 +92,32 @@ fn grouped(root: &Command, columns: usize) -> String {
 /// The help of a command names the global options in this line, after its own.
 const SEE_OPTIONS: &str = "Global options: see `groupdesk help options`";
 
+/// The command with more options than fit a screen, and those that the help of another one explains as well.
+const LONG: &str = "update";
+const EXPLAINED: [&str; 7] = [
+    "ids",
+    "sort",
+    "reverse",
+    "limit",
+    "concurrency",
+    "rate",
+    "stop_after",
+];
+const SEE_ROTATE: &str =
+    "Also, as in `rotate`: --sort, --reverse, --limit, --concurrency, --rate and --stop-after\n";
+
 /// The command line as it is parsed; the help of a command leaves the global options to `help options`.
 pub(crate) fn command() -> Command {
     fn with_line(command: Command) -> Command {
+        let is_long = command.get_name() == LONG;
+        let more = if is_long { SEE_ROTATE } else { "" };
         let template = format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{SEE_OPTIONS}{{after-help}}"
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{more}{SEE_OPTIONS}{{after-help}}"
         );
+        let command = command.mut_args(|arg| {
+            let hides = is_long && EXPLAINED.contains(&arg.get_id().as_str());
+            if hides { arg.hide(true) } else { arg }
+        });
         command.help_template(template).mut_subcommands(with_line)
     }
     let (root, globals) = root();

@@ -10,13 +10,9 @@ use crate::domain::{facts::Field, group::UserGroupId};
 /// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --mapping, --map and --unmap modify the mapping from the file; --property and --remove-property do the \
-    same with --properties. --apply leaves fields \
-    that its file lacks unchanged, and cannot be combined with them. For several groups, change one row with one --map, --unmap, \
-    --property or --remove-property; to list, resume, retry or reverse the batch, run `batches`.\n\n\
-                  Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
-                  groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
-                  groupdesk update acme-eu --apply acme-eu.json --if-unchanged\n  \
+    after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted fields \
+    unchanged. For several groups: one --map, --unmap, --property or --remove-property.\n\n\
+                  Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134 --dry-run\n  \
                   groupdesk update --filter tag:customer --map 7=213 --only-where 40 --dry-run",
     group = which_groups()
 )]

@@ -203,7 +203,7 @@ impl Operations {
             (_, Some(Ending::NotApplied)) if !is_over && !can_create(mutation.operation) => {
                 Vec::new()
             }
-            (_, Some(ending)) => end(ending, format!("{begun}, settled by reading the group")),
+            (_, Some(ending)) => end(ending, format!("{begun}, resolved by reading the group")),
             (State::Sent, None) => vec![self.mutation_step(
                 mutation,
                 State::Open,

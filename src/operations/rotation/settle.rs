@@ -234,7 +234,7 @@ fn note(row: &RotationRow, after: Rotation, evidence: &Evidence) -> String {
         (State::NotApplied, _) if row.rotation.state == State::Intended => {
             format!("{SETTLED} {} and never sent", row.by)
         }
-        _ => format!("{SETTLED} {}, settled by reading the group", row.by),
+        _ => format!("{SETTLED} {}, resolved by reading the group", row.by),
     }
 }
 

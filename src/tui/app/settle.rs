@@ -61,7 +61,7 @@ impl App {
             } else {
                 Severity::Done
             };
-            let text = format!("{} settled: {}", rotations(settled.len()), ends(&settled));
+            let text = format!("{} resolved: {}", rotations(settled.len()), ends(&settled));
             self.context.say(severity, text);
             // The reads have updated the directory, so the list on the screen is out of date.
             self.context.start(Job::List);

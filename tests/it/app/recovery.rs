@@ -75,7 +75,7 @@ fn open_rotations_are_settled_in_the_background_and_the_result_is_announced() {
         |job| *job == Job::Settle,
         Outcome::Recovered(all),
     );
-    scene.shows("2 rotations settled: acme-eu recovered, globex not applied");
+    scene.shows("2 rotations resolved: acme-eu recovered, globex not applied");
     assert!(
         scene.app.context.settle_again_at.is_none(),
         "nothing is left to wait for"
@@ -143,7 +143,7 @@ fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
         |job| *job == Job::Settle,
         Outcome::Recovered(settled),
     );
-    scene.shows("1 rotation settled: acme-eu not applied");
+    scene.shows("1 rotation resolved: acme-eu not applied");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn the_pane_shows_open_rotations_first_and_r_settles_them() {
     assert!(settle, "{effects:?}");
     assert_eq!(scene.keys("r"), [], "once is enough");
     scene.answer();
-    scene.says("1 rotation settled: acme-eu recovered");
+    scene.says("1 rotation resolved: acme-eu recovered");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "Group");
 }

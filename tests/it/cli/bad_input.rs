@@ -19,7 +19,7 @@ async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
         (&["create", "a", "--mapping", &twice, "--yes"], "line 2, column"),
         (&["create", "a", "--properties", &twice, "--yes"], "a key appears twice"),
         (&["create", "a", "--properties", &broken, "--yes"], "line 2, column 3"),
-        (&["create", "a", "--mapping", &numbers, "--yes"], "object of texts"),
+        (&["create", "a", "--mapping", &numbers, "--yes"], "object of strings"),
         (&["create", "a", "--mapping", "missing.json", "--yes"], "missing.json"),
         (&["create", "a", "--mapping", "-", "--properties", "-", "--yes"], "standard input"),
         (&["create", "", "--yes"], "is empty"),

@@ -153,7 +153,7 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
     assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
     assert_eq!(
         finding_with(&report, "config.toml:5:")["advice"],
-        "Correct line 5; until then the console does not start; the commands work."
+        "Fix line 5; until then the console does not start; the commands work."
     );
     let unknown = home.json(2, &["doctor", "--profile", "lvie"]).await;
     finding_with(&unknown, "did you mean \"live\"?");

@@ -188,7 +188,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     );
     assert_one_finding(
         &report,
-        "was taken back",
+        "was withdrawn",
         &[
             "warning: ",
             "of environment live",
@@ -209,7 +209,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let ran = home.run(&["doctor"]).await;
     for words in [
         "environment live: 1 group",
-        "was taken back",
+        "was withdrawn",
         "environment merge live",
     ] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);

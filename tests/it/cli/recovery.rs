@@ -184,9 +184,9 @@ async fn abandoning_asks_and_frees_the_token() {
     scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "no rotation 9"),
+        (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "rotation 9 not found"),
         (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is required"),
-        (&["rotations", "check", "9"], "no rotation 9"),
+        (&["rotations", "check", "9"], "rotation 9 not found"),
     ];
     for (arguments, words) in table {
         let ran = scene.home.run(arguments).await;

@@ -140,7 +140,7 @@ async fn nothing_is_done_if_one_of_several_typed_ids_is_unknown() {
     for line in ["rotations check 1 2", "rotations handoff 1 2"] {
         let ran = home.run(&args(line)).await;
         assert_eq!(ran.code, 2, "{line}: {}", ran.err);
-        assert_has(&ran.err, "there is no rotation 1");
+        assert_has(&ran.err, "rotation 1 not found");
     }
     assert_eq!(service.connections(), 1, "only the meeting");
     assert_eq!(

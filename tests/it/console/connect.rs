@@ -156,7 +156,7 @@ async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
 async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
-    console.keys("c<ctrl-s>").await.shows("give it a name");
+    console.keys("c<ctrl-s>").await.shows("enter a name");
     console
         .keys("eu<ctrl-s>")
         .await

@@ -205,7 +205,7 @@ async fn a_moved_directory_says_where_it_is_now() {
     );
     scene.console.until("directory was moved: read-only").await;
     scene
-        .assert_refuses("to see where, run `groupdesk directory status`")
+        .assert_refuses("run `groupdesk directory status`")
         .await;
     server.execute(schema, "UPDATE installation SET moved_to = NULL");
     until_said(&mut scene.console, "The directory can be written again").await;

@@ -29,7 +29,7 @@ async fn the_next_start_settles_a_rotation_and_says_so() {
     let (proxy, operations) = through_a_proxy(&world).await;
     lose_an_answer(&proxy, &operations, true).await;
     let mut console = open_with(vec![operations]).await;
-    console.shows("1 rotation settled: acme-eu recovered");
+    console.shows("1 rotation resolved: acme-eu recovered");
     assert_eq!(proxy.count("POST"), 1, "nothing is rotated to find out");
     console.keys("3").await;
     console.shows("0 open").shows("recovered");

@@ -156,7 +156,7 @@ async fn unknown_fields_are_left_out_or_replaced_by_choice() {
     assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));
     // The former value is unknown, so the change cannot be undone.
     console.keys("<esc>2z").await;
-    console.shows("> ").shows("not known");
+    console.shows("> ").shows("unknown");
     assert_eq!(
         console.runner.app.top().focus(),
         groupdesk::tui::keymap::Focus::History

@@ -120,7 +120,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.keys("T").await;
     console.tick(NOW + jiff::SignedDuration::from_secs(4));
     console.shows("the token must be read first");
-    console.keys("r").await.shows("settled: recovered");
+    console.keys("r").await.shows("resolved: recovered");
     assert_eq!(proxy.count("POST"), 1);
     let token = world.stored(Side::Testing, "acme-eu").token;
     console.keys("v").await.shows(&token);

@@ -80,16 +80,13 @@ fn the_help_fits_a_hundred_columns() {
     }
 }
 
-/// Commands with too many options for a screen.
-const LONG: [&str; 2] = ["groupdesk update", "groupdesk profile add"];
-
 #[test]
 fn the_help_of_a_command_fits_a_screen() {
     let long = commands().into_iter().filter_map(|(name, mut command)| {
         let lines = command.render_help().to_string().lines().count();
         (lines > 40 && name != "groupdesk").then_some(name)
     });
-    assert_eq!(long.collect::<Vec<_>>(), LONG);
+    assert_eq!(long.collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]
