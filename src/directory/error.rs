@@ -17,7 +17,7 @@ pub enum DirectoryError {
         source: Arc<io::Error>,
     },
     #[error(
-        "{} is not a groupdesk directory, or it is damaged. For details, run `groupdesk doctor`. To start with a new one, move \
+        "{} is not a directory of groupdesk, or it is damaged. For details, run `groupdesk doctor`. To start with a new one, move \
          the file away",
         path.display()
     )]

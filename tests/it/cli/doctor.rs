@@ -248,7 +248,7 @@ async fn the_directory_is_checked_and_not_changed() {
     let foreign = home.write("notes.txt", &"not a database\n".repeat(100));
     home.set("GROUPDESK_DIRECTORY", foreign);
     let report = home.json(2, &["doctor"]).await;
-    finding_with(&report, "~/notes.txt is not a groupdesk directory");
+    finding_with(&report, "~/notes.txt is not a directory of groupdesk");
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
         &[
             "warning: ",
             "of environment live",
-            "get --refresh-all --profile NAME",
+            "groupdesk -P NAME get --refresh-all",
         ],
     );
     assert!(findings(&report, "on trial").is_empty(), "{report}");
