@@ -13,7 +13,7 @@ use crate::{
         args::{Apply, Global, Order},
         error::CliError,
         input::{
-            confirm::{self, Question},
+            confirm::{Question, Review},
             listing::Listing,
         },
         output,
@@ -122,27 +122,27 @@ async fn prepare(
     }
     plan::print_head(session, ALL, &shown)?;
     let operations = &session.operations;
+    let review = Review::new(session, arguments.mutation.yes);
     if plan.to_do() == 0 {
         let notes = shown.annotations.len();
         if notes > 0 {
-            confirm::ensure_can_ask(session, arguments.mutation.yes)?;
             let what = format!("Notes and labels of {notes} groups change here; nothing is sent.");
             if shown.lost().is_some() {
                 let words = format!("annotate {notes}");
-                confirm::losing(arguments.mutation.yes, shown.lost(), &what, &words).await?;
+                review.ask_losing(shown.lost(), &what, &words).await?;
             } else {
-                confirm::confirm(arguments.mutation.yes, &what, Question::YesOrNo).await?;
+                review.ask(&what, Question::YesOrNo).await?;
             }
         }
         return Ok(Ok((checked, Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
-    confirm::ensure_can_ask(session, arguments.mutation.yes)?;
+    review.can_ask()?;
     operations.ready().await?;
     let profile = &operations.profile().name;
     let words = format!("apply {} in {profile}", plan.to_do());
     let what = "This creates and changes groups. Groups cannot be deleted.";
-    confirm::losing(arguments.mutation.yes, shown.lost(), what, &words).await?;
+    review.ask_losing(shown.lost(), what, &words).await?;
     Ok(Ok((checked, permit, shown)))
 }
 

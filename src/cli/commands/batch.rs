@@ -14,7 +14,7 @@ use crate::{
     cli::{
         args::{AgainBatch, Global, ResumeBatch, Rotate, Update},
         error::CliError,
-        input::{confirm, selection::Selected},
+        input::{confirm::Review, selection::Selected},
         output::{self, progress::Progress},
         process::{
             exit::Exit,
@@ -70,8 +70,7 @@ pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, C
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
     let pace = arguments.pace.limits();
     run_prepared(global, pace, async |session| {
-        confirm::ensure_can_ask(session, arguments.yes)?;
-        session.say_where();
+        Review::new(session, arguments.yes).begin()?;
         let ready = prepare::resume(session, &arguments).await?;
         Ok(Ok(ready))
     })

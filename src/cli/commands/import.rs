@@ -15,7 +15,7 @@ use crate::{
     cli::{
         args::{Global, Import as Arguments},
         error::CliError,
-        input::confirm,
+        input::confirm::Review,
         output::{
             self,
             shape::{Object, shape},
@@ -54,13 +54,11 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         refreshes: arguments.refresh,
         replaces: arguments.update || arguments.replace_notes,
     };
+    let review = Review::before_sending(&session, &arguments.mutation);
     if sends {
         // Report what is forbidden before a long file is read.
         session.operations.sending_permitted(sending, 0)?;
-        if !arguments.mutation.dry_run {
-            confirm::ensure_can_ask(&session, arguments.mutation.yes)?;
-        }
-        session.say_where();
+        review.begin()?;
     }
     let prepared = async {
         session.say_other_places().await?;
@@ -94,7 +92,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
             shown = plan::print_review(&session, &checked, options, done).await?;
             let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
-            confirm::losing(arguments.mutation.yes, shown.lost(), what, &words).await?;
+            review.ask_losing(shown.lost(), what, &words).await?;
         }
         if is_again {
             operations.end_import(import.id).await?;

@@ -5,7 +5,7 @@ use crate::{
     cli::{
         args::PlaceCommand as Command,
         error::CliError,
-        input::confirm::{self, Question},
+        input::confirm::{Question, Review},
         output::{self, shape::shape},
         process::exit::Exit,
         session::Session,
@@ -29,13 +29,13 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
                 named(operations, &name).await?,
                 named(operations, &into).await?,
             );
-            confirm::ensure_can_ask(session, yes)?;
             let what = format!(
                 "{} ({} groups) becomes part of {} ({} groups); this cannot be undone.",
                 from.name, from.groups, into.name, into.groups
             );
             let words = format!("merge {} into {}", from.name, into.name);
-            confirm::confirm(yes, &what, Question::TypeWords(&words)).await?;
+            let review = Review::new(session, yes);
+            review.ask(&what, Question::TypeWords(&words)).await?;
             operations.merge_places(&from, &into).await?;
             done(session, &into.name).await
         }
@@ -44,11 +44,11 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
             if place.alarms.is_empty() {
                 return Err(CliError::Usage(format!("environment {name} has no alarm")));
             }
-            confirm::ensure_can_ask(session, yes)?;
             let alarms = place.alarms.iter().map(|alarm| alarm.what.as_str());
             let what = alarms.collect::<Vec<_>>().join("\n");
             let what = visible(&what).into_owned();
-            confirm::confirm(yes, &what, Question::YesOrNo).await?;
+            let review = Review::new(session, yes);
+            review.ask(&what, Question::YesOrNo).await?;
             operations.acknowledge(&place, &reason).await?;
             done(session, &place.name).await
         }

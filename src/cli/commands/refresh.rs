@@ -9,7 +9,7 @@ use crate::{
         commands::batch::tokens::TokenLines,
         error::CliError,
         input::{
-            confirm::{self, Question},
+            confirm::{Question, Review},
             listing::Listing,
             selection::Selected,
         },
@@ -150,11 +150,11 @@ async fn resumed(
 
 /// Reading is level 0 of docs/design/console.md. Reads that may create many groups ask as a bulk create does.
 async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), CliError> {
-    confirm::ensure_can_ask(session, yes)?;
     let profile = &session.operations.profile().name;
     let words = format!("refresh {} in {profile}", plan.ids.len());
     let what = "Reading a group that does not exist creates it. Groups cannot be deleted.";
-    confirm::confirm(yes, what, Question::TypeWords(&words)).await
+    let review = Review::new(session, yes);
+    review.ask(what, Question::TypeWords(&words)).await
 }
 
 /// Reports progress until the run has ended. The first signal stops the run; a second Ctrl-C leaves at once.

@@ -7,7 +7,7 @@ use crate::{
         args::{Abandoned, Rotations, RotationsCommand},
         error::CliError,
         input::{
-            confirm::{self, Question},
+            confirm::{Question, Review},
             known,
         },
         output::{self, human, json},
@@ -110,10 +110,9 @@ async fn abandon_change(
     reason: &str,
     yes: bool,
 ) -> Result<Exit, CliError> {
-    session.operations.permitted(Guarded::Abandon)?;
-    confirm::ensure_can_ask(session, yes)?;
+    let review = Review::new(session, yes).permitted(Guarded::Abandon)?;
     let what = format!("Close m{}? Whether it took effect stays unknown.", id.0);
-    confirm::confirm(yes, &what, Question::YesOrNo).await?;
+    review.ask(&what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;
     let place = session.operations.bound_place_name();
     let value = || json::change(&change, place.as_deref());
@@ -159,17 +158,16 @@ async fn abandon(
     reason: &str,
     yes: bool,
 ) -> Result<Exit, CliError> {
-    session.operations.permitted(Guarded::Abandon)?;
+    let review = Review::new(session, yes).permitted(Guarded::Abandon)?;
     let row = session.operations.rotation(id).await?;
     if row.rotation.step(Event::Abandon, Duration::ZERO).is_ok() {
-        confirm::ensure_can_ask(session, yes)?;
         let what = format!(
             "Abandon rotation {} of \"{}\" ({})? Its result stays unknown, and its token can be rotated again.",
             id.0,
             row.user_group_id,
             human::word(row.rotation.state.as_str())
         );
-        confirm::confirm(yes, &what, Question::YesOrNo).await?;
+        review.ask(&what, Question::YesOrNo).await?;
     }
     let row = session.operations.abandon(id, reason).await?;
     let place = session.operations.bound_place_name();

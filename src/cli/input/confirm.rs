@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal};
 
 use crate::{
-    cli::{error::CliError, output, session::Session},
+    cli::{args::Mutation, error::CliError, output, session::Session},
     config::guard::{self, Level},
     domain::group::UserGroupId,
     operations::Guarded,
@@ -19,72 +19,130 @@ pub(crate) enum Question<'a> {
     TypeWords(&'a str),
 }
 
-/// What the change of one group asks for. `usual` is the level of docs/design/console.md; a guard that raises it gives
-/// the reason.
-pub(crate) struct Confirmation {
-    level: Level,
-    words: String,
+/// How every change comes to be sent: what the profile forbids is refused, then what nobody could confirm; then it is
+/// said where it goes. The command shows what would happen, and asks. Nothing is sent before that.
+pub(crate) struct Review<'s> {
+    session: &'s Session,
+    /// `--yes` answers every question.
+    yes: bool,
+    /// A dry run asks nothing.
+    is_dry_run: bool,
 }
 
-impl Confirmation {
-    pub(crate) fn about(
-        session: &Session,
+impl<'s> Review<'s> {
+    /// Of what no profile forbids, or of which `permitted` is asked later.
+    pub(crate) fn new(session: &'s Session, yes: bool) -> Self {
+        Self {
+            session,
+            yes,
+            is_dry_run: false,
+        }
+    }
+
+    /// Of what the profile permits for the number of rows.
+    pub(crate) fn before_sending(session: &'s Session, mutation: &Mutation) -> Self {
+        Self {
+            is_dry_run: mutation.dry_run,
+            ..Self::new(session, mutation.yes)
+        }
+    }
+
+    /// Refuses what the profile forbids.
+    pub(crate) fn of(
+        session: &'s Session,
         operation: Guarded,
-        id: &UserGroupId,
+        mutation: &Mutation,
+    ) -> Result<Self, CliError> {
+        Self::before_sending(session, mutation).permitted(operation)
+    }
+
+    pub(crate) fn permitted(self, operation: Guarded) -> Result<Self, CliError> {
+        self.session.operations.permitted(operation)?;
+        Ok(self)
+    }
+
+    /// Refuses what nobody could confirm, so that nothing at all is sent.
+    pub(crate) fn can_ask(&self) -> Result<(), CliError> {
+        if self.is_dry_run || self.yes || has_person(self.session.no_input) {
+            return Ok(());
+        }
+        let why = if self.session.no_input {
+            "--no-input is set"
+        } else {
+            "there is no terminal"
+        };
+        Err(CliError::Guarded(format!(
+            "confirmation required, but {why}; nothing was sent. To confirm, add --yes"
+        )))
+    }
+
+    /// Refuses what nobody could confirm, then says where the change goes.
+    pub(crate) fn begin(&self) -> Result<(), CliError> {
+        self.can_ask()?;
+        self.session.say_where();
+        Ok(())
+    }
+
+    pub(crate) async fn ask(&self, what: &str, question: Question<'_>) -> Result<(), CliError> {
+        self.can_ask()?;
+        confirm(self.yes, what, question).await
+    }
+
+    /// Asks for the words, or for yes or no below that level.
+    pub(crate) async fn ask_at(
+        &self,
+        level: Level,
+        what: &str,
+        words: &str,
+    ) -> Result<(), CliError> {
+        let question = match level {
+            Level::Words => Question::TypeWords(words),
+            Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
+        };
+        self.ask(what, question).await
+    }
+
+    /// Asks about the change of one group. `usual` is the level of docs/design/console.md; a guard that raises it gives
+    /// the reason.
+    pub(crate) async fn ask_about(
+        &self,
+        (operation, id): (Guarded, &UserGroupId),
         usual: Level,
-    ) -> Self {
-        let profile = session.operations.profile();
+        what: &str,
+    ) -> Result<(), CliError> {
+        let profile = self.session.operations.profile();
         let raised = guard::raised(&profile.guards, operation, usual);
         if let Some((_, reason)) = raised {
             output::context(&format!("! guard: {reason}"));
         }
-        Self {
-            level: raised.map_or(usual, |(level, _)| level),
-            words: guard::words(operation, id, &profile.name),
+        let words = guard::words(operation, id, &profile.name);
+        match raised.map_or(usual, |(level, _)| level) {
+            Level::Typed => self.ask(what, Question::TypeId(id)).await,
+            level => self.ask_at(level, what, &words).await,
         }
     }
 
-    pub(crate) fn question<'a>(&'a self, id: &'a UserGroupId) -> Question<'a> {
-        match self.level {
-            Level::Button | Level::Key => Question::YesOrNo,
-            Level::Typed => Question::TypeId(id),
-            Level::Words => Question::TypeWords(&self.words),
-        }
+    /// Asks for the words; if values are lost, one level more: the words then say so.
+    pub(crate) async fn ask_losing(
+        &self,
+        lost: Option<String>,
+        what: &str,
+        words: &str,
+    ) -> Result<(), CliError> {
+        let Some(lost) = lost else {
+            return self.ask(what, Question::TypeWords(words)).await;
+        };
+        let (what, words) = (
+            format!("{lost}. {what}"),
+            format!("{words} and lose values"),
+        );
+        self.ask(&what, Question::TypeWords(&words)).await
     }
 }
 
 /// Whether there is a person who may be asked.
 pub(crate) fn has_person(no_input: bool) -> bool {
     !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
-}
-
-/// Fails right away if a question could not be asked, so that nothing at all is sent.
-pub(crate) fn ensure_can_ask(session: &Session, yes: bool) -> Result<(), CliError> {
-    if yes || has_person(session.no_input) {
-        return Ok(());
-    }
-    let why = if session.no_input {
-        "--no-input is set"
-    } else {
-        "there is no terminal"
-    };
-    Err(CliError::Guarded(format!(
-        "confirmation required, but {why}; nothing was sent. To confirm, add --yes"
-    )))
-}
-
-/// Asks for a phrase, and one level more if values are lost: the phrase then says so, too.
-pub(crate) async fn losing(
-    yes: bool,
-    lost: Option<String>,
-    what: &str,
-    words: &str,
-) -> Result<(), CliError> {
-    let Some(lost) = lost else {
-        return confirm(yes, what, Question::TypeWords(words)).await;
-    };
-    let words = format!("{words} and lose values");
-    confirm(yes, &format!("{lost}. {what}"), Question::TypeWords(&words)).await
 }
 
 /// Asks for confirmation, unless `--yes` was given.

@@ -5,11 +5,7 @@ use crate::{
     cli::{
         args::{AgainBatch, Mutation, Update},
         error::CliError,
-        input::{
-            confirm::{self, Question},
-            fields,
-            selection::Selected,
-        },
+        input::{confirm::Review, fields, selection::Selected},
         output::{
             self, human,
             json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
@@ -18,7 +14,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    config::guard::{self, Level},
+    config::guard,
     directory::BatchId,
     domain::{
         batch::{EditPlan, EditRow, Verdict},
@@ -111,13 +107,9 @@ pub(super) async fn again(
 }
 
 fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
-    session.operations.permitted(Guarded::Bulk)?;
-    session.operations.permitted(Guarded::Update)?;
+    let review = Review::of(session, Guarded::Bulk, mutation)?.permitted(Guarded::Update)?;
     mutation.no_curl("it works for one group only")?;
-    if mutation.dry_run {
-        return Ok(());
-    }
-    confirm::ensure_can_ask(session, mutation.yes)
+    review.can_ask()
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
@@ -156,12 +148,9 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         output::context(&format!("! guard: {reason}"));
     }
     let words = format!("edit {changing} in {}", profile.name);
-    let question = match level {
-        Level::Words => Question::TypeWords(&words),
-        Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
-    };
     let what = format!("Reads each group, then sends one update: {}.", plan.change);
-    confirm::confirm(mutation.yes, &what, question).await?;
+    let review = Review::of(session, Guarded::Bulk, &mutation)?;
+    review.ask_at(level, &what, &words).await?;
     let batch = operations.begin_edit(&plan, reason).await?;
     let skipped = left_out(&plan);
     Ok(Ok(Ready {

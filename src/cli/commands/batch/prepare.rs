@@ -15,14 +15,13 @@ use crate::{
         args::{Mutation, ResumeBatch, Rotate},
         error::CliError,
         input::{
-            confirm::{self, Question},
+            confirm::{Question, Review},
             selection::Selected,
         },
         output,
         process::exit::Exit,
         session::Session,
     },
-    config::guard::Level,
     directory::BatchId,
     domain::batch::{BatchKind, Plan, Skip},
     operations::{
@@ -55,15 +54,13 @@ pub(super) async fn rotate(
     pace: RunLimits,
 ) -> Result<Prepared, CliError> {
     let operations = &session.operations;
-    operations.permitted(Guarded::Bulk)?;
+    let review = Review::of(session, Guarded::Bulk, &arguments.mutation)?;
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(CliError::Usage(
             "--exists and --reveal work for one group only; for several, use --token-out FILE. Nothing was sent".into(),
         ));
     }
-    if !arguments.mutation.dry_run {
-        confirm::ensure_can_ask(session, arguments.mutation.yes)?;
-    }
+    review.can_ask()?;
     let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
     let older_than = arguments.bulk.older_than;
@@ -119,12 +116,9 @@ pub(super) async fn begin(
         Ok::<_, CliError>(Plan { at, noted, ..plan })
     };
     let operations = &session.operations;
-    operations.permitted(Guarded::Bulk)?;
+    let review = Review::of(session, Guarded::Bulk, &mutation)?;
     mutation.no_curl("it works for one group only")?;
-    if !mutation.dry_run {
-        confirm::ensure_can_ask(session, mutation.yes)?;
-    }
-    session.say_where();
+    review.begin()?;
     let mut plan = planned().await?;
     say_near(session, &plan).await?;
     if mutation.dry_run {
@@ -160,7 +154,7 @@ pub(super) async fn begin(
         operations.profile().name
     );
     let what = "Every old token stops working at once.";
-    confirm::confirm(mutation.yes, what, Question::TypeWords(&words)).await?;
+    review.ask(what, Question::TypeWords(&words)).await?;
     let schedule = match scheduled {
         Some(_) => Some(begin_scheduled(session).await?),
         None => None,
@@ -269,16 +263,13 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
     operations.ready().await?;
     if resumption.left() > 0 {
         let words = resumption.words(&operations.profile().name);
-        let question = match resumption.level {
-            Level::Words => Question::TypeWords(&words),
-            Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
-        };
         let effect = match &batch.kind {
             BatchKind::Rotate => "every old token stops working at once".into(),
             BatchKind::Edit(change) => format!("reads each group, then sends one update: {change}"),
         };
         let what = format!("{} left: {effect}.", resumption.left());
-        confirm::confirm(arguments.yes, &what, question).await?;
+        let review = Review::new(session, arguments.yes);
+        review.ask_at(resumption.level, &what, &words).await?;
     }
     let tokens = token_lines(session, arguments.token_out.as_deref())?;
     Ok(Ready {

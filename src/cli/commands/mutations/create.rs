@@ -6,10 +6,7 @@ use crate::{
     cli::{
         args::{Create, Mutation, TokenArgs},
         error::CliError,
-        input::{
-            confirm::{self, Confirmation},
-            fields::Edits,
-        },
+        input::{confirm::Review, fields::Edits},
         output::{self, review},
         process::exit::Exit,
         session::Session,
@@ -42,12 +39,7 @@ pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit,
 
 /// Refuses what cannot be confirmed or sent, before anything is sent.
 pub(super) fn may_create(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
-    session.operations.permitted(Guarded::Create)?;
-    if !mutation.dry_run {
-        confirm::ensure_can_ask(session, mutation.yes)?;
-    }
-    session.say_where();
-    Ok(())
+    Review::of(session, Guarded::Create, mutation)?.begin()
 }
 
 /// Shows what would be sent, asks, and sends it.
@@ -69,8 +61,9 @@ pub(super) async fn create_with(
         output::context(&review::lines(&change, true));
     }
     let question = format!("Create \"{id}\"? It cannot be deleted.");
-    let asking = Confirmation::about(session, Guarded::Create, &id, Level::Key);
-    confirm::confirm(mutation.yes, &question, asking.question(&id)).await?;
+    let review = Review::of(session, Guarded::Create, &mutation)?;
+    let about = (Guarded::Create, &id);
+    review.ask_about(about, Level::Key, &question).await?;
     let created = session
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))

@@ -6,7 +6,7 @@ use crate::{
         args::Rotate,
         commands::{handoff, whose},
         error::CliError,
-        input::confirm::{self, Confirmation},
+        input::confirm::Review,
         output::{
             self,
             json::{ONE_REQUEST, one_request},
@@ -92,30 +92,28 @@ pub(crate) async fn rotate(
         ..
     } = arguments;
     let assurance = assurance(exists.exists);
-    session.operations.permitted(Guarded::Rotate)?;
+    let review = Review::of(session, Guarded::Rotate, &mutation)?;
     // Before anything is shown: what somebody rotates from here on, this command leaves alone.
     let noted = session.operations.last_number().await?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
     mutation.no_curl(NOT_WRITTEN)?;
+    review.begin()?;
     if mutation.dry_run {
-        session.say_where();
         return dry_rotation(session, &id, seen);
     }
     let fingerprint = word(seen);
-    confirm::ensure_can_ask(session, mutation.yes)?;
-    session.say_where();
     let mut file = token_file(&token)?;
     let usual = if session.operations.profile().production {
         Level::Typed
     } else {
         Level::Key
     };
-    let asking = Confirmation::about(session, Guarded::Rotate, &id, usual);
     let what = format!(
         "Rotate the token of \"{id}\" (fingerprint {fingerprint})? The old token stops working at once."
     );
-    confirm::confirm(mutation.yes, &what, asking.question(&id)).await?;
+    let about = (Guarded::Rotate, &id);
+    review.ask_about(about, usual, &what).await?;
     let target = Target {
         seen,
         // A token that was pasted is meant, however young it is.

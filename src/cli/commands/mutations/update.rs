@@ -8,7 +8,7 @@ use crate::{
         args::{Mutation, TokenArgs, Update},
         error::CliError,
         input::{
-            confirm::{self, Confirmation},
+            confirm::{self, Review},
             fields::Edits,
         },
         output::{self, human, review, token_file::TokenFile},
@@ -63,7 +63,7 @@ pub(crate) async fn may_update(
     id: &UserGroupId,
     how: &How,
 ) -> Result<Option<KnownGroup>, CliError> {
-    session.operations.permitted(Guarded::Update)?;
+    let review = Review::of(session, Guarded::Update, &how.mutation)?;
     let known = session.operations.known(id, how.assurance).await?;
     if known.is_none() && how.mutation.dry_run {
         return Err(CliError::Guarded(format!(
@@ -71,10 +71,7 @@ pub(crate) async fn may_update(
              or use a known ID"
         )));
     }
-    if !how.mutation.dry_run {
-        confirm::ensure_can_ask(session, how.mutation.yes)?;
-    }
-    session.say_where();
+    review.begin()?;
     Ok(known)
 }
 
@@ -185,9 +182,10 @@ pub(crate) async fn send(
     } else {
         Level::Key
     };
-    let asking = Confirmation::about(session, Guarded::Update, id, usual);
     let question = format!("Update \"{id}\"?");
-    confirm::confirm(mutation.yes, &question, asking.question(id)).await?;
+    let review = Review::of(session, Guarded::Update, &mutation)?;
+    let about = (Guarded::Update, id);
+    review.ask_about(about, usual, &question).await?;
     let updated = session
         .in_flight
         .during(Box::pin(
