@@ -4,13 +4,13 @@ use crate::{
     cli::{
         args::{Audit, Global},
         error::CliError,
-        output::{self, shape::shape},
+        output::{self, human, shape::shape},
         process::exit::Exit,
         session,
     },
     config::directory_of,
     directory::{AuditFilter, Audited},
-    domain::text::visible,
+    domain::{text::visible, when},
     operations::Clock,
 };
 
@@ -28,7 +28,8 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
     };
     let lines = directory.audit(filter).await?;
     let none = "no matching changes";
-    let text = || lines.iter().map(line).collect::<Vec<_>>().join("\n");
+    let header = ["TIME", "WHO", "FROM", "ENVIRONMENT", "ID", "WHAT"];
+    let text = || human::rows(header, &lines.iter().map(row).collect::<Vec<_>>(), None);
     output::list(global.json, &lines, object, none, text)
 }
 
@@ -48,19 +49,27 @@ shape! {
     }
 }
 
-fn line(line: &Audited) -> String {
+/// A history entry without a line of the database is marked.
+fn row(line: &Audited) -> [String; 6] {
     let mark = if line.number.is_none() { "! " } else { "" };
-    let when = format!("{mark}{:.0}", line.at);
-    let about = [&line.address, &line.place, &line.user_group_id];
-    let about = about.into_iter().flatten().map(String::as_str);
     let rotation = line.rotation.map(|number| format!(" {number}"));
     let became = match (&line.before, &line.after) {
         (Some(before), Some(after)) => format!(": {before} -> {after}"),
         (None, Some(one)) | (Some(one), None) => format!(": {one}"),
         (None, None) => String::new(),
     };
-    let what = format!("{}{}{became}", line.what, rotation.unwrap_or_default());
-    let parts = [when.as_str(), &line.who].into_iter().chain(about);
-    let parts: Vec<_> = parts.chain([what.as_str()]).map(visible).collect();
-    parts.join("  ")
+    let text = |one: &Option<String>| visible(one.as_deref().unwrap_or("-")).into_owned();
+    [
+        format!("{mark}{}", when::second(line.at)),
+        visible(&line.who).into_owned(),
+        text(&line.address),
+        text(&line.place),
+        text(&line.user_group_id),
+        visible(&format!(
+            "{}{}{became}",
+            line.what,
+            rotation.unwrap_or_default()
+        ))
+        .into_owned(),
+    ]
 }

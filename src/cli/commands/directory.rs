@@ -246,11 +246,11 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     status.timeline
                 ),
             ];
-            lines.push(if status.is_standby {
-                "a standby is in use: data may be out of date, and nothing can be recorded".into()
-            } else {
-                format!("timeline {}", status.timeline)
-            });
+            if status.is_standby {
+                let line =
+                    "a standby is in use: data may be out of date, and nothing can be recorded";
+                lines.push(line.into());
+            }
             if status.synchronous.is_empty() {
                 lines.push("commits are not confirmed by a standby".into());
             }
