@@ -15,7 +15,7 @@ use groupdesk::{
         token::Fingerprint,
     },
     search::{
-        Entry, GroupExtras, Index, Query, SearchRequest, SearchResults, SortBy, run_search,
+        GroupExtras, Index, Query, Row, SearchRequest, SearchResults, SortBy, run_search,
         suggest::similar,
     },
     tui::state::groups::Listing,
@@ -56,7 +56,7 @@ fn main() {
         before = found;
     }
     for typed in ["acme-retail-0420", "acme-retial-0420", "zzz"] {
-        let (ids, took) = timed(|| similar(typed, index.entries().map(Entry::id), 6).len());
+        let (ids, took) = timed(|| similar(typed, index.entries().map(Row::id), 6).len());
         report(&format!("near {typed:?}"), took, None);
         black_box(ids);
     }

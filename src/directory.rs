@@ -16,9 +16,9 @@ mod hidden;
 mod ids;
 mod import;
 mod lanes;
+mod list;
 mod location;
 mod mutation;
-mod packed;
 mod place;
 mod replay;
 mod sqlite;
@@ -65,9 +65,9 @@ pub use hidden::HiddenConcern;
 pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId, Imported};
 use lanes::Subject;
+pub use list::FirstGroups;
 pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
-pub use packed::FirstGroups;
 pub use place::{
     Alarm, Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState,
     OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,

@@ -30,7 +30,7 @@
 //!   the parsers of durations, pairs, addresses and lists of ids.
 //! - [`platform`]: the operating system, each facility in one place: private files ([`platform::private_files`]), child
 //!   processes ([`platform::child`]), the clocks (`clock`*).
-//! - [`search`]: the filter language, the packed copy of all groups that filters run over (`arena`*), the order of
+//! - [`search`]: the filter language, the rows of all groups that filters run over (`row`), the order of
 //!   rows, and known ids similar to a typed one ([`search::suggest`]).
 //! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; strict JSON parsing ([`formats::strict_json`]).
 //! - [`config`]: the configuration. [`config::Settings`] is the entry point, `schema`* what the file may contain,

@@ -100,9 +100,6 @@ use crate::{
 /// Groups read in one query.
 const AT_ONCE: usize = 1_000;
 
-/// Packed copies repaired per transaction: few enough that nobody waits long for it.
-const REPAIRED: usize = 1 << 10;
-
 /// Whether an id that the directory does not know may be read (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownIdPolicy {
@@ -273,42 +270,18 @@ impl Operations {
         let place = self.place().await?;
         // With a filter, the first groups cannot be told without filtering all of them.
         let some = if view.filter.is_empty() { some } else { 0 };
-        let first = self
-            .directory()
+        self.directory()
             .first_groups(place, view.sort.clone(), view.reverse, (all, some))
-            .await?;
-        if first.is_all {
-            self.repair_in_background(place, &first.unreadable);
-        }
-        Ok(first)
+            .await
     }
 
-    /// Loads all groups of this place in packed form, for a list. `tell` receives the number loaded so far and returns
-    /// whether to go on. Copies that cannot be read are repaired in the background.
+    /// Loads all groups of this place, for a list. `tell` receives the number loaded so far and returns whether to go on.
     pub async fn load_groups(
         &self,
         tell: impl FnMut(usize) -> bool + Send + 'static,
     ) -> Result<Builder, DirectoryError> {
         let place = self.place().await?;
-        let (builder, unreadable) = self.directory().load_groups(place, tell).await?;
-        self.repair_in_background(place, &unreadable);
-        Ok(builder)
-    }
-
-    /// Repairs unreadable copies in the background. A failure is harmless: the next list is still right, and tries
-    /// again.
-    fn repair_in_background(&self, place: PlaceId, unreadable: &[UserGroupId]) {
-        let parts: Vec<_> = unreadable.chunks(REPAIRED).map(<[_]>::to_vec).collect();
-        if parts.is_empty() {
-            return;
-        }
-        let directory = self.directory().clone();
-        tokio::spawn(async move {
-            for part in parts {
-                directory.repair_copies(place, part).await?;
-            }
-            Ok::<_, DirectoryError>(())
-        });
+        self.directory().load_groups(place, tell).await
     }
 
     /// Returns the known ids in ascending order.

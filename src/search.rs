@@ -1,20 +1,15 @@
 //! Filters, ranks and sorts groups. Pure and interruptible, so that it can run in parallel to the event loop; a
 //! narrower filter only looks at the results of the wider one.
 
-mod arena;
 mod ascii;
 mod conditions;
-mod entry;
 mod group_extras;
 mod index;
-mod interner;
 mod natural;
 pub mod normalize;
 mod order;
-mod packed;
-mod packed_group;
-mod packed_values;
 mod query;
+mod row;
 #[cfg(test)]
 mod self_match_tests;
 mod sorted;
@@ -22,8 +17,6 @@ mod substring;
 pub mod suggest;
 #[cfg(test)]
 mod tests;
-mod users;
-mod varint;
 mod views;
 mod words;
 
@@ -38,17 +31,16 @@ use std::{
 
 use jiff::Timestamp;
 
-use arena::Arena;
-pub use arena::Entry;
 use conditions::QueryMatcher;
 pub use group_extras::GroupExtras;
 pub use index::{Builder, Index};
-pub use natural::{FirstInOrder, natural};
-pub use packed::{is_unpacked, pack, title_key};
+pub use natural::{FirstInOrder, natural, title_key};
 pub use query::{
     Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, RowFacts, RowQuery,
     RowRules, RowTest, Side, Views, Word, filter_tests, quoted, row_condition,
 };
+use row::RowMaker;
+pub use row::{Entry, Row};
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::{MatchScore, Words};
 
@@ -78,18 +70,14 @@ impl SearchRequest {
 
 /// Returns a function that tells whether the request matches a group.
 pub fn matcher(request: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
-    let mut matcher = QueryMatcher::of(&request.query, None);
+    let mut matcher = QueryMatcher::of(&request.query);
     move |entry| matcher.fit(entry, request).is_some()
 }
 
 /// Like [`matcher`], for groups that are in no index.
 pub fn group_matcher(request: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
-    let mut matcher = matcher(request);
-    move |group| {
-        let mut arena = Arena::default();
-        arena.push(group);
-        arena.entry(0).is_some_and(&mut matcher)
-    }
+    let (mut matcher, mut maker) = (matcher(request), RowMaker::default());
+    move |group| matcher(&maker.row(group))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,7 +194,7 @@ pub fn run_search(
     let fit = |matcher: &mut QueryMatcher<'_>, number| matcher.fit(index.entry(number)?, &request);
     let each = |range: Range<usize>,
                 take: &dyn Fn(&mut QueryMatcher<'_>, usize) -> Option<MatchScore>| {
-        let mut matcher = QueryMatcher::of(&request.query, Some(index.base()));
+        let mut matcher = QueryMatcher::of(&request.query);
         let mut fits = Vec::with_capacity(range.len());
         for start in range.clone().step_by(GROUPS_PER_CANCEL_CHECK) {
             is_wanted().then_some(())?;
@@ -328,11 +316,11 @@ fn ranked(hits: &[Hit]) -> Vec<u32> {
 }
 
 /// Marks what a query finds in names and ids.
-pub struct Marker(Words<'static>);
+pub struct Marker(Words);
 
 impl Marker {
     pub fn of(query: &Query) -> Self {
-        Self(Words::of(query, None))
+        Self(Words::of(query))
     }
 
     /// The graphemes to highlight in the name and in the id.

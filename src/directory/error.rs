@@ -123,7 +123,7 @@ pub enum DirectoryError {
         counted(usize::try_from(*count).unwrap_or(usize::MAX), "change")
     )]
     StillOpen { at: String, count: i64 },
-    /// Before a schema upgrade or a rebuild of the packed copies; nothing was changed.
+    /// Before a schema upgrade; nothing was changed.
     #[error(
         "{} needs {needed} bytes of free disk space to rebuild its tables, but only {free} are free; nothing was changed. Free \
          some space and try again",

@@ -9,7 +9,6 @@ pub(super) mod batches;
 pub(super) mod changes;
 mod completion;
 pub(super) mod console;
-pub(super) mod copies;
 pub(super) mod drafts;
 mod edits;
 pub(super) mod facts;
@@ -22,12 +21,11 @@ pub(super) mod history;
 pub(super) mod imports;
 mod inspect;
 pub(super) mod journal;
-pub(super) mod loading;
+pub(super) mod list;
 pub(super) mod moved;
 pub(super) mod mutations;
 mod open;
 pub(super) mod order;
-mod packed;
 pub(super) mod places;
 mod rows;
 pub(super) mod scheduled;
@@ -36,7 +34,6 @@ mod select;
 pub(super) mod snapshot;
 mod stops;
 pub(super) mod under_way;
-pub(super) mod unpacked;
 
 use std::{
     cell::Cell,
@@ -226,9 +223,6 @@ pub(super) fn decide<T>(
         } else {
             tx.run(&request)?
         };
-        if let Some(group) = &recorded.group {
-            groups::keep_copy(tx, snapshot.place, group)?;
-        }
         all.push(recorded);
     }
     Ok((all, answer))
@@ -248,9 +242,6 @@ pub(super) fn record_all(
         } else {
             tx.run(&request)?
         };
-        if let Some(group) = &recorded.group {
-            groups::keep_copy(tx, place, group)?;
-        }
         Ok(recorded)
     });
     recorded.collect()

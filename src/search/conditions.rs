@@ -4,7 +4,6 @@ use jiff::SignedDuration;
 
 use super::{
     Entry, SearchRequest,
-    arena::Arena,
     normalize::{is_same, lower},
     query::{Condition, Flag, Number, Query},
     words::{MatchScore, Words},
@@ -13,19 +12,17 @@ use crate::domain::age;
 
 /// A query that is prepared for checking many groups.
 pub(super) struct QueryMatcher<'q> {
-    words: Words<'q>,
+    words: Words,
     tests: &'q [Condition],
     without: Vec<Self>,
 }
 
 impl<'q> QueryMatcher<'q> {
-    /// `arena` is the one that most of the searched groups are in, if there is one.
-    pub(super) fn of(query: &'q Query, arena: Option<&'q Arena>) -> Self {
-        let without = query.without.iter();
+    pub(super) fn of(query: &'q Query) -> Self {
         Self {
-            words: Words::of(query, arena),
+            words: Words::of(query),
             tests: &query.tests,
-            without: without.map(|query| Self::of(query, arena)).collect(),
+            without: query.without.iter().map(Self::of).collect(),
         }
     }
 
@@ -52,15 +49,17 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
         Condition::Age(filter) => filter.admits(age()),
         Condition::Old(limit) => age::exceeds(age(), *limit),
         Condition::Map(id) => {
-            entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id))
+            let mut rows = entry.mapping();
+            rows.any(|(schema, source)| is_same(schema, id) || is_same(source, id))
         }
         Condition::MapRow(schema, source) => {
-            entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
+            let mut rows = entry.mapping();
+            rows.any(|(one, other)| is_same(one, schema) && is_same(other, source))
         }
-        Condition::Property(key, value) => entry.has_property(|known, text| {
+        Condition::Property(key, value) => entry.properties().any(|(known, text)| {
             is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
         }),
-        Condition::PropertyNumber(key, side, than) => entry.has_property(|known, text| {
+        Condition::PropertyNumber(key, side, than) => entry.properties().any(|(known, text)| {
             let is_one = |number: Number| side.admits(number.cmp(than));
             is_same(known, key) && Number::parse(text).is_some_and(is_one)
         }),
@@ -95,7 +94,7 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
         Condition::Flag(Flag::Changed) => request.extras.changed.contains(entry.id()),
         Condition::Flag(Flag::New) => request.extras.new.contains(entry.id()),
         Condition::Draft => request.extras.drafts.contains(entry.id()),
-        Condition::By(start) => entry.has_operator(|by| starts_with(by, start)),
+        Condition::By(start) => entry.operators().any(|by| starts_with(by, start)),
     }
 }
 

@@ -1,10 +1,14 @@
 //! All that is known of the groups of a profile, for the list to show and search. A copy costs next to nothing, so that
 //! a search can work on a snapshot while groups change.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
 
 use super::{
-    arena::{Arena, Entry},
+    row::{Entry, Row, RowMaker},
     sorted,
 };
 use crate::domain::{group::UserGroupId, known::KnownGroup};
@@ -12,18 +16,19 @@ use crate::domain::{group::UserGroupId, known::KnownGroup};
 /// The groups as they were first loaded, ordered by id.
 #[derive(Default)]
 struct Base {
-    arena: Arena,
+    rows: Vec<Row>,
     by_name: Arc<[u32]>,
 }
 
 /// The changes since then.
 #[derive(Clone, Default)]
 struct Fresh {
-    arena: Arena,
     /// Maps a number to its newer row.
-    moved: BTreeMap<u32, u32>,
+    moved: BTreeMap<u32, Arc<Row>>,
     /// The rows of new groups. Their numbers follow those of the base.
-    added: Vec<u32>,
+    added: Vec<Arc<Row>>,
+    /// The number of changes.
+    changes: usize,
 }
 
 /// All groups of a profile. The number of a group stays the same until the index is rebuilt.
@@ -31,13 +36,13 @@ struct Fresh {
 pub struct Index {
     base: Arc<Base>,
     fresh: Arc<Fresh>,
+    widest: (usize, usize),
 }
 
 /// Equal if both are the same state of the same index.
 impl PartialEq for Index {
     fn eq(&self, other: &Self) -> bool {
-        self.has_same_numbers_as(other)
-            && self.fresh.arena.rows.len() == other.fresh.arena.rows.len()
+        self.has_same_numbers_as(other) && self.fresh.changes == other.fresh.changes
     }
 }
 
@@ -49,35 +54,38 @@ impl fmt::Debug for Index {
     }
 }
 
-/// Builds an index from groups added one by one, so that they need not all be in memory unpacked.
-#[derive(Debug)]
-pub struct Builder(Arena);
+/// Builds an index from groups added one by one, so that they need not all be in memory as they are.
+#[derive(Debug, Default)]
+pub struct Builder {
+    maker: RowMaker,
+    rows: Vec<Row>,
+    widest: (usize, usize),
+}
 
 impl Builder {
-    /// Reserves room for this many typical groups, so that buffers need not grow.
+    /// Reserves room for this many groups, so that it need not grow.
     pub fn for_groups(count: usize) -> Self {
-        // The count was stored, and may be anything.
-        Self(Arena::for_groups(count.min(1 << 20)))
+        Self {
+            rows: Vec::with_capacity(count),
+            ..Self::default()
+        }
     }
 
     /// Groups must come ordered by id, each once.
     pub fn push(&mut self, group: &KnownGroup) {
-        self.0.push(group);
+        let row = self.maker.row(group);
+        self.widest = row.widest(self.widest);
+        self.rows.push(row);
     }
 
-    /// Like [`Self::push`], for a packed group. Returns `false` if the bytes are not valid, and the group must be read
-    /// from its own row.
-    pub fn push_packed(&mut self, id: &str, packed: &[u8]) -> bool {
-        self.0.unpack(id, packed)
-    }
-
-    pub fn finish(self) -> Index {
-        let Self(mut arena) = self;
-        arena.close();
-        let by_name = sorted::by_name(&arena).into();
+    pub fn finish(mut self) -> Index {
+        self.rows.shrink_to_fit();
+        let by_name = sorted::by_name(&self.rows).into();
+        let rows = self.rows;
         Index {
-            base: Arc::new(Base { arena, by_name }),
+            base: Arc::new(Base { rows, by_name }),
             fresh: Arc::default(),
+            widest: self.widest,
         }
     }
 }
@@ -95,10 +103,11 @@ impl Index {
     /// Replaces what is known of one group, or adds the group.
     pub fn put(&mut self, group: &KnownGroup) {
         let number = self.number(group.id.as_str());
-        let first = self.base.arena.rows.len();
+        let first = self.base.rows.len();
+        let row = Arc::new(RowMaker::default().row(group));
+        self.widest = row.widest(self.widest);
         let fresh = Arc::make_mut(&mut self.fresh);
-        let row = fresh.arena.rows.len() as u32;
-        fresh.arena.push(group);
+        fresh.changes += 1;
         match number {
             None => fresh.added.push(row),
             Some(number) if (number as usize) < first => {
@@ -109,7 +118,7 @@ impl Index {
     }
 
     pub fn len(&self) -> usize {
-        self.base.arena.rows.len() + self.fresh.added.len()
+        self.base.rows.len() + self.fresh.added.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -123,36 +132,29 @@ impl Index {
 
     /// The number of a group.
     pub fn number(&self, id: &str) -> Option<u32> {
-        let arena = &self.base.arena;
-        if let Some(at) = arena.find(id) {
-            return Some(at as u32);
-        }
-        let first = arena.rows.len() as u32;
-        (first..self.len() as u32).find(|number| self.entry(*number).is_some_and(|e| e.id() == id))
+        let rows = &self.base.rows;
+        let at = rows.binary_search_by(|row| row.id().cmp(id)).ok();
+        let added = || self.fresh.added.iter().position(|row| row.id() == id);
+        at.or_else(|| Some(rows.len() + added()?))
+            .map(|at| at as u32)
     }
 
     /// A group by its number.
     pub fn entry(&self, number: u32) -> Option<Entry<'_>> {
-        let fresh = self.fresh.as_ref();
         let at = number as usize;
-        let first = self.base.arena.rows.len();
-        let row = if at >= first {
-            fresh.added.get(at - first)
-        } else if fresh.moved.is_empty() {
-            None
-        } else {
-            fresh.moved.get(&number)
-        };
-        match row {
-            Some(row) => fresh.arena.entry(*row as usize),
-            None => self.base.arena.entry(at),
+        let rows = &self.base.rows;
+        if at >= rows.len() {
+            return self.fresh.added.get(at - rows.len()).map(|row| &**row);
         }
+        let fresh = &self.fresh.moved;
+        let moved = (!fresh.is_empty()).then(|| fresh.get(&number)).flatten();
+        Some(moved.map_or(&rows[at], |row| &**row))
     }
 
     /// All that is known of a group.
     pub fn group(&self, id: &UserGroupId) -> Option<KnownGroup> {
         let number = self.number(id.as_str())?;
-        self.entry(number).map(Entry::to_group)
+        self.entry(number).map(Row::to_group)
     }
 
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
@@ -160,8 +162,8 @@ impl Index {
     }
 
     /// The groups as they were first loaded.
-    pub(super) fn base(&self) -> &Arena {
-        &self.base.arena
+    pub(super) fn base(&self) -> &[Row] {
+        &self.base.rows
     }
 
     /// The same groups, by name.
@@ -171,14 +173,29 @@ impl Index {
 
     /// The numbers of groups that were changed or added since, ascending.
     pub(super) fn changed(&self) -> Vec<u32> {
-        let first = self.base.arena.rows.len() as u32;
+        let first = self.base.rows.len() as u32;
         let moved = self.fresh.moved.keys().copied();
         moved.chain(first..self.len() as u32).collect()
     }
 
     /// Width of the widest title and of the widest id, in cells. Columns of this width never change while scrolling.
     pub fn widest(&self) -> (usize, usize) {
-        let (old, new) = (self.base.arena.widest, self.fresh.arena.widest);
-        (old.0.max(new.0), old.1.max(new.1))
+        self.widest
+    }
+
+    /// Calls `tell` for every group that uses one of the sources, in number order; once per source.
+    pub fn each_use_of<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
+        let wanted: HashMap<&str, usize> = sources.iter().copied().zip(0..).collect();
+        // The last group reported for each source, as a group can use a source in several rows.
+        let mut last = vec![None; sources.len()];
+        for (group, entry) in self.entries().enumerate() {
+            for (_, source) in entry.mapping() {
+                if let Some(number) = wanted.get(source).copied()
+                    && last[number].replace(group) != Some(group)
+                {
+                    tell(entry, sources[number]);
+                }
+            }
+        }
     }
 }

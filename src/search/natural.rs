@@ -35,6 +35,17 @@ pub fn natural(a: &str, b: &str) -> Ordering {
     key(a.as_bytes()).cmp(key(b.as_bytes()))
 }
 
+/// More characters than names differ in; an index of a server accepts no long texts.
+const TITLE: usize = 255;
+
+/// By the bytes of this, the directory finds the first groups of a list that is sorted by name: the name, or else the id,
+/// in lower case, as far as it decides.
+pub fn title_key(name: Option<&str>, id: &str) -> String {
+    let title = name.filter(|name| !name.is_empty()).unwrap_or(id);
+    let end = title.char_indices().nth(TITLE).map(|(end, _)| end);
+    title[..end.unwrap_or(title.len())].to_lowercase()
+}
+
 /// The ids of the first texts in natural order, of texts that come in the order of their bytes (backwards if `reverse`).
 /// Wants no text that can no longer be among them, and holds no more than it returns.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ fn group(name: &str) -> KnownGroup {
 fn found(name: &str, typed: &str) -> Option<bool> {
     let index = Index::of(&[group(name)]);
     let entry = index.entry(0).expect("a group");
-    let fit = Words::of(&Query::parse(typed, None), None).fit(entry);
+    let fit = Words::of(&Query::parse(typed, None)).fit(entry);
     fit.map(|fit| fit.exact)
 }
 

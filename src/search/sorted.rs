@@ -1,177 +1,116 @@
-//! The rows of an arena, sorted by a column.
+//! The rows of an index, sorted by a column.
 
-use std::{cmp::Ordering, panic::resume_unwind, thread};
+use std::cmp::Ordering;
+
+use jiff::Timestamp;
 
 use super::{
-    SortBy,
-    arena::{Arena, Entry},
+    SortBy, in_ranges,
     natural::{self, natural},
     query::Number,
+    row::{Entry, Row},
 };
 
-pub(super) fn by_name(arena: &Arena) -> Vec<u32> {
-    sorted(arena, &SortBy::Name, false)
+pub(super) fn by_name(rows: &[Row]) -> Vec<u32> {
+    sorted(rows, &SortBy::Name, false)
 }
 
-/// Sorts the rows of an arena. They must be ordered by id.
-pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
-    let rows = 0..arena.rows.len() as u32;
-    let mut known: Vec<Keyed> = rows.map(Keyed::from).collect();
-    let middle = |count| if count < PARALLEL_ROWS { 0 } else { count / 2 };
-    let half = middle(known.len());
-    let unknown = on_two_threads(&mut known, half, |part| {
-        let mut unknown = Vec::new();
-        for keyed in part {
-            let row = row_of(*keyed);
-            let key = arena.entry(row as usize).and_then(|entry| key(entry, sort));
-            *keyed = key.map_or(NO_ROW, |key| with_key(row, key, reverse));
-            unknown.extend(key.is_none().then_some(row));
-        }
-        unknown
-    });
-    if unknown.iter().any(|part| !part.is_empty()) {
-        known.retain(|keyed| *keyed != NO_ROW);
-    }
-    let half = middle(known.len());
-    if half > 0 {
-        // Partitions the keys around the middle.
-        known.select_nth_unstable(half);
-    }
-    on_two_threads(&mut known, half, <[_]>::sort_unstable);
-    if is_text(sort) {
-        let is_same =
-            |at: usize| at > 0 && at < known.len() && key_of(known[at]) == key_of(known[at - 1]);
-        let border = (half..=known.len())
-            .find(|at| !is_same(*at))
-            .unwrap_or(half);
-        on_two_threads(&mut known, border, |part| {
-            split_ties(arena, part, (sort, reverse), 1);
-        });
-    }
-    // Collects into the same allocation.
-    let mut order: Vec<u32> = known.into_iter().map(row_of).collect();
-    order.extend(unknown.into_iter().flatten());
-    order
-}
-
-/// A sort key with its row in the low bits: one number, so that a million rows need little memory.
-type Keyed = u128;
-
-/// Number of low bits that hold the row.
-const ROW_BITS: u32 = u32::BITS;
-
-/// Marks a row without a key; row numbers are never this high.
-const NO_ROW: Keyed = Keyed::MAX;
-
-fn row_of(keyed: Keyed) -> u32 {
-    keyed as u32
-}
-
-fn key_of(keyed: Keyed) -> u128 {
-    keyed >> ROW_BITS
-}
-
-fn with_key(row: u32, key: u128, reverse: bool) -> Keyed {
-    let key = if reverse { !key } else { key };
-    key << ROW_BITS | Keyed::from(row)
-}
-
-/// Runs `work` on the parts before and after `half`, each on its own thread.
-fn on_two_threads<T: Send>(
-    all: &mut [Keyed],
-    half: usize,
-    work: impl Fn(&mut [Keyed]) -> T + Sync,
-) -> [T; 2] {
-    let (left, right) = all.split_at_mut(half);
-    if left.is_empty() {
-        return [work(left), work(right)];
-    }
-    thread::scope(|scope| {
-        let left = scope.spawn(|| work(left));
-        let right = work(right);
-        [
-            left.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            right,
-        ]
-    })
-}
-
-/// Sorts rows with equal keys by the next bytes of their texts, so that a text is read once per key and not once per
-/// comparison.
-fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, bool), depth: usize) {
-    let entry = |keyed: Keyed| arena.entry(row_of(keyed) as usize);
-    for ties in keyed.chunk_by_mut(|a, b| key_of(*a) == key_of(*b)) {
-        let next = |keyed: Keyed| entry(keyed).and_then(|entry| key_at(entry, sort, depth));
-        if ties.len() > MAX_DIRECT && depth < MAX_DEPTH && next(ties[0]).is_some() {
-            for keyed in &mut *ties {
-                let key = next(*keyed).unwrap_or_default();
-                *keyed = with_key(row_of(*keyed), key, reverse);
+/// The numbers of the rows, sorted by a column. The rows must be ordered by id.
+pub(super) fn sorted(rows: &[Row], sort: &SortBy, reverse: bool) -> Vec<u32> {
+    let compare_keyed = |(key, number): &(Key, u32), (other, against): &(Key, u32)| {
+        let keys = if reverse {
+            other.cmp(key)
+        } else {
+            key.cmp(other)
+        };
+        keys.then_with(|| {
+            if key[KEY] == LONGER {
+                let (row, other) = (&rows[*number as usize], &rows[*against as usize]);
+                compare(row, other, sort, reverse)
+            } else {
+                number.cmp(against)
             }
-            ties.sort_unstable();
-            split_ties(arena, ties, (sort, reverse), depth + 1);
-        } else if ties.len() > 1 {
-            ties.sort_unstable_by(|a, b| match (entry(*a), entry(*b)) {
-                (Some(a), Some(b)) => compare(a, b, sort, reverse),
-                _ => a.cmp(b),
-            });
+        })
+    };
+    let parts = in_ranges(rows.len(), &|range| {
+        let (mut known, mut unknown) = (Vec::with_capacity(range.len()), Vec::new());
+        for number in range {
+            match key(&rows[number], sort) {
+                Some(key) => known.push((key, number as u32)),
+                None => unknown.push(number as u32),
+            }
         }
+        known.sort_unstable_by(compare_keyed);
+        (known, unknown)
+    });
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for (some, others) in parts {
+        known = if known.is_empty() {
+            some
+        } else {
+            [known, some].concat()
+        };
+        unknown.extend(others);
     }
+    // The stable sort finds the sorted parts and only merges them.
+    known.sort_by(compare_keyed);
+    let known = known.into_iter().map(|(_, number)| number);
+    known.chain(unknown).collect()
 }
 
-/// Up to this many rows are compared with each other directly.
-const MAX_DIRECT: usize = 8;
-/// From this depth on, texts are compared as a whole: they are equal, or long.
-const MAX_DEPTH: usize = 10;
+/// Bytes that sort like the column, and then how many bytes that were: equal ones are equal in the column, unless there is
+/// more text than fits. So that a comparison of two rows hardly ever has to look at them.
+type Key = [u8; KEY + 1];
 
-/// From this many rows on, two threads sort.
-const PARALLEL_ROWS: usize = 1 << 14;
+/// The number of bytes of a key that sort.
+const KEY: usize = 31;
 
-fn is_text(sort: &SortBy) -> bool {
-    matches!(
-        sort,
-        SortBy::Name | SortBy::Id | SortBy::Tag | SortBy::Property(_)
-    )
-}
+/// The length of a text that does not fit.
+const LONGER: u8 = KEY as u8 + 1;
 
-/// A number that sorts like the column, as far as its bytes suffice; `None` if the value is not known.
-fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
-    let time =
-        |at: jiff::Timestamp| (i128::from(at.as_microsecond()) - i128::from(i64::MIN)) as u128;
-    match sort {
-        SortBy::Name | SortBy::Id | SortBy::Tag => key_at(entry, sort, 0),
-        SortBy::Token => token(entry).map(u128::from),
-        SortBy::Mapping => entry.mapped().map(u128::from),
-        SortBy::Properties => entry.keys().map(u128::from),
-        SortBy::Rotated => entry.rotated().map(time),
-        SortBy::Seen => entry.seen().map(time),
+/// `None` if the value is not known.
+fn key(entry: Entry<'_>, sort: &SortBy) -> Option<Key> {
+    let time = |at: Timestamp| of_bytes((at.as_microsecond() ^ i64::MIN).to_be_bytes());
+    let count = |count: u32| of_bytes(count.to_be_bytes());
+    Some(match sort {
+        SortBy::Name => of_title(entry.title()),
+        SortBy::Id => of_bytes(natural::key(entry.id().as_bytes())),
+        SortBy::Tag => of_bytes(entry.tag()?.bytes()),
+        SortBy::Token => count(token(entry)?),
+        SortBy::Mapping => count(entry.mapped()?),
+        SortBy::Properties => count(entry.keys()?),
+        SortBy::Rotated => time(entry.rotated()?),
+        SortBy::Seen => time(entry.seen()?),
         SortBy::Property(key) => {
             let value = entry.property(key)?;
-            Some(match Number::parse(&value) {
-                Some(number) => u128::from(number.in_order()),
-                None => TEXT | number(prefix(value.to_lowercase().as_bytes())) >> 1,
-            })
+            match Number::parse(value) {
+                Some(number) => of_bytes([0].into_iter().chain(number.in_order().to_be_bytes())),
+                None => of_bytes([1].into_iter().chain(value.to_lowercase().into_bytes())),
+            }
         }
+    })
+}
+
+fn of_title(title: &str) -> Key {
+    if title.is_ascii() {
+        let key = natural::key(title.as_bytes());
+        of_bytes(key.map(|byte| byte.to_ascii_lowercase()))
+    } else {
+        of_bytes(natural::key(title.to_lowercase().as_bytes()))
     }
 }
 
-/// The key at the given depth: the next bytes of the text. `None` if the column is not plain text, or not known.
-fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
-    let part = |text: &[u8]| prefix(text.get(depth * KEY..).unwrap_or_default());
-    Some(match sort {
-        SortBy::Name => {
-            let title = entry.title();
-            if title.is_ascii() {
-                let mut first = natural_part(title.as_bytes(), depth);
-                first.make_ascii_lowercase();
-                number(first)
-            } else {
-                number(natural_part(title.to_lowercase().as_bytes(), depth))
-            }
+fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Key {
+    let mut key = [0; KEY + 1];
+    for byte in bytes {
+        if key[KEY] == KEY as u8 {
+            key[KEY] = LONGER;
+            break;
         }
-        SortBy::Id => number(natural_part(entry.id().as_bytes(), depth)),
-        SortBy::Tag => number(part(entry.tag()?.as_bytes())),
-        _ => return None,
-    })
+        key[usize::from(key[KEY])] = byte;
+        key[KEY] += 1;
+    }
+    key
 }
 
 /// The part of the fingerprint that is shown.
@@ -183,41 +122,12 @@ fn token(entry: Entry<'_>) -> Option<u32> {
         .map(|first| u32::from_be_bytes(*first))
 }
 
-/// Bytes of a key.
-const KEY: usize = 12;
-
-/// The bit that sorts texts after all numbers.
-const TEXT: u128 = 1 << (8 * KEY - 1);
-
 /// A property's value in sortable form.
 fn value(text: &str) -> (bool, Option<Number>, String) {
     match Number::parse(text) {
         Some(number) => (false, Some(number), String::new()),
         None => (true, None, text.to_lowercase()),
     }
-}
-
-/// The first bytes of a text.
-fn prefix(text: &[u8]) -> [u8; KEY] {
-    let mut first = [0; KEY];
-    let length = text.len().min(KEY);
-    first[..length].copy_from_slice(&text[..length]);
-    first
-}
-
-/// The bytes of the natural order at the given depth.
-fn natural_part(text: &[u8], depth: usize) -> [u8; KEY] {
-    let mut part = [0; KEY];
-    let bytes = natural::key(text).skip(depth * KEY);
-    part.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
-    part
-}
-
-/// A number that sorts like the bytes.
-fn number(first: [u8; KEY]) -> u128 {
-    let mut bytes = [0; size_of::<u128>()];
-    bytes[size_of::<u128>() - KEY..].copy_from_slice(&first);
-    u128::from_be_bytes(bytes)
 }
 
 pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
@@ -237,7 +147,7 @@ pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) 
         SortBy::Rotated => known(a.rotated(), b.rotated(), reverse),
         SortBy::Seen => known(a.seen(), b.seen(), reverse),
         SortBy::Property(key) => {
-            let value = |entry: Entry<'_>| entry.property(key).map(|text| value(&text));
+            let value = |entry: Entry<'_>| entry.property(key).map(value);
             known(value(a), value(b), reverse)
         }
     };
@@ -298,14 +208,13 @@ mod tests {
             let mut groups: Vec<_> = groups.collect();
             groups.sort_by(|a, b| a.id.cmp(&b.id));
             let index = Index::of(&groups);
-            let arena = index.base();
+            let rows = index.base();
             for sort in [SortBy::Name, SortBy::Id, SortBy::Tag] {
                 let mut compared: Vec<u32> = (0..groups.len() as u32).collect();
                 compared.sort_by(|a, b| {
-                    let entry = |row: u32| arena.entry(row as usize).expect("there");
-                    compare(entry(*a), entry(*b), &sort, reverse)
+                    compare(&rows[*a as usize], &rows[*b as usize], &sort, reverse)
                 });
-                prop_assert_eq!(sorted(arena, &sort, reverse), compared);
+                prop_assert_eq!(sorted(rows, &sort, reverse), compared);
             }
         }
     }

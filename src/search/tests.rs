@@ -509,7 +509,7 @@ fn many_are_found_in_their_order() {
     let ranked = find(&index, asked("\"7\""));
     let mut all = ids(&ranked);
     assert_eq!(
-        ranked.index.entry(ranked.shown[0]).and_then(Entry::name),
+        ranked.index.entry(ranked.shown[0]).and_then(Row::name),
         Some("Group 7"),
         "the word stands alone there"
     );

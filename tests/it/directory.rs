@@ -3,10 +3,11 @@
 
 use crate::support::{postgres, world::place};
 mod care;
-mod copies;
 mod drafts;
 mod harm;
 mod journal;
+mod lists;
+mod lists_in_file;
 mod memory;
 mod team;
 mod watch;

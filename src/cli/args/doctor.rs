@@ -5,7 +5,7 @@ use clap::Args;
 use super::user_group_id;
 use crate::domain::group::UserGroupId;
 
-/// Check configuration, API key, network, service, clock, directory and terminal; creates and changes nothing unless you use --rebuild
+/// Check configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
 #[derive(Debug, Args)]
 #[command(
     after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with --id.\n\n\
@@ -17,7 +17,4 @@ pub(crate) struct Doctor {
     /// Also read this group, which must be in the directory, to check whether a GET body reaches the service
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
-    /// Rebuild the cached copies that lists are read from; the groups in the directory do not change
-    #[arg(long)]
-    pub(crate) rebuild: bool,
 }

@@ -12,8 +12,6 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
-    config::{DirectoryAt, directory_of},
-    directory::Directory,
     operations::{
         Clock,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
@@ -27,18 +25,6 @@ const COLUMNS: usize = 80;
 pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
-    if arguments.rebuild {
-        let at = directory_of(&overrides)?;
-        // A missing directory is reported, not created. A team's directory has no backup copies.
-        if let DirectoryAt::File(file) = at
-            && file.symlink_metadata().is_ok()
-        {
-            let directory = Directory::open(&file)?;
-            directory.rebuild_copies().await?;
-            // Close it before the file is inspected.
-            drop(directory);
-        }
-    }
     let theme = Theme::detect(global.ascii, |name| {
         let value = overrides.env.get(name)?;
         value.to_str().map(str::to_owned)

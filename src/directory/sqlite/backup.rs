@@ -27,13 +27,11 @@ pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
         .collect()
 }
 
-/// Space needed for an upgrade, in multiples of the file size: the rebuilt tables and the log. A schema upgrade also
-/// needs space for its copy.
-pub(in crate::directory) const REBUILD_FACTOR: u64 = 2;
+/// Space needed for a schema upgrade, in multiples of the file size: the copy, the changed tables and the log.
 pub(super) const MIGRATION_FACTOR: u64 = 3;
 
 /// Refuses, before anything is touched, if the disk lacks space for `times` the size of the file.
-pub(in crate::directory) fn check_free_space(path: &Path, times: u64) -> Result<(), Fault> {
+pub(super) fn check_free_space(path: &Path, times: u64) -> Result<(), Fault> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
     let needed = times * (bytes(path) + bytes(&with_suffix(path, "-wal")));
     let folder = path.parent().unwrap_or(Path::new("/"));

@@ -10,7 +10,7 @@ use super::{
     fault::Fault,
     fingerprints,
     order::{self, Part},
-    packed, rows,
+    rows,
 };
 use crate::{
     database::{Request, Results, Statements, Tx, Value, values},
@@ -26,7 +26,7 @@ use crate::{
         token::Fingerprint,
     },
     formats::GroupRow,
-    search::natural,
+    search::{natural, title_key},
 };
 
 const TABLE: &str = "user_groups";
@@ -38,7 +38,6 @@ macro_rules! group_columns {
          last_rotated_at, last_rotated_by, last_seen, created_at"
     };
 }
-pub(super) use group_columns;
 
 /// All groups of a place, and those that could not be read completely.
 #[derive(Debug, Default)]
@@ -105,15 +104,10 @@ pub(crate) fn each(
     Ok(())
 }
 
-const COPIED_IDS: &str =
-    "SELECT user_group_id FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
-
-/// Whether the ids of a place, which are stored in the order of their bytes, are also in natural order. In a file the
-/// copies tell, because they are small.
+/// Whether the ids of a place, which are stored in the order of their bytes, are also in natural order.
 pub(crate) fn are_in_natural_order(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    let text = tx.sqlite().map_or(IDS, |_| COPIED_IDS);
     let (mut before, mut is_so) = (None::<String>, true);
-    tx.each_while(text, values![place.0], |row| {
+    tx.each_while(IDS, values![place.0], |row| {
         let id = row.text(0)?.to_owned();
         is_so = before
             .as_deref()
@@ -226,8 +220,7 @@ pub(crate) struct ImportRow<'a> {
 }
 
 impl Request for ImportRow<'_> {
-    /// The group, if it was written.
-    type Answer = (Imported, Option<KnownGroup>);
+    type Answer = Imported;
     type Error = Fault;
 
     fn read(&self) -> Statements {
@@ -247,8 +240,7 @@ impl Request for ImportRow<'_> {
         let at = columns::at_stored_precision(self.at);
         let taken = group.import(&self.row.fields, at, self.by);
         let mut writes = Statements::default();
-        let is_written = is_new || group != before;
-        if is_written {
+        if is_new || group != before {
             save(&mut writes, self.place, &group, None, is_new)?;
         }
         let mut annotations_plan = AnnotationPlan::default();
@@ -266,7 +258,7 @@ impl Request for ImportRow<'_> {
             result,
             annotations: annotations_plan,
         };
-        Ok((writes, (imported, is_written.then_some(group))))
+        Ok((writes, imported))
     }
 }
 
@@ -287,11 +279,7 @@ pub(crate) fn import(
             by,
             replaces,
         };
-        let (imported, written) = tx.run(&request)?;
-        if let Some(group) = written {
-            keep_copy(tx, place, &group)?;
-        }
-        Ok(imported)
+        tx.run(&request)
     });
     rows.collect()
 }
@@ -312,7 +300,6 @@ pub(crate) fn fill(
         }
         save(&mut writes, place, &group, None, true)?;
         tx.write_all(writes)?;
-        packed::keep(tx, place, &group)?;
         if let Some(known) = group.fingerprint {
             let at = columns::micros(known.at);
             had.push((*known.value.as_bytes(), place, group.id, at));
@@ -351,7 +338,6 @@ pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<
         let mut writes = Statements::default();
         save(&mut writes, into, &group, None, false)?;
         tx.write_all(writes)?;
-        keep_copy(tx, into, &group)?;
     }
     Ok(())
 }
@@ -360,8 +346,8 @@ macro_rules! add_group {
     () => {
         "\
 INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
- origin, last_rotated_at, last_rotated_by, last_seen, key, created_at, desk, change) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+ origin, last_rotated_at, last_rotated_by, last_seen, key, created_at, desk, title, change) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
  (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $1 AND change > 0))"
     };
 }
@@ -387,10 +373,10 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  key = COALESCE(excluded.key, user_groups.key), \
  created_at = COALESCE(excluded.created_at, user_groups.created_at), \
  desk = excluded.desk, \
+ title = excluded.title, \
  change = excluded.change"
 );
 
-/// Must be followed by [`keep_copy`].
 fn save(
     writes: &mut Statements,
     place: PlaceId,
@@ -401,10 +387,11 @@ fn save(
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
     let last = group.last_rotated.as_ref();
+    let name = group.name.as_ref().map(|known| &known.value);
     let values = values![
         place.0,
         group.id.as_str(),
-        group.name.as_ref().map(|known| &known.value),
+        name,
         group.team_id.as_ref().map(|known| known.value),
         group.mapping.as_ref().map(json).transpose()?,
         group.properties.as_ref().map(json).transpose()?,
@@ -423,36 +410,9 @@ fn save(
         key.map(|key| key.0),
         group.created_at.map(columns::micros),
         Value::Writer,
+        title_key(name.map(String::as_str), group.id.as_str()),
     ];
     writes.add(if is_new { ADD_GROUP } else { SAVE_GROUP }, values);
-    Ok(())
-}
-
-/// Call this after the row was written.
-pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
-    packed::keep(tx, place, group)?;
-    #[cfg(debug_assertions)]
-    must_have_its_copy(tx, place, &group.id)?;
-    Ok(())
-}
-
-/// Checked by every test that writes a group.
-#[cfg(debug_assertions)]
-fn must_have_its_copy(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<(), Fault> {
-    use crate::search::{pack, title_key};
-    if tx.sqlite().is_none() {
-        return Ok(());
-    }
-    // Avoid further copies in memory: tests measure how much the largest group takes.
-    let right = one(tx, place, id)?.map(|whole| (title_key(&whole), pack(&whole)));
-    let text = "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2";
-    let is_right = tx.one(text, values![place.0, id.as_str()], |row| {
-        let (title, packed) = (row.text(0)?, row.value(1)?.bytes());
-        let is_same = |right: &(String, Vec<u8>)| right.0 == title && packed == Some(&right.1);
-        Ok::<_, Fault>(right.as_ref().is_some_and(is_same))
-    })?;
-    let is_right = is_right.unwrap_or(right.is_none());
-    assert!(is_right, "the copy of {:?}", id.as_str());
     Ok(())
 }
 

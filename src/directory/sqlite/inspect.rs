@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
-    copies,
     fault::Fault,
     journal::open_states,
     open::{MIN_FILE_SIZE, key, refuse_orphaned_log, version},
@@ -49,8 +48,6 @@ pub struct Contents {
     pub drafts: u32,
     /// The latest time that a group was seen or rotated at.
     pub latest: Option<Timestamp>,
-    /// Packed copies that differ from their groups.
-    pub differing: u32,
 }
 
 /// Inspects and checks the file; blocks, and reads all of it. Must not be called while this process has the file open:
@@ -132,7 +129,7 @@ const CONTENTS: &str = concat!(
 );
 
 fn contents(connection: &Connection) -> Result<Contents, Fault> {
-    let contents = connection.query_row(CONTENTS, [], |row| {
+    Ok(connection.query_row(CONTENTS, [], |row| {
         Ok(Contents {
             groups: row.get(0)?,
             open_rotations: row.get(1)?,
@@ -143,11 +140,6 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
             latest: row
                 .get::<_, Option<i64>>(6)?
                 .and_then(|at| Timestamp::from_microsecond(at).ok()),
-            differing: 0,
         })
-    })?;
-    Ok(Contents {
-        differing: copies::count_differing(connection)? as u32,
-        ..contents
-    })
+    })?)
 }

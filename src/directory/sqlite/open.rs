@@ -18,10 +18,10 @@ use rusqlite::{
 use zeroize::Zeroizing;
 
 use super::{
-    backup, copies,
+    backup,
     fault::{Fault, is_busy},
-    moved,
-    schema::{BUSY_TIMEOUT, FIRST_WITH_PACKED, MIGRATIONS, NEWEST, with_suffix},
+    list, moved,
+    schema::{BUSY_TIMEOUT, FIRST_WITH_TITLES, MIGRATIONS, NEWEST, with_suffix},
     under_way,
 };
 use crate::{
@@ -185,8 +185,8 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     for migration in &MIGRATIONS[from as usize..] {
         tx.execute_batch(migration)?;
     }
-    if (1..FIRST_WITH_PACKED).contains(&from) {
-        copies::rebuild(&tx)?;
+    if (1..FIRST_WITH_TITLES).contains(&from) {
+        list::fill_titles(&tx)?;
     }
     if from == 0 {
         let mut key = Zeroizing::new([0; 32]);

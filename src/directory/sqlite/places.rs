@@ -19,7 +19,7 @@ pub(super) use merging::MERGE;
 pub(crate) use merging::merge;
 pub(crate) use renaming::rename_profile;
 
-use super::{copies, fault::Fault, groups};
+use super::{fault::Fault, groups};
 use crate::{
     database::{Fault as DatabaseFault, Request, Results, Row, Statements, Tx, Value, values},
     directory::{
@@ -148,9 +148,6 @@ pub(crate) fn acknowledge(
     tx.write(SET_TAG, values![tag.map(EnvironmentTag::as_str), place.0])?;
     // The tags that raised the alarms are not knowledge about this place.
     groups::forget_tags(tx, place, tag)?;
-    if tx.sqlite().is_some() {
-        copies::repair_empty(tx, place)?;
-    }
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }
@@ -210,7 +207,7 @@ pub(crate) fn known_secrets(
 
 const PLACES: &str = "\
 SELECT p.number, p.name, p.tag, \
- COALESCE((SELECT c.groups FROM group_counts c WHERE c.place = p.number), 0), \
+ (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number), \
  (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
   AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed'))), \
  (SELECT MAX(h.at) FROM history h WHERE h.place = p.number) \

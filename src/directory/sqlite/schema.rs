@@ -24,10 +24,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0015_batch_runs.sql"),
     include_str!("../../../assets/migrations/directory/0016_scheduled_runs.sql"),
     include_str!("../../../assets/migrations/directory/0017_order.sql"),
+    include_str!("../../../assets/migrations/directory/0018_titles.sql"),
 ];
 
-/// From this version on groups have packed copies.
-pub(super) const FIRST_WITH_PACKED: i64 = 12;
+/// From this version on groups have titles.
+pub(super) const FIRST_WITH_TITLES: i64 = 18;
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 

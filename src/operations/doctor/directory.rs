@@ -321,17 +321,6 @@ fn check_writable(file: &Path, report: &mut Report) -> bool {
 fn waiting(contents: &Contents, report: &mut Report) {
     let groups = count_of(contents.groups, "group", "groups");
     report.ok(AREA, format!("{groups} known, over all profiles"));
-    if contents.differing > 0 {
-        report.warning(
-            AREA,
-            format!(
-                "{} used by the console's list differ from the stored groups; forms opened or copied from the list start with \
-                 the wrong values",
-                count_of(contents.differing, "copy", "copies")
-            ),
-            "To rebuild them, run `groupdesk doctor --rebuild`; the groups do not change.",
-        );
-    }
     match contents.open_rotations {
         0 => report.ok(AREA, "no open rotation"),
         open => report.warning(

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{context::Context, message::Job, notices::Severity};
 use crate::{
     domain::{annotation::AnnotationChange, group::UserGroupId},
-    search::{Entry, GroupExtras},
+    search::{GroupExtras, Row},
 };
 
 /// Maximum number of groups whose properties are searched for keys.
@@ -35,7 +35,7 @@ impl Context {
     /// Property keys of the known groups, each once.
     pub fn property_keys(&self) -> BTreeSet<String> {
         let entries = self.groups.index().entries().take(MAX_GROUPS_SEARCHED);
-        let keys = entries.flat_map(Entry::property_keys);
+        let keys = entries.flat_map(Row::property_keys);
         keys.map(str::to_owned).collect()
     }
 

@@ -11,7 +11,7 @@ use crate::{
         rotation::State,
     },
     operations::ChangeCursor,
-    search::{Entry, Index, ListView, SavedView, SortBy, suggest::similar},
+    search::{Entry, Index, ListView, Row, SavedView, SortBy, suggest::similar},
 };
 
 /// Maximum number of similar ids.
@@ -19,7 +19,7 @@ const MAX_SIMILAR: usize = 6;
 
 /// The known ids most similar to a typed one.
 pub fn similar_ids(index: &Index, typed: &str) -> Vec<UserGroupId> {
-    let ids = index.entries().map(Entry::id);
+    let ids = index.entries().map(Row::id);
     let near = similar(typed, ids, MAX_SIMILAR).into_iter();
     near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
 }
@@ -215,11 +215,11 @@ impl Groups {
     pub fn title(&self, id: &UserGroupId) -> &str {
         let number = self.index.number(id.as_str());
         let entry = number.and_then(|number| self.index.entry(number));
-        entry.map_or("", Entry::title)
+        entry.map_or("", Row::title)
     }
 
     pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.index.entries().map(Entry::id)
+        self.index.entries().map(Row::id)
     }
 
     /// The displayed and searchable values of all groups.

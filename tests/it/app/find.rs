@@ -10,7 +10,7 @@ use groupdesk::{
         rotation::State,
     },
     operations::Numbered,
-    search::{Entry, ListView, SortBy, run_search, suggest::similar},
+    search::{ListView, Row, SortBy, run_search, suggest::similar},
     tui::state::message::{Effect, Job, Msg, Outcome},
 };
 use jiff::Timestamp;
@@ -30,7 +30,7 @@ pub(super) fn found(job: &Job) -> Outcome {
             Outcome::Found(Arc::new(found.expect("it is wanted")))
         }
         Job::SimilarIds(index, typed) => {
-            let near = similar(typed, index.entries().map(Entry::id), 6);
+            let near = similar(typed, index.entries().map(Row::id), 6);
             Outcome::SimilarIds(near.into_iter().map(id).collect())
         }
         Job::KeepView(_) => Outcome::ViewKept,

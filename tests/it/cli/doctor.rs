@@ -14,7 +14,7 @@ use super::{
     program::{Background, Home, files},
 };
 use crate::support::{
-    assertions::{assert_has, assert_lacks},
+    assertions::assert_has,
     faults::{Fault, Faults, http, json as answer},
 };
 
@@ -382,37 +382,6 @@ async fn a_profile_with_a_doubtful_place_is_named_and_nothing_is_written() {
     assert!(words.contains("profile bind"), "{words}");
     assert!(fs::read(&file).expect("there") == before);
     home.json(4, &["get", "acme"]).await;
-}
-
-#[tokio::test]
-async fn rebuild_restores_derived_data_and_creates_no_directory() {
-    let mut home = Home::new();
-    let file = home.path(".local/share/groupdesk/directory.db");
-    let report = home.run(&["doctor", "--rebuild"]).await;
-    assert!(
-        report.out.contains("there is none yet at"),
-        "{}",
-        report.out
-    );
-    assert!(!file.exists());
-
-    let (_serving, url) = home.serve().await;
-    let key = home.key(&["--environment", "production"]).await;
-    home.connect(&url, &key);
-    home.json(0, &["create", "acme", "--yes"]).await;
-    let raw = rusqlite::Connection::open(&file).expect("there");
-    let damaged = raw.execute("UPDATE packed_groups SET packed = zeroblob(9)", []);
-    assert_eq!(damaged, Ok(1));
-    drop(raw);
-    let report = home.json(0, &["doctor"]).await;
-    let found = finding_with(&report, "differ from the stored groups");
-    assert_eq!(found["severity"], "warning");
-    let report = home.run(&["doctor", "--rebuild"]).await;
-    assert_eq!(report.code, 0, "{}", report.out);
-    assert_lacks(&report.out, "differ from the stored groups");
-    let raw = rusqlite::Connection::open(&file).expect("there");
-    let repaired = "SELECT length(packed) > 9 FROM packed_groups";
-    assert_eq!(raw.query_row(repaired, [], |row| row.get(0)), Ok(true));
 }
 
 #[tokio::test]

@@ -22,6 +22,9 @@ mod drafts;
 #[path = "journal.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod journal;
+#[path = "lists.rs"]
+#[expect(clippy::duplicate_mod, reason = "run on both databases")]
+mod lists;
 #[path = "memory.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both databases")]
 mod memory;

@@ -135,13 +135,13 @@ CREATE TABLE user_groups (
     change          BIGINT NOT NULL DEFAULT 0,
     desk            BIGINT,
     changed_in      XID8   NOT NULL DEFAULT pg_current_xact_id(),
+    -- The name, or else the id, in lower case: finds the first groups of a list that is sorted by name.
+    title           TEXT COLLATE "C",
     PRIMARY KEY (place, user_group_id)
 );
+CREATE INDEX user_groups_by_title ON user_groups (place, title, user_group_id);
 CREATE INDEX user_groups_changed ON user_groups (place, change) WHERE change > 0;
 CREATE INDEX user_groups_changed_in ON user_groups (changed_in);
-
--- Counted by each query; the SQLite file keeps the numbers in a table.
-CREATE VIEW group_counts AS SELECT place, count(*) AS groups FROM user_groups GROUP BY place;
 
 CREATE TABLE fingerprints (
     fingerprint   BYTEA  NOT NULL CHECK (octet_length(fingerprint) = 32),

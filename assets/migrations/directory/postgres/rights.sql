@@ -21,7 +21,7 @@ GRANT INSERT (place, user_group_id, what, raised_at, raised_by), UPDATE (acknowl
 GRANT INSERT (place, fact, value, source, at, by), UPDATE (value, source, at, by)
     ON facts TO ":schema_operator";
 GRANT INSERT, UPDATE (name, team_id, mapping, properties, environment_tag, fingerprint, origin, last_rotated_at, last_rotated_by,
-    last_seen, key, created_at, change, desk)
+    last_seen, key, created_at, change, desk, title)
     ON user_groups TO ":schema_operator";
 GRANT INSERT, UPDATE (first_seen, last_seen)
     ON fingerprints TO ":schema_operator";

@@ -191,7 +191,7 @@ pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
 const OTHERS: &str = "\
 SELECT name, groups, open FROM ( \
  SELECT p.name, \
-  COALESCE((SELECT c.groups FROM group_counts c WHERE c.place = p.number), 0) AS groups, \
+  (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number) AS groups, \
   (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
    AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
  FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1 \

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{super::View, List};
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Index, SearchResults, matcher},
+    search::{Entry, Index, Row, SearchResults, matcher},
     tui::{
         keymap::Action,
         state::{context::Context, notices::Severity},
@@ -120,7 +120,7 @@ impl Marks {
         // Both indexes are sorted by id, so the offset is usually that of the previous group.
         let mut shift = 0;
         for number in marked {
-            let Some(id) = old.entry(number).map(Entry::id) else {
+            let Some(id) = old.entry(number).map(Row::id) else {
                 continue;
             };
             let guess = number.wrapping_add(shift);

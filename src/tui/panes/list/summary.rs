@@ -8,7 +8,7 @@ use ratatui::style::Style;
 
 use crate::{
     domain::age::{TokenAge, since},
-    search::{Entry, Index, in_ranges},
+    search::{Entry, Index, Row, in_ranges},
     tui::{
         keymap::{Action, Focus},
         state::{context::Context, groups::Loading},
@@ -81,7 +81,7 @@ impl Summary {
             return;
         }
         let index = context.groups.index();
-        let mut tags = index.entries().filter_map(Entry::tag);
+        let mut tags = index.entries().filter_map(Row::tag);
         let tag = expected.as_deref().or_else(|| tags.next());
         let (now, count) = (context.now, index.len());
         let parts = in_ranges(count, &|range| {

@@ -445,10 +445,7 @@ fn cells<'a>(
         ListColumn::Map => count(entry.mapped()),
         ListColumn::Props => count(entry.keys()),
         ListColumn::Due => styled(Cell::new(due(entry, context)), theme.age(scale)),
-        ListColumn::By => {
-            let last = entry.to_group().last_rotated;
-            Cell::new(last.and_then(|last| last.by).unwrap_or_else(|| "-".into()))
-        }
+        ListColumn::By => Cell::new(entry.rotated_by().unwrap_or("-")),
         ListColumn::Read => {
             let read = entry.seen();
             let passed =

@@ -68,7 +68,7 @@ pub(super) async fn list(
     Ok(Outcome::Listed(Box::new(listing)))
 }
 
-/// Reads all groups. They are packed one by one, so that they are never in memory unpacked.
+/// Reads all groups. Each becomes a row as it is read, so that they are never all in memory as they are stored.
 async fn all(operations: &Operations, context: &JobContext) -> Result<Index, DirectoryError> {
     let (news, ticket) = (context.news.clone(), context.ticket);
     let is_wanted = Arc::new(AtomicBool::new(true));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, backup_of, inspect};
-use groupdesk::search::SortBy;
+use groupdesk::search::{Row, SortBy};
 use rusqlite::Connection;
 
 use super::{
@@ -24,8 +24,8 @@ use crate::support::{
     world::place,
 };
 
-/// The schemas up to the last one without packed copies, which are made by the program, not by the schema.
-const SCHEMAS: [&str; 11] = [
+/// The schemas up to the last one without titles, which are made by the program, not by the schema.
+const SCHEMAS: [&str; 17] = [
     include_str!("../../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
     include_str!("../../../../assets/migrations/directory/0003_boot_clock.sql"),
@@ -37,6 +37,12 @@ const SCHEMAS: [&str; 11] = [
     include_str!("../../../../assets/migrations/directory/0009_annotations.sql"),
     include_str!("../../../../assets/migrations/directory/0010_batches_of_edits.sql"),
     include_str!("../../../../assets/migrations/directory/0011_changes.sql"),
+    include_str!("../../../../assets/migrations/directory/0012_packed_groups.sql"),
+    include_str!("../../../../assets/migrations/directory/0013_hidden_and_stopped.sql"),
+    include_str!("../../../../assets/migrations/directory/0014_rotations_of_group.sql"),
+    include_str!("../../../../assets/migrations/directory/0015_batch_runs.sql"),
+    include_str!("../../../../assets/migrations/directory/0016_scheduled_runs.sql"),
+    include_str!("../../../../assets/migrations/directory/0017_order.sql"),
 ];
 const OLD: i64 = SCHEMAS.len() as i64;
 /// The last schema that keeps groups by profile.
@@ -150,13 +156,16 @@ async fn assert_has_all(path: &Path) {
     assert_eq!(history.expect("readable").len(), ROWS);
     let listed = directory.first_groups(place(&directory, PROFILE), SortBy::Name, false, (ROWS, 0));
     let listed = listed.await.expect("readable");
-    assert_eq!(
-        (listed.total, listed.index.len(), listed.unreadable.len()),
-        (ROWS, ROWS, 0)
+    assert_eq!((listed.total, listed.index.len()), (ROWS, ROWS));
+    let order = (SortBy::Name, false);
+    let first = directory.first_groups(place(&directory, PROFILE), order.0, order.1, (9, 3));
+    // All have the same name but one, in some tests, whose name is damaged.
+    let first = first.await.expect("readable").index;
+    let ids: Vec<_> = first.entries().map(Row::id).collect();
+    assert!(
+        ids.contains(&"acme-0") && ids.contains(&"acme-1"),
+        "{ids:?}"
     );
-    drop(directory);
-    let contents = inspect(path).expect("ours").contents.expect("newest");
-    assert_eq!(contents.differing, 0, "every packed copy equals its group");
 }
 
 /// The newest schema version of this program.

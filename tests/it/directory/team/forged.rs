@@ -236,7 +236,7 @@ const NO_NAMES: &[(&str, &[&str])] = &[
     ("rotations", &["boot_clock", "handoff", "handoff_note", "note", "profile", "reason", "state", "user_group_id"]),
     ("saved_views", &["columns", "name", "sort"]),
     ("scheduled_runs", &["boot_clock"]),
-    ("user_groups", &["environment_tag", "mapping", "name", "properties", "user_group_id"]),
+    ("user_groups", &["environment_tag", "mapping", "name", "properties", "title", "user_group_id"]),
 ];
 
 #[test]

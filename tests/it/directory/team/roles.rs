@@ -270,7 +270,6 @@ fn operators_can_delete_only_from_the_listed_tables() {
                 "installation",
                 "fingerprint_key",
                 "audit",
-                "group_counts",
                 "shown_drafts",
             ]
             .contains(&table);
