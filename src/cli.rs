@@ -27,7 +27,10 @@ use self::{
         mutations, places, profile, refresh, rotations, serve, version, watch, whose,
     },
     error::CliError,
-    input::{dashes, gone, secrets},
+    input::{
+        dashes, gone,
+        secrets::{self, Suspect},
+    },
     output::{
         colour, exchanges,
         form::{self, Form},
@@ -61,9 +64,11 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     if let Err(error) = dashes::refuse(std::env::args_os().skip(1), &command) {
         return Ok(report(&error, has_option("--json")).into());
     }
-    let matches = command.try_get_matches();
+    let matches = command.clone().try_get_matches();
+    let mut suspects = Vec::new();
     let cli = matches.and_then(|matches| {
         unexpected::record_command(&matches);
+        suspects = secrets::suspects(&matches, &command);
         Cli::from_arg_matches(&matches)
     });
     let mut cli = match cli {
@@ -91,7 +96,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     let has_place = !matches!(form::chosen(), Some(Form::Csv | Form::Name));
     let json = cli.global.json && has_place;
     let ended = resources::runtime().and_then(|runtime| {
-        let ended = runtime.block_on(run_and_flush(cli));
+        let ended = runtime.block_on(run_and_flush(cli, &suspects));
         // What was queued is done, also by tasks that are only now dropped. A prompt that is still waiting for standard
         // input must not keep the process alive.
         runtime.shutdown_timeout(LONGEST_STOP);
@@ -103,20 +108,21 @@ pub fn main() -> color_eyre::Result<ExitCode> {
 }
 
 /// Runs the command. With `--verbose`, every exchange is printed before this returns.
-async fn run_and_flush(cli: Cli) -> Result<Exit, CliError> {
+async fn run_and_flush(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError> {
     if cli.global.verbose {
         exchanges::start();
     }
-    let ended = Box::pin(run(cli)).await;
+    let ended = Box::pin(run(cli, suspects)).await;
     exchanges::end().await;
     ended
 }
 
-async fn run(cli: Cli) -> Result<Exit, CliError> {
+async fn run(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError> {
     let Cli { global, command } = cli;
     let global = &global;
     let overrides = session::overrides(global);
     proposals::select(overrides.selection(None), global.profile.clone());
+    secrets::refuse_suspects(suspects, global).await?;
     token_file::prepare(command.as_ref())?;
     // In boxes: the states of one command would otherwise be compiled into those of all.
     let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {
@@ -260,7 +266,7 @@ fn report(error: &CliError, as_json: bool) -> Exit {
 /// Reports a command line that could not be parsed.
 fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
-    let text = error.render().to_string();
+    let text = secrets::masked(error.render().to_string(), std::env::args_os().skip(1));
     let instead = gone::instead(error).map(|instead| format!("it was removed; {instead}"));
     match &instead {
         // The advice of the parser would be about something else.

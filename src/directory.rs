@@ -54,7 +54,8 @@ use crate::{
 };
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
-    Batch, BatchId, BatchItem, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch, RunId,
+    Batch, BatchId, BatchItem, BatchOptions, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch,
+    RunId,
 };
 pub use copy::{Copied, copy_from_team, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};

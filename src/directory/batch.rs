@@ -4,6 +4,7 @@
 mod requests;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{MutationId, RotationId};
 use crate::{
@@ -32,8 +33,21 @@ pub struct NewBatch {
     pub kind: BatchKind,
     /// The last number of the directory when the groups were selected.
     pub noted: i64,
+    pub options: BatchOptions,
     /// In the order in which they will be worked on; each id at most once. For an edit, each item has its review.
     pub items: Vec<(UserGroupId, Option<ItemEdit>)>,
+}
+
+/// What its command was told about how to run it, so that a retry keeps it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BatchOptions {
+    pub concurrency: Option<u16>,
+    /// Maximum number of items begun per second.
+    pub rate: Option<f64>,
+    pub stop_after: Option<u16>,
+    /// The new tokens are written to a file.
+    pub token_out: bool,
 }
 
 /// Identifies an item: its batch, and its position in it, counted from 0.

@@ -22,7 +22,9 @@ pub use scheduled::ScheduledRun;
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
     config::guard,
-    directory::{Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, RotationId},
+    directory::{
+        Batch, BatchId, BatchItem, BatchOptions, DirectoryError, ItemKey, NewBatch, RotationId,
+    },
     domain::{
         batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, Rules},
         group::UserGroupId,
@@ -184,6 +186,17 @@ impl Operations {
         plan: &Plan,
         reason: Option<String>,
     ) -> Result<BatchId, Failure> {
+        let usual = BatchOptions::default();
+        self.begin_batch_with(plan, reason, usual).await
+    }
+
+    /// The same, with options that a retry keeps.
+    pub async fn begin_batch_with(
+        &self,
+        plan: &Plan,
+        reason: Option<String>,
+        options: BatchOptions,
+    ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
         self.check_bulk_limit(plan.ready.len())?;
         self.no_secret_as_reason(reason.as_deref()).await?;
@@ -193,6 +206,7 @@ impl Operations {
             at: plan.at,
             noted: plan.noted,
             kind: BatchKind::Rotate,
+            options,
             items: plan.ready.iter().map(|id| (id.clone(), None)).collect(),
         };
         let place = self.may_record().await?;
@@ -277,6 +291,13 @@ impl Operations {
         let mut items = items.await?;
         items.iter_mut().for_each(begin_with_the_verdict);
         Ok(items)
+    }
+
+    /// What the command of a batch was told about how to run it.
+    pub async fn batch_options(&self, id: BatchId) -> Result<BatchOptions, DirectoryError> {
+        self.directory()
+            .batch_options(self.place().await?, id)
+            .await
     }
 
     /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::{Failure, Guarded, Operations};
 use crate::{
     config::guard,
-    directory::{BatchId, DirectoryError, KeptDraft, Mutation, NewBatch},
+    directory::{BatchId, BatchOptions, DirectoryError, KeptDraft, Mutation, NewBatch},
     domain::{
         batch::{
             BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemEdit,
@@ -159,6 +159,17 @@ impl Operations {
         plan: &EditPlan,
         reason: Option<String>,
     ) -> Result<BatchId, Failure> {
+        let usual = BatchOptions::default();
+        self.begin_edit_with(plan, reason, usual).await
+    }
+
+    /// The same, with options that a retry keeps.
+    pub async fn begin_edit_with(
+        &self,
+        plan: &EditPlan,
+        reason: Option<String>,
+        options: BatchOptions,
+    ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
         self.permitted(Guarded::Update)?;
         let items: Vec<(UserGroupId, Option<ItemEdit>)> = plan
@@ -175,6 +186,7 @@ impl Operations {
             at: self.now(),
             noted: 0,
             kind: BatchKind::Edit(plan.change.clone()),
+            options,
             items,
         };
         let place = self.may_record().await?;

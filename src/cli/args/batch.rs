@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::{
+    directory::BatchOptions,
     domain::age::{self, InvalidAge},
     operations::batch::RunLimits,
 };
@@ -29,13 +30,27 @@ impl Pace {
         self.concurrency.is_some() || self.rate.is_some() || self.stop_after.is_some()
     }
 
-    pub(crate) fn limits(self) -> RunLimits {
+    /// These, and what is not given as that batch was told.
+    pub(crate) fn options(self, before: BatchOptions) -> BatchOptions {
+        BatchOptions {
+            concurrency: self.concurrency.or(before.concurrency),
+            rate: self.rate.or(before.rate),
+            stop_after: self.stop_after.or(before.stop_after),
+            ..before
+        }
+    }
+
+    pub(crate) fn limits_of(options: BatchOptions) -> RunLimits {
         let usual = RunLimits::default();
         RunLimits {
-            concurrency: self.concurrency.map_or(usual.concurrency, usize::from),
-            rate: self.rate,
-            stop_after: self.stop_after.map_or(usual.stop_after, usize::from),
+            concurrency: options.concurrency.map_or(usual.concurrency, usize::from),
+            rate: options.rate,
+            stop_after: options.stop_after.map_or(usual.stop_after, usize::from),
         }
+    }
+
+    pub(crate) fn limits(self) -> RunLimits {
+        Self::limits_of(self.options(BatchOptions::default()))
     }
 }
 

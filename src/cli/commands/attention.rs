@@ -2,6 +2,7 @@
 
 use crate::{
     cli::{
+        commands::batch::report::again_with,
         error::CliError,
         output::{
             self, human,
@@ -12,6 +13,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
+    directory::BatchOptions,
     domain::{batch::RunnerState, proposal::quoted, text::visible},
     operations::{
         Operations,
@@ -50,11 +52,16 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     // Unclear outcomes are listed even if they were hidden, because the exit code reports them.
     found.retain(|concern| is_shown(concern, with_hidden));
     let hidden = all - found.len();
+    let mut options = Vec::new();
+    for concern in &found {
+        options.push(batch_options(concern, &profiles).await?);
+    }
     let shown: Vec<_> = found
         .iter()
-        .map(|concern| {
+        .zip(options)
+        .map(|(concern, options)| {
             let (what, object) = words(&concern.kind);
-            let next = next(concern, &profiles);
+            let next = next(concern, &profiles, options);
             (concern, what, object, next)
         })
         .collect();
@@ -108,6 +115,20 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     Ok(if waits { Exit::Unknown } else { Exit::Done })
 }
 
+/// What the batch of a concern was told, if it is about one.
+async fn batch_options(
+    concern: &Concern,
+    profiles: &[Operations],
+) -> Result<BatchOptions, CliError> {
+    let operations = concern.profile.and_then(|at| profiles.get(at));
+    match (&concern.kind, operations) {
+        (ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _), Some(operations)) => {
+            Ok(operations.batch_options(batch.id).await?)
+        }
+        _ => Ok(BatchOptions::default()),
+    }
+}
+
 fn is_shown(concern: &Concern, with_hidden: bool) -> bool {
     with_hidden || concern.hidden_until.is_none() || concern.is_counted()
 }
@@ -154,21 +175,22 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
 }
 
 /// The command that continues with the concern, in the profile of its place.
-fn next(concern: &Concern, profiles: &[Operations]) -> String {
+fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> String {
     let at = match concern.kind {
         ConcernKind::HandOff { begun_in, .. } => begun_in,
         _ => concern.profile,
     };
     let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
+    let more = again_with(options.token_out);
     let command = match &concern.kind {
         ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
         ConcernKind::Change(..) => "rotations check".into(),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
-        ConcernKind::Batch(batch) => format!("batches resume {}", batch.id.0),
+        ConcernKind::Batch(batch) => format!("batches resume {}{more}", batch.id.0),
         ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0 => {
-            format!("batches retry {}", batch.id.0)
+            format!("batches retry {}{more}", batch.id.0)
         }
         ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),
         ConcernKind::ChangedElsewhere(id) => format!("history {}", id.as_argument()),

@@ -14,7 +14,7 @@ use crate::{
     cli::{
         args::{AgainBatch, Global, ResumeBatch, Rotate, Update},
         error::CliError,
-        input::{confirm::Review, selection::Selected},
+        input::selection::Selected,
         output::{self, progress::Progress},
         process::{
             exit::Exit,
@@ -23,7 +23,7 @@ use crate::{
         },
         session::{InFlight, Session},
     },
-    directory::BatchId,
+    directory::{BatchId, BatchOptions},
     domain::{
         batch::{BatchKind, ItemStatus, StopCause},
         group::UserGroupId,
@@ -43,6 +43,7 @@ struct Ready {
     tokens: Option<Arc<TokenLines>>,
     /// While this is held, no other scheduled run of the place can start.
     schedule: Option<ScheduledRun>,
+    pace: RunLimits,
 }
 
 /// A batch that is ready to run, or the exit code when there is nothing to run.
@@ -50,17 +51,15 @@ type Prepared = Result<Ready, Exit>;
 
 /// `groupdesk rotate` for anything but a single id.
 pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
-    let pace = arguments.bulk.pace.limits();
-    run_prepared(global, pace, async |session| {
-        prepare::rotate(session, arguments, pace).await
+    run_prepared(global, async |session| {
+        prepare::rotate(session, arguments).await
     })
     .await
 }
 
 /// `groupdesk update` for anything but a single id.
 pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, CliError> {
-    let pace = arguments.many.pace.limits();
-    run_prepared(global, pace, async |session| {
+    run_prepared(global, async |session| {
         edit::update(session, arguments).await
     })
     .await
@@ -68,11 +67,8 @@ pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, C
 
 /// `groupdesk batches resume`, for rotations and edits.
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
-    let pace = arguments.pace.limits();
-    run_prepared(global, pace, async |session| {
-        Review::new(session, arguments.yes).begin()?;
-        let ready = prepare::resume(session, &arguments).await?;
-        Ok(Ok(ready))
+    run_prepared(global, async |session| {
+        prepare::resume(session, &arguments).await
     })
     .await
 }
@@ -83,18 +79,22 @@ pub(crate) async fn retry(
     arguments: AgainBatch,
     token_out: Option<PathBuf>,
 ) -> Result<Exit, CliError> {
-    let pace = arguments.pace.limits();
-    run_prepared(global, pace, async |session| {
+    run_prepared(global, async |session| {
         let operations = &session.operations;
         let batch = operations.batch(BatchId(arguments.number)).await?;
+        let before = operations.batch_options(batch.id).await?;
         if matches!(batch.kind, BatchKind::Edit(_)) {
             prepare::no_tokens(batch.id, token_out.as_deref())?;
             let arguments = AgainBatch {
                 reason: arguments.reason.or(batch.reason),
                 ..arguments
             };
-            return edit::again(session, arguments, false).await;
+            return edit::again(session, arguments, before, false).await;
         }
+        if !arguments.mutation.dry_run {
+            prepare::keeps_tokens(before, token_out.as_deref(), batch.id, "retry")?;
+        }
+        let options = arguments.pace.options(before);
         let asked = prepare::RotateRequest {
             selected: Selected {
                 ids: operations.not_applied_groups(batch.id).await?,
@@ -104,20 +104,24 @@ pub(crate) async fn retry(
             retries: Some(batch.id),
             mutation: arguments.mutation,
             reason: arguments.reason.or(batch.reason),
+            options: BatchOptions {
+                token_out: token_out.is_some(),
+                ..options
+            },
             token_out,
             selected_at: (operations.now(), operations.last_number().await?),
             scheduled: None,
         };
-        prepare::begin(session, asked, pace).await
+        prepare::begin(session, asked).await
     })
     .await
 }
 
 /// `groupdesk batches reverse`, for edits.
 pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Exit, CliError> {
-    let pace = arguments.pace.limits();
-    run_prepared(global, pace, async |session| {
-        edit::again(session, arguments, true).await
+    run_prepared(global, async |session| {
+        let usual = BatchOptions::default();
+        edit::again(session, arguments, usual, true).await
     })
     .await
 }
@@ -125,7 +129,6 @@ pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Ex
 /// Prepares a batch and runs it. A signal during the preparation ends the command, and nothing is sent.
 async fn run_prepared(
     global: &Global,
-    pace: RunLimits,
     prepare: impl AsyncFnOnce(&Session) -> Result<Prepared, CliError>,
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -134,7 +137,7 @@ async fn run_prepared(
     match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
-            let work = begin(&session, &ready, pace, (schedule.as_ref(), &mut signals));
+            let work = begin(&session, &ready, (schedule.as_ref(), &mut signals));
             let ended = Box::pin(work).await;
             if let Some(schedule) = schedule {
                 schedule.end().await;
@@ -148,7 +151,6 @@ async fn run_prepared(
 async fn begin(
     session: &Session,
     ready: &Ready,
-    pace: RunLimits,
     stops: (Option<&ScheduledRun>, &mut Signals),
 ) -> Result<Exit, CliError> {
     let keep = ready
@@ -157,7 +159,7 @@ async fn begin(
         .map(|tokens| tokens as Arc<dyn TokenSink>);
     let run = session
         .operations
-        .run_batch(ready.batch, pace, keep)
+        .run_batch(ready.batch, ready.pace, keep)
         .await?;
     drive(session, run, ready, stops).await
 }
@@ -198,8 +200,9 @@ async fn drive(
     let Some(report) = report else {
         let _ = progress.end(Exit::Interrupted).await;
         output::alarm(&format!(
-            "progress is saved. To resume: {} {batch}",
-            report::RESUME
+            "progress is saved. To resume: {} {batch}{}",
+            report::RESUME,
+            report::again_with(ready.tokens.is_some())
         ));
         return Err(CliError::Interrupted { in_flight: true });
     };
@@ -220,9 +223,9 @@ async fn finish(
     let left_out = ready.all_named && !ready.skipped.is_empty();
     let exit = Exit::from_batch(report, left_out, not_handed_off);
     if exit == Exit::Done {
-        progress.say(report::ending(report));
+        progress.say(report::ending(report, ready.tokens.is_some()));
     } else {
-        progress.alarm(report::ending(report));
+        progress.alarm(report::ending(report, ready.tokens.is_some()));
     }
     if not_handed_off > 0 {
         progress.alarm(report::not_handed_off(not_handed_off));

@@ -1,9 +1,23 @@
 //! Secrets never go on the command line, where every user of the machine can read them. Arguments that look like an
-//! option for a secret are refused before parsing, so that no error message repeats them.
+//! option for a secret are refused before parsing, so that no error message repeats them; values that look like a token
+//! before the command begins, so that it neither keeps nor sends nor repeats them.
 
-use std::ffi::OsString;
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+};
 
-use crate::cli::error::CliError;
+use clap::{ArgMatches, Command, parser::ValueSource};
+
+use crate::{
+    cli::{
+        args::Global,
+        error::CliError,
+        session::{InFlight, Session},
+    },
+    domain::pasted::{Shape, shape, suspicious_words},
+    operations::Failure,
+};
 
 const SECRETS: [&str; 8] = [
     "--token",
@@ -47,6 +61,101 @@ pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), Cl
     Ok(())
 }
 
+/// Arguments that name something: an ID or a filter may contain digits of its own, but no whole token that is no known ID.
+const NAMES: [&str; 6] = ["id", "ids", "as_id", "proof", "filter", "id_or_number"];
+
+/// A value of the command line that looks like a token, and its argument.
+pub(crate) struct Suspect {
+    field: String,
+    text: String,
+}
+
+/// The values that look like a token or a part of one, in every argument that there is.
+pub(crate) fn suspects(matches: &ArgMatches, root: &Command) -> Vec<Suspect> {
+    of_command(matches, root, root)
+}
+
+/// Options of all commands are those of `root`.
+fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Suspect> {
+    let mut found = Vec::new();
+    for argument in command.get_arguments().chain(root.get_arguments()) {
+        let id = argument.get_id();
+        // Debug builds of the parser panic at an argument that this command does not have.
+        if !matches.ids().any(|known| known == id)
+            || matches.value_source(id.as_str()) != Some(ValueSource::CommandLine)
+        {
+            continue;
+        }
+        let Ok(Some(values)) = matches.try_get_raw(id.as_str()) else {
+            continue;
+        };
+        let field = match argument.get_long() {
+            Some(long) => format!("--{long}"),
+            None => argument.get_value_names().unwrap_or_default().join(" "),
+        };
+        let is_name = NAMES.contains(&id.as_str());
+        for text in values.filter_map(checked) {
+            let is_suspicious = match shape(&text) {
+                Some(Shape::Token) => true,
+                Some(Shape::Fragment) => !is_name,
+                None => false,
+            };
+            if is_suspicious {
+                let field = field.clone();
+                found.push(Suspect { field, text });
+            }
+        }
+    }
+    if let Some((name, below)) = matches.subcommand()
+        && let Some(command) = command.find_subcommand(name)
+    {
+        found.extend(of_command(below, command, root));
+    }
+    found
+}
+
+/// What of a value is looked at: not the path of a file that exists, nor the folder of a new one.
+fn checked(value: &OsStr) -> Option<String> {
+    let path = Path::new(value);
+    if path.exists() {
+        return None;
+    }
+    let text = value.to_string_lossy();
+    let is_path = ["/", "./", "../", "~/"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    match path.file_name() {
+        Some(name) if is_path => Some(name.to_string_lossy().into_owned()),
+        _ => Some(text.into_owned()),
+    }
+}
+
+/// Refuses a suspect that is not the ID of a known group.
+pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
+    let Some(first) = suspects.first() else {
+        return Ok(());
+    };
+    let Ok(session) = Session::open(global, InFlight::default()) else {
+        let field = first.field.clone();
+        return Err(Failure::LooksSecret { field }.into());
+    };
+    for Suspect { field, text } in suspects {
+        session.operations.no_secret_in_text(field, text).await?;
+    }
+    Ok(())
+}
+
+/// A message of the parser, which repeats arguments, without what looks like a token.
+pub(crate) fn masked(mut text: String, arguments: impl Iterator<Item = OsString>) -> String {
+    for argument in arguments {
+        let argument = argument.to_string_lossy();
+        for word in suspicious_words(&argument) {
+            text = text.replace(word, "…");
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +180,89 @@ mod tests {
         assert_eq!(refused(&["rotate", "a", "--token-out", "f"]), None);
         assert_eq!(refused(&["rotate", "--token-stdin"]), None);
         assert_eq!(refused(&["get", "--", "--token"]), None);
+    }
+
+    const TOKEN: &str = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8551";
+
+    /// The values of an argument that a command line of it has.
+    fn with_token(argument: &clap::Arg) -> Option<Vec<String>> {
+        let takes_value = argument.get_action().takes_values();
+        let is_free = argument.get_possible_values().is_empty();
+        let value = match argument.get_id().as_str() {
+            "map" | "property" => format!("key={TOKEN}"),
+            _ => TOKEN.to_owned(),
+        };
+        (takes_value && is_free).then(|| match argument.get_long() {
+            Some(long) => vec![format!("--{long}={value}")],
+            None => vec![value],
+        })
+    }
+
+    fn walk(path: &[String], command: &Command, tried: &mut usize) {
+        for argument in command.get_arguments() {
+            let Some(values) = with_token(argument) else {
+                continue;
+            };
+            let line = ["groupdesk".to_owned()]
+                .into_iter()
+                .chain(path[1..].to_vec())
+                .chain(values);
+            // What else the command needs does not matter here.
+            let root = crate::cli::args::command().ignore_errors(true);
+            let (words, root) = (line.collect::<Vec<_>>(), root);
+            let Ok(matches) = root.clone().try_get_matches_from(&words) else {
+                continue;
+            };
+            let name = argument.get_id();
+            let found = suspects(&matches, &root);
+            let is_number = !matches_has(&matches, TOKEN);
+            assert!(is_number || !found.is_empty(), "taken: {path:?} {name}");
+            *tried += usize::from(!is_number);
+        }
+        for below in command.get_subcommands() {
+            let path: Vec<_> = path
+                .iter()
+                .cloned()
+                .chain([below.get_name().to_owned()])
+                .collect();
+            walk(&path, below, tried);
+        }
+    }
+
+    /// Whether a value that was taken has this text.
+    fn matches_has(matches: &ArgMatches, text: &str) -> bool {
+        format!("{matches:?}").contains(text)
+    }
+
+    #[test]
+    fn a_token_as_the_value_of_any_argument_is_found() {
+        let mut root = crate::cli::args::command();
+        root.build();
+        let mut tried = 0;
+        walk(&["groupdesk".to_owned()], &root, &mut tried);
+        assert!(tried > 100, "only {tried} arguments were tried");
+    }
+
+    #[test]
+    fn an_id_may_have_digits_of_its_own_and_a_message_of_the_parser_repeats_no_token() {
+        let found = |line: &str| {
+            let root = crate::cli::args::command();
+            let matches = root.clone().try_get_matches_from(line.split(' '));
+            suspects(&matches.expect("it parses"), &root).len()
+        };
+        assert_eq!(found("groupdesk get 3b0c44298fc1c149afbf4c8996fb9242"), 0);
+        assert_eq!(
+            found("groupdesk note acme 3b0c44298fc1c149afbf4c8996fb9242"),
+            1
+        );
+        assert_eq!(found(&format!("groupdesk get {TOKEN}")), 1);
+        assert_eq!(found("groupdesk create acme --name Acme --map 40=213"), 0);
+        assert_eq!(
+            found("groupdesk import /nix/store/3b0c44298fc1c149afbf4c8996fb9242/f"),
+            0
+        );
+        let text = format!("unexpected argument '{TOKEN}' found");
+        let words = [format!("--nme={TOKEN}")].map(OsString::from).into_iter();
+        assert_eq!(masked(text, words), "unexpected argument '…' found");
     }
 }

@@ -1,8 +1,8 @@
-//! Requests about the scheduled rotation of a place, and about what its batches left undone.
+//! Requests about the options of a batch, the scheduled rotation of a place, and about what its batches left undone.
 
 use jiff::Timestamp;
 
-use super::{BatchId, BatchRun, RunId};
+use super::{BatchId, BatchOptions, BatchRun, RunId};
 use crate::{
     database::Access,
     directory::{
@@ -13,6 +13,16 @@ use crate::{
 };
 
 impl Directory {
+    /// Returns what the command of a batch was told about how to run it.
+    pub async fn batch_options(
+        &self,
+        place: PlaceId,
+        id: BatchId,
+    ) -> Result<BatchOptions, DirectoryError> {
+        self.execute(Access::Short, move |c| batches::options(c, place, id))
+            .await
+    }
+
     /// Returns the groups that ended batches of this place did not change and no later batch of the same kind took,
     /// each with its batch, the newest batch first.
     pub async fn failed_items(

@@ -7,8 +7,8 @@ use super::{edits, fault::Fault, rows, stops};
 use crate::{
     database::{Request, Results, Row, Statements, Tx, values},
     directory::{
-        Batch, BatchId, BatchItem, BatchRun, DirectoryError, Heartbeat, ItemKey, MutationId,
-        NewBatch, PlaceId, RotationId, RunId, columns,
+        Batch, BatchId, BatchItem, BatchOptions, BatchRun, DirectoryError, Heartbeat, ItemKey,
+        MutationId, NewBatch, PlaceId, RotationId, RunId, columns,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
@@ -44,7 +44,7 @@ impl Request for BeginBatch {
             batch.reason.as_ref(),
             columns::micros(batch.at),
             edits::kind_word(&batch.kind),
-            edits::change_text(&batch.kind),
+            edits::change_text(&batch.kind, &batch.options),
             batch.noted,
         ];
         Statements::default().with(ADD_BATCH, values)
@@ -126,6 +126,16 @@ fn counts(tx: &Tx<'_>, id: BatchId) -> Result<Counts, Fault> {
         rows::item_status(row)?.ok_or(Fault::Row(TABLE))
     })?;
     Ok(Counts::of(standings))
+}
+
+const OPTIONS: &str = "SELECT change FROM batches WHERE id = $1 AND place = $2";
+
+pub(crate) fn options(tx: &Tx<'_>, place: PlaceId, id: BatchId) -> Result<BatchOptions, Fault> {
+    let change = tx.one(OPTIONS, values![id.0, place.0], |row| {
+        Ok::<Option<String>, Fault>(row.get(0)?)
+    })?;
+    let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
+    Ok(edits::options(change.as_deref()))
 }
 
 const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";

@@ -3,11 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use crate::domain::{
-    batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
-    change::DesiredFields,
-    group::{Mapping, Properties},
-    merge::Part,
+use crate::{
+    directory::BatchOptions,
+    domain::{
+        batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
+        change::DesiredFields,
+        group::{Mapping, Properties},
+        merge::Part,
+    },
 };
 
 const ROTATE: &str = "rotate";
@@ -31,6 +34,21 @@ struct StoredChange {
     )]
     #[expect(clippy::option_option, reason = "null and absent differ")]
     only_where: Option<Option<String>>,
+    #[serde(default)]
+    options: BatchOptions,
+}
+
+/// Of a rotation this is all, and of any batch this is read alone: `{"options": {"rate": 5.0, "token_out": true}}`.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StoredOptions {
+    options: BatchOptions,
+}
+
+/// The options of a batch; none were stored by an older version.
+pub(super) fn options(change: Option<&str>) -> BatchOptions {
+    let stored = change.and_then(|text| serde_json::from_str::<StoredOptions>(text).ok());
+    stored.unwrap_or_default().options
 }
 
 #[expect(clippy::option_option, reason = "null and absent differ")]
@@ -53,9 +71,9 @@ pub(super) fn kind_word(kind: &BatchKind) -> &'static str {
     }
 }
 
-pub(super) fn change_text(kind: &BatchKind) -> Option<String> {
+pub(super) fn change_text(kind: &BatchKind, options: &BatchOptions) -> Option<String> {
     let BatchKind::Edit(change) = kind else {
-        return None;
+        return serde_json::to_string(&StoredOptions { options: *options }).ok();
     };
     let (to, reverses) = match &change.to {
         Target::Value(value) => (value.clone(), None),
@@ -70,6 +88,7 @@ pub(super) fn change_text(kind: &BatchKind) -> Option<String> {
             OnlyWhere::Any => None,
             OnlyWhere::Is(value) => Some(value.clone()),
         },
+        options: *options,
     };
     serde_json::to_string(&stored).ok()
 }

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use groupdesk::operations::UnknownIdPolicy;
+use groupdesk::{directory::BatchId, operations::UnknownIdPolicy};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
@@ -226,6 +226,50 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
     assert_eq!(scene.proxy.count("POST"), 4);
     let (code, _, err) = scene.batches(&["retry", "2", "--yes"]).await;
     assert_eq!(code, 3, "nothing failed in it: {err}");
+}
+
+#[tokio::test]
+async fn a_retry_keeps_the_options_of_its_batch_and_rotates_nothing_into_nowhere() {
+    let scene = Scene::new(3).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let refused = ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
+    scene.proxy.next("POST", ProxyFault::passed());
+    scene.proxy.next("POST", refused);
+    let first = file("first");
+    let mut asked = args("--filter g --yes --concurrency 1 --rate 20/s");
+    asked.extend(["--token-out", &first]);
+    let (code, _, err) = scene.rotate(&asked).await;
+    assert_eq!(code, 6, "{err}");
+    let again = "groupdesk batches retry 1 --token-out FILE";
+    assert!(err.contains(again), "{err}");
+    let (code, _, err) = scene.batches(&args("retry 1 --yes")).await;
+    assert_eq!(code, 2, "{err}");
+    assert!(
+        err.contains("nothing was sent") && err.contains(again),
+        "{err}"
+    );
+    assert_eq!(scene.proxy.count("POST"), 3);
+    let second = file("second");
+    let (code, _, err) = scene
+        .batches(&["retry", "1", "--yes", "--token-out", &second])
+        .await;
+    assert_eq!(code, 0, "{err}");
+    let tokens = std::fs::read_to_string(&second).expect("written");
+    assert!(tokens.contains("g001"), "the token of the retry is kept");
+    let kept = scene.ana.batch_options(BatchId(2)).await.expect("readable");
+    assert_eq!(kept.concurrency, Some(1));
+    assert_eq!(kept.rate, Some(20.0));
+    assert!(kept.token_out);
+    // Whether there is anything to confirm comes before who confirms it.
+    let (code, _, err) = scene.batches(&["resume", "1"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        err.contains("batch 1 is already finished; nothing was sent"),
+        "{err}"
+    );
+    let (_, _, err) = scene.batches(&["resume", "99"]).await;
+    assert!(err.contains("there is no batch 99"), "{err}");
 }
 
 /// Only a lower bound: a busy machine is never too fast.

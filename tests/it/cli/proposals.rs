@@ -30,11 +30,12 @@ const PLAIN: Names = Names {
     known: "acme-eu",
     lost: "globex-retail",
 };
+const KNOWN_OF_QUOTED: &str = "acme eu";
 /// The profile is not the default one, and a shell needs quotes around every name.
 const QUOTED: Names = Names {
     profile: "eu live",
     is_default: false,
-    known: "acme eu",
+    known: KNOWN_OF_QUOTED,
     lost: "globex's $HOME",
 };
 
@@ -354,6 +355,32 @@ async fn a_proposed_command_acts_on_the_profile_and_the_group_of_its_message() {
     let walked = walked(&states, &["ana"], QUOTED).await;
     let own = states.len() * COMMANDS.len();
     assert!(walked > own + 15, "only {walked} commands were tried");
+}
+
+#[tokio::test]
+async fn attention_names_what_waits_in_other_profiles_and_no_environment_of_theirs() {
+    let state = State::Rotation { arrived: false };
+    let scene = Scene::after(state, QUOTED).await;
+    let ran = scene.home.run(&["attention"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    let said = "nothing needs attention in profile other\n1 in other profiles. To list them: groupdesk attention --all\n";
+    assert!(ran.err.ends_with(said), "{}", ran.err);
+    let ran = scene.first(&["attention"]).await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    assert!(ran.out.contains(KNOWN_OF_QUOTED), "{}", ran.out);
+    assert!(!ran.err.contains("other profiles"), "{}", ran.err);
+    // Once no profile is bound to its environment, everybody is told.
+    let config = std::fs::read_to_string(scene.home.path("config.toml")).expect("read");
+    let (_, other) = config.split_once("[profiles.other]").expect("it is there");
+    let other = format!("[profiles.other]{other}");
+    scene.home.write("config.toml", &other);
+    let ran = scene.home.run(&["attention"]).await;
+    assert!(
+        ran.out.contains("no profile means the environment"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
 }
 
 async fn walked(states: &[State], people: &[&str], names: Names) -> usize {

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     config::{guard::Level, profile::KeySource},
-    directory::{BatchId, BatchRun, ItemKey, NewBatch, RunId},
+    directory::{BatchId, BatchOptions, BatchRun, ItemKey, NewBatch, RunId},
     domain::{
         batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
         change::DesiredFields,
@@ -40,6 +40,7 @@ async fn concerns(all: &[Operations], first: usize) -> Vec<Concern> {
 /// A batch of one group that was begun and never run.
 async fn unfinished_batch(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
     let batch = NewBatch {
+        options: BatchOptions::default(),
         by: by.into(),
         reason: None,
         at,
@@ -152,6 +153,7 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
         }),
     };
     let batch = NewBatch {
+        options: BatchOptions::default(),
         by: ANA.into(),
         reason: None,
         at,

@@ -3,7 +3,7 @@
 use super::{Prepared, Ready, prepare, report};
 use crate::{
     cli::{
-        args::{AgainBatch, Mutation, Update},
+        args::{AgainBatch, Mutation, Pace, Update},
         error::CliError,
         input::{confirm::Review, fields, selection::Selected},
         output::{
@@ -15,7 +15,7 @@ use crate::{
         session::Session,
     },
     config::guard,
-    directory::BatchId,
+    directory::{BatchId, BatchOptions},
     domain::{
         batch::{EditPlan, EditRow, Verdict},
         group::UserGroupId,
@@ -32,6 +32,7 @@ struct EditRequest {
     all_named: bool,
     mutation: Mutation,
     reason: Option<String>,
+    options: BatchOptions,
 }
 
 /// `update` of several groups.
@@ -74,6 +75,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
         all_named: selected.all_named,
         mutation,
         reason: many.reason,
+        options: many.pace.options(BatchOptions::default()),
     };
     begin(session, request).await
 }
@@ -82,6 +84,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
 pub(super) async fn again(
     session: &Session,
     arguments: AgainBatch,
+    before: BatchOptions,
     is_reverse: bool,
 ) -> Result<Prepared, CliError> {
     permitted(session, &arguments.mutation)?;
@@ -102,6 +105,7 @@ pub(super) async fn again(
         all_named: false,
         mutation: arguments.mutation,
         reason: arguments.reason,
+        options: arguments.pace.options(before),
     };
     begin(session, request).await
 }
@@ -119,6 +123,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         all_named,
         mutation,
         reason,
+        options,
     } = request;
     session.say_where();
     let operations = &session.operations;
@@ -151,7 +156,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
     let what = format!("Reads each group, then sends one update: {}.", plan.change);
     let review = Review::of(session, Guarded::Bulk, &mutation)?;
     review.ask_at(level, &what, &words).await?;
-    let batch = operations.begin_edit(&plan, reason).await?;
+    let batch = operations.begin_edit_with(&plan, reason, options).await?;
     let skipped = left_out(&plan);
     Ok(Ok(Ready {
         batch,
@@ -159,6 +164,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         all_named,
         tokens: None,
         schedule: None,
+        pace: Pace::limits_of(options),
     }))
 }
 

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{Prepared, Ready, report, tokens::TokenLines};
 use crate::{
     cli::{
-        args::{Mutation, ResumeBatch, Rotate},
+        args::{Mutation, Pace, ResumeBatch, Rotate},
         error::CliError,
         input::{
             confirm::{Question, Review},
@@ -22,11 +22,11 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    directory::BatchId,
+    directory::{BatchId, BatchOptions},
     domain::batch::{BatchKind, Plan, Skip},
     operations::{
         Guarded, UnknownIdPolicy,
-        batch::{RunLimits, ScheduledRun},
+        batch::{Report, RunLimits, ScheduledRun},
     },
     search::{SortBy, suggest::similar},
 };
@@ -39,6 +39,7 @@ pub(super) struct RotateRequest {
     pub(super) retries: Option<BatchId>,
     pub(super) mutation: Mutation,
     pub(super) reason: Option<String>,
+    pub(super) options: BatchOptions,
     pub(super) token_out: Option<PathBuf>,
     /// When the groups were selected, and the last number of the directory then.
     pub(super) selected_at: (Timestamp, i64),
@@ -48,11 +49,7 @@ pub(super) struct RotateRequest {
 }
 
 /// `rotate` of several groups, up to the durable batch.
-pub(super) async fn rotate(
-    session: &Session,
-    arguments: Rotate,
-    pace: RunLimits,
-) -> Result<Prepared, CliError> {
+pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Prepared, CliError> {
     let operations = &session.operations;
     let review = Review::of(session, Guarded::Bulk, &arguments.mutation)?;
     if arguments.assurance.exists || arguments.token.reveal {
@@ -84,29 +81,31 @@ pub(super) async fn rotate(
         retries: None,
         mutation: arguments.mutation,
         reason: arguments.reason,
+        options: BatchOptions {
+            token_out: arguments.token.token_out.is_some(),
+            ..arguments.bulk.pace.options(BatchOptions::default())
+        },
         token_out: arguments.token.token_out,
         selected_at,
         scheduled,
     };
-    begin(session, request, pace).await
+    begin(session, request).await
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
-pub(super) async fn begin(
-    session: &Session,
-    request: RotateRequest,
-    pace: RunLimits,
-) -> Result<Prepared, CliError> {
+pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<Prepared, CliError> {
     let RotateRequest {
         selected: Selected { ids, all_named },
         include_recent,
         retries,
         mutation,
         reason,
+        options,
         token_out,
         selected_at: (at, noted),
         scheduled,
     } = request;
+    let pace = Pace::limits_of(options);
     let planned = async || {
         let plan = match retries {
             Some(batch) => session.operations.plan_retry(&ids, batch).await?,
@@ -161,7 +160,10 @@ pub(super) async fn begin(
     };
     let begun = async {
         let tokens = token_lines(session, token_out.as_deref())?;
-        Ok::<_, CliError>((tokens, operations.begin_batch(&plan, reason).await?))
+        Ok::<_, CliError>((
+            tokens,
+            operations.begin_batch_with(&plan, reason, options).await?,
+        ))
     };
     let (tokens, batch) = match begun.await {
         Ok(begun) => begun,
@@ -179,6 +181,7 @@ pub(super) async fn begin(
         all_named,
         tokens,
         schedule,
+        pace,
     }))
 }
 
@@ -231,7 +234,10 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
 }
 
 /// Checks what is left of a batch and asks for confirmation.
-pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result<Ready, CliError> {
+pub(super) async fn resume(
+    session: &Session,
+    arguments: &ResumeBatch,
+) -> Result<Prepared, CliError> {
     let operations = &session.operations;
     let number = match arguments.number {
         Some(number) => number,
@@ -239,6 +245,22 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
     };
     let resumption = operations.plan_resumption(BatchId(number), true).await?;
     let batch = &resumption.batch;
+    if batch.ended_at.is_some() {
+        output::say(&format!(
+            "batch {} is already finished; nothing was sent",
+            batch.id.0
+        ));
+        if session.json {
+            let report = Report {
+                batch: batch.id,
+                counts: batch.counts,
+                halt: None,
+            };
+            output::json_line(&report::summary(Some(&report), &[], 0))?;
+        }
+        return Ok(Err(Exit::Done));
+    }
+    let before = operations.batch_options(batch.id).await?;
     let is_edit = matches!(batch.kind, BatchKind::Edit(_));
     if let Some(told) = super::super::batches::runner(batch).filter(|_| batch.is_run()) {
         if !arguments.join {
@@ -253,6 +275,10 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
     if is_edit {
         no_tokens(batch.id, arguments.token_out.as_deref())?;
     }
+    if resumption.left() > 0 {
+        keeps_tokens(before, arguments.token_out.as_deref(), batch.id, "resume")?;
+    }
+    Review::new(session, arguments.yes).begin()?;
     output::context(&format!(
         "batch {}, started {:.0} by {}: {}",
         batch.id.0, batch.started_at, batch.by, batch.counts
@@ -272,13 +298,14 @@ pub(super) async fn resume(session: &Session, arguments: &ResumeBatch) -> Result
         review.ask_at(resumption.level, &what, &words).await?;
     }
     let tokens = token_lines(session, arguments.token_out.as_deref())?;
-    Ok(Ready {
+    Ok(Ok(Ready {
         batch: batch.id,
         skipped: Vec::new(),
         all_named: true,
         tokens,
         schedule: None,
-    })
+        pace: Pace::limits_of(arguments.pace.options(before)),
+    }))
 }
 
 /// Refuses a token file for a batch of edits, which has no tokens to write.
@@ -290,6 +317,23 @@ pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliEr
             batch.0
         ))),
     }
+}
+
+/// A batch that wrote its new tokens to a file writes those of a later run to a new file, never nowhere.
+pub(super) fn keeps_tokens(
+    before: BatchOptions,
+    file: Option<&Path>,
+    batch: BatchId,
+    again: &str,
+) -> Result<(), CliError> {
+    if before.token_out && file.is_none() {
+        return Err(CliError::Usage(format!(
+            "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: groupdesk batches \
+             {again} {0} --token-out FILE",
+            batch.0
+        )));
+    }
+    Ok(())
 }
 
 fn token_lines(

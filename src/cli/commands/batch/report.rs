@@ -105,7 +105,7 @@ pub(super) fn more(count: usize) -> Option<String> {
 }
 
 /// The counts, and what to do next.
-pub(super) fn ending(report: &Report) -> String {
+pub(super) fn ending(report: &Report, has_token_file: bool) -> String {
     let Report {
         batch,
         counts,
@@ -114,6 +114,7 @@ pub(super) fn ending(report: &Report) -> String {
     let mut lines = vec![format!("batch {}: {counts}", batch.0)];
     lines.extend(halt.as_ref().map(ToString::to_string));
     let number = batch.0;
+    let more = again_with(has_token_file);
     if counts.unknown > 0 {
         lines.push(format!(
             "to check unknown results: groupdesk batches check {number}"
@@ -121,13 +122,22 @@ pub(super) fn ending(report: &Report) -> String {
     }
     if counts.not_applied > 0 {
         lines.push(format!(
-            "to retry groups that were not changed: groupdesk batches retry {number}"
+            "to retry groups that were not changed: groupdesk batches retry {number}{more}"
         ));
     }
     if counts.not_started > 0 {
-        lines.push(format!("to resume: {RESUME} {number}"));
+        lines.push(format!("to resume: {RESUME} {number}{more}"));
     }
     lines.join("\n")
+}
+
+/// What a retry needs in addition.
+pub(crate) fn again_with(has_token_file: bool) -> &'static str {
+    if has_token_file {
+        " --token-out FILE"
+    } else {
+        ""
+    }
 }
 
 /// The command that resumes a batch, without the batch number.
