@@ -97,7 +97,7 @@ pub(super) struct Global {
     /// Print JSON; for its format, run `groupdesk help json`
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// Print only errors, alarms and prompts
+    /// Print only results, errors, alarms and prompts
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,
     /// Log each request and response with timings to standard error, without keys and tokens; for import, also each row

@@ -14,6 +14,7 @@ use crate::{
         handoff::HandOff,
         history::Ending,
         mutation,
+        operation_record::followed_by,
         rotation::State,
         token::Fingerprint,
     },
@@ -176,7 +177,7 @@ impl BatchItem {
     pub fn story(&self) -> Option<String> {
         match (&self.cause, &self.note) {
             (Some(cause), Some(note)) if !note.contains(cause.as_str()) => {
-                Some(format!("{cause}; then {note}"))
+                Some(followed_by(cause, note))
             }
             (cause, note) => note.clone().or(cause.clone()),
         }

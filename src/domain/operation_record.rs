@@ -84,6 +84,14 @@ fn is_settlement_note(note: &str) -> bool {
     note.starts_with(SETTLED) || note.starts_with(SETTLED_BEFORE)
 }
 
+/// A first cause and what was found out after it, as one text.
+pub fn followed_by(first: &str, note: &str) -> String {
+    match note.split_once(", ") {
+        Some((who, what)) if is_settlement_note(who) => format!("{first}; then {what} ({who})"),
+        _ => format!("{first}; then {note}"),
+    }
+}
+
 /// Whether it concerns the token: a rotation and its hand-off are distinguished from changes of the group.
 fn concerns_token(entry: &Entry) -> bool {
     matches!(entry.operation, Operation::Rotate | Operation::HandOff)

@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt::Write};
 const PROGRAM: &str = "groupdesk ";
 
 /// Commands that use a profile. `profile` does so only if its argument names none.
-const OF_A_PROFILE: [&str; 23] = [
+const OF_A_PROFILE: [&str; 22] = [
     "apply",
     "attention",
     "batches",
@@ -29,7 +29,6 @@ const OF_A_PROFILE: [&str; 23] = [
     "rotations",
     "show",
     "update",
-    "view",
 ];
 /// Commands that use the configuration or the directory, but no profile.
 const OF_ALL: [&str; 4] = ["audit", "config", "directory", "whose"];

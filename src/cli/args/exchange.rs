@@ -80,7 +80,7 @@ pub(crate) struct Export {
     pub(crate) filter: Filter,
     #[command(flatten)]
     pub(crate) order: Order,
-    /// Write to this file, replacing its content; - is standard output [default: -]
+    /// Write to this file; - is standard output [default: -]
     #[arg(
         long = "file",
         alias = "output",
@@ -88,6 +88,9 @@ pub(crate) struct Export {
         value_name = "FILE"
     )]
     pub(crate) output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Also read the token of every group from the service, into the file of --token-out
     #[arg(long, requires = "token_out")]
     pub(crate) reveal_tokens: bool,

@@ -17,7 +17,10 @@ use crate::{
     cli::{
         args::{Export, FileFormat, Global},
         error::CliError,
-        input::listing::Listing,
+        input::{
+            confirm::{self, Question},
+            listing::Listing,
+        },
         output::{self, human::Listed, shape::shape},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
@@ -47,13 +50,21 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         Some(FileFormat::Jsonl) | None => Format::JsonLines,
     };
     let file = arguments.output.filter(|path| path != Path::new("-"));
+    if let Some(file) = &file {
+        no_format(file)?;
+    }
     let file = file.as_deref().map(target).transpose()?;
     if let (Some(file), Some(tokens)) = (&file, &arguments.token_out)
         && place(file) == place(tokens)
     {
         return Err(CliError::Usage(
-            "--output and --token-out must be different files; nothing was sent".into(),
+            "--file and --token-out must be different files; nothing was sent".into(),
         ));
+    }
+    if let Some(file) = &file
+        && !arguments.force
+    {
+        may_replace(file, session.no_input).await?;
     }
     session.say_other_places().await?;
     let (filter, order) = (arguments.filter.filter.as_deref(), &arguments.order);
@@ -79,6 +90,40 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         ));
     }
     Ok(exit)
+}
+
+/// Names of formats, here or of other commands. Until 0.2.0, `-o` was the file, and everywhere else it is the format.
+const FORMATS: [&str; 8] = [
+    "json", "jsonl", "csv", "tsv", "table", "wide", "name", "yaml",
+];
+
+/// Refuses a file with the name of a format, which was probably meant.
+fn no_format(file: &Path) -> Result<(), CliError> {
+    let Some(name) = file.to_str().filter(|name| FORMATS.contains(name)) else {
+        return Ok(());
+    };
+    let format = match name {
+        "json" | "jsonl" | "csv" => format!("--format {name}"),
+        _ => "--format json, jsonl or csv".into(),
+    };
+    Err(CliError::Usage(format!(
+        "\"{name}\" is the name of a format, and -o is the file here; nothing was written. To choose the format: {format}. For a file \
+         of this name: --file ./{name}"
+    )))
+}
+
+/// A file that is there is replaced only on request.
+async fn may_replace(file: &Path, no_input: bool) -> Result<(), CliError> {
+    if !file.exists() {
+        return Ok(());
+    }
+    let shown = visible(&file.to_string_lossy()).into_owned();
+    if !confirm::has_person(no_input) {
+        return Err(CliError::Usage(format!(
+            "{shown} already exists; nothing was written. To replace it, add --force"
+        )));
+    }
+    confirm::confirm(false, &format!("Replace {shown}?"), Question::YesOrNo).await
 }
 
 /// Resolves symbolic links, so that the file is replaced and not the link to it.

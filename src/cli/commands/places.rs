@@ -116,7 +116,11 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
             key.fingerprint,
             key.state.as_str(),
             when::minute(key.added_at),
-            key.added_by
+            if key.added_by.is_empty() {
+                "unknown"
+            } else {
+                &key.added_by
+            }
         ));
     }
     for alarm in &place.alarms {
@@ -127,12 +131,24 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
         ));
     }
     for event in &events {
+        // Without a note, what it is about is the environment.
+        let what = match event.event.as_str() {
+            "made" => "created",
+            other => other,
+        };
+        let note = event
+            .note
+            .as_deref()
+            .map(|note| format!(" {}", visible(note)));
+        let by = if event.by.is_empty() {
+            "unknown"
+        } else {
+            &event.by
+        };
         lines.push(format!(
-            "{}  {} {} {}",
+            "{}  {what}{} by {by}",
             when::minute(event.at),
-            event.by,
-            event.event,
-            event.note.as_deref().unwrap_or_default()
+            note.unwrap_or_default()
         ));
     }
     output::result(&lines.join("\n"))?;

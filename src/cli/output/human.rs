@@ -82,7 +82,7 @@ pub(crate) fn say_warnings(done: &Done) {
 }
 
 /// What the name of an ending leaves unsaid.
-fn note(ending: Ending) -> Option<&'static str> {
+pub(crate) fn note(ending: Ending) -> Option<&'static str> {
     match ending {
         Ending::Existed => Some(
             "the group already exists and was not changed. To change it, run `groupdesk update`",

@@ -123,6 +123,8 @@ impl Fault {
                     DirectoryError::Locked { path }
                 }
                 Some(ErrorCode::DiskFull) => DirectoryError::Full { path },
+                // The index of the log, which is in a file of its own, could not grow.
+                _ if is_without_room(&error) => DirectoryError::Full { path },
                 Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                     DirectoryError::ReadOnly { path }
                 }
@@ -147,6 +149,15 @@ fn other(path: std::path::PathBuf, error: &rusqlite::Error) -> DirectoryError {
         code,
         what: ffi::code_to_str(code),
     }
+}
+
+/// Whether the file that all processes share had no room: that happens before anything is written.
+fn is_without_room(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_SHMSIZE | ffi::SQLITE_IOERR_SHMMAP)
+    )
 }
 
 /// Whether a column contains another type than the schema says.

@@ -292,6 +292,8 @@ fn every_failure_says_what_to_do() {
     for (code, part) in [
         (ffi::SQLITE_BUSY, "is locked by another program"),
         (ffi::SQLITE_FULL, "free some space"),
+        (ffi::SQLITE_IOERR_SHMSIZE, "free some space"),
+        (ffi::SQLITE_IOERR_SHMMAP, "free some space"),
         (
             ffi::SQLITE_READONLY,
             "make the file and its folder writable",

@@ -17,6 +17,7 @@ use crate::{
         group::UserGroupId,
         history::Ending,
         known::{KnownGroup, Observation, Returned, Sent},
+        operation_record::followed_by,
         rotation::{Event, RotateOutcome, State},
     },
     operations::{
@@ -258,7 +259,7 @@ impl Operations {
             }),
             State::Conflict => Err(Failure::Conflict {
                 id: under_way.id.clone(),
-                why: format!("{why}; then {}", row.note.unwrap_or_default()),
+                why: followed_by(&why, &row.note.unwrap_or_default()),
                 wrong_environment: read.warnings.iter().any(Warning::is_wrong_environment),
             }),
             _ => Err(unknown(under_way.id, why)),

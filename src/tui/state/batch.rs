@@ -16,6 +16,7 @@ use crate::{
         batch::{BatchKind, Counts, ItemStatus, LastRun, Runner, RunnerState},
         group::UserGroupId,
         handoff::HandOffState,
+        operation_record::followed_by,
         token::Fingerprint,
     },
     operations::{
@@ -84,7 +85,7 @@ impl BatchRow {
         // The first cause stays, whatever a later read has found.
         self.note = match (self.note.take(), &item.note) {
             (Some(first), Some(note)) if !first.contains(note.as_str()) => {
-                Some(format!("{first}; then {note}"))
+                Some(followed_by(&first, note))
             }
             (Some(first), _) => Some(first),
             (None, _) => item.story(),

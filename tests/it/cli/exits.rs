@@ -286,3 +286,30 @@ fn exit_codes_are_made_in_one_place() {
         .collect();
     assert_eq!(makers, [true]);
 }
+
+#[tokio::test]
+async fn what_an_earlier_version_had_is_answered_only_with_what_to_use_instead() {
+    let home = Home::new();
+    for (arguments, instead) in [
+        (&["list", "--jq", ".x"][..], "groupdesk list --json | jq"),
+        (
+            &["rotate", "--retry-failed", "3"],
+            "groupdesk batches retry",
+        ),
+        (&["profile", "edit", "live"], "groupdesk config edit"),
+        (&["view", "list"], "--filter @NAME"),
+    ] {
+        let ran = home.run(arguments).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        let second = ran.err.lines().nth(1).unwrap_or_default();
+        assert!(
+            second.starts_with("it was removed; "),
+            "{arguments:?}: {}",
+            ran.err
+        );
+        assert!(second.contains(instead), "{arguments:?}: {}", ran.err);
+        for advice in ["tip:", "similar", "Usage:", "--help"] {
+            assert!(!ran.err.contains(advice), "{arguments:?}: {}", ran.err);
+        }
+    }
+}

@@ -50,7 +50,7 @@ const QUIET: [(&[&str], &str); 22] = [
     (&["rotations", "--open", "--json"], ""),
     (&["rotations", "abandon", "1", "--reason", "gone", "--yes"], ""),
     (&["export"], ""),
-    (&["export", "--format", "csv", "--output", "groups.csv"], ""),
+    (&["export", "--format", "csv", "--output", "groups.csv", "--force"], ""),
     (&["import", "-", "--dry-run"], IMPORT),
     (&["whose"], TOKEN),
     (&["whose", "--json"], NEW_TOKEN),

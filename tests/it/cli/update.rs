@@ -29,7 +29,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
     let (home, _, _serving) = served().await;
     for format in ["jsonl", "json", "csv"] {
         let file = home.path("acme.out").display().to_string();
-        let export = ["export", "--format", format, "--output", &file];
+        let export = ["export", "--format", format, "--output", &file, "--force"];
         assert_eq!(home.run(&export).await.code, 0);
         let text = std::fs::read_to_string(&file).expect("readable");
         assert!(text.contains("213"), "{text}");

@@ -2,6 +2,7 @@
 
 use crate::{
     cli::output::{
+        human,
         json::{
             COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests, warnings,
         },
@@ -10,6 +11,7 @@ use crate::{
     domain::{
         batch::{ItemStatus, Plan},
         group::UserGroupId,
+        history::Ending,
         text::visible,
     },
     operations::batch::{Ended, Report},
@@ -72,9 +74,19 @@ pub(super) fn line(ended: &Ended) -> String {
             .as_ref()
             .map(|note| format!("- {}", visible(note))),
     );
+    parts.extend(unsaid(ended).map(|unsaid| format!("! {unsaid}")));
     let warnings = ended.warnings.iter();
     parts.extend(warnings.map(|warning| format!("! {warning}")));
     parts.join(" ")
+}
+
+/// What the result of an item leaves unsaid: a rotation that may be somebody else's, as after a single one.
+fn unsaid(ended: &Ended) -> Option<&'static str> {
+    let unclear = [Ending::Recovered, Ending::Superseded];
+    let ending = unclear
+        .into_iter()
+        .find(|one| one.as_str() == ended.outcome)?;
+    human::note(ending)
 }
 
 /// The preview for a person.
@@ -156,5 +168,8 @@ pub(super) fn not_handed_off(count: usize) -> String {
 
 /// Whether the item is worth a line of its own when a progress bar shows the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {
-    ended.status != ItemStatus::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
+    unsaid(ended).is_some()
+        || ended.status != ItemStatus::Confirmed
+        || ended.note.is_some()
+        || !ended.warnings.is_empty()
 }

@@ -72,11 +72,21 @@ async fn an_export_writes_only_its_target() {
     let real = home.write("real.jsonl", "before");
     let link = home.path("link.jsonl");
     std::os::unix::fs::symlink(&real, &link).expect("linked");
-    let ran = home
-        .run(&["export", "-o", &link.display().to_string()])
-        .await;
+    let linked = link.display().to_string();
+    let ran = home.run(&["export", "-o", &linked]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let refused = "already exists; nothing was written. To replace it, add --force";
+    assert!(ran.err.contains(refused), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(&real).expect("readable"), "before");
+    let ran = home.run(&["export", "-o", &linked, "--force"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(link.is_symlink());
+    for format in ["json", "table"] {
+        let ran = home.run(&["export", "-o", format]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("name of a format"), "{}", ran.err);
+        assert!(!home.path(format).exists());
+    }
     assert_eq!(std::fs::read_to_string(&real).expect("readable"), out.out);
     let mode = std::fs::metadata(&real)
         .expect("there")

@@ -327,7 +327,14 @@ impl Scene {
                 "--database",
                 &file,
             ],
-            Target::Export => vec!["--directory", &directory, "export", "--output", &file],
+            Target::Export => vec![
+                "--directory",
+                &directory,
+                "export",
+                "--force",
+                "--output",
+                &file,
+            ],
         };
         let limit = match hazard {
             Hazard::FullDisk => "trap '' XFSZ; ulimit -f 0",
