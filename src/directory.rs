@@ -573,6 +573,11 @@ impl Directory {
             .await
     }
 
+    /// For a team's directory: whether one patience is for all requests together, as a command needs.
+    pub fn set_is_of_command(&self, is_of_command: bool) {
+        self.0.engine.set_is_of_command(is_of_command);
+    }
+
     /// Where it is.
     pub fn location(&self) -> &Location {
         self.0.engine.location()

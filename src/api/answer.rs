@@ -141,7 +141,7 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         404 => "check the profile's `path` and `base_url`, then the group: this environment does not know it".into(),
         405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
         407 => "the proxy requires a password; see `proxy_from_environment` in the profile".into(),
-        409 => "it conflicts with what the service has: read the group, then decide".into(),
+        409 => "read the group again, then decide: it conflicts with what the service has".into(),
         413 => "send less: make the properties or the mapping smaller".into(),
         429 | 503 => match retry_after {
             Some(wait) => format!("wait {} s, then try again", wait.as_secs()),

@@ -104,6 +104,7 @@ impl Session {
         let environment = overrides.env.clone();
         proposals::select(settings.selection(overrides), Some(profile.name.clone()));
         let directory = open_named(&settings.directory, overrides)?;
+        directory.set_is_of_command(true);
         if let Some(notice) = directory.notice() {
             output::alarm(&format!("! {notice}"));
         }

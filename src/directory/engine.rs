@@ -87,6 +87,13 @@ impl Engine {
         self.server.clone().map(Hints::of)
     }
 
+    /// For a server: whether one patience is for all requests together.
+    pub(super) fn set_is_of_command(&self, is_of_command: bool) {
+        if let Some(server) = &self.server {
+            server.set_is_of_command(is_of_command);
+        }
+    }
+
     pub(super) fn location(&self) -> &Location {
         &self.location
     }

@@ -38,7 +38,7 @@ use crate::{
             live::Live,
             message::{Effect, ExitReason, Job, Msg, Outcome, ProfileIndex, Ticket},
             navigation::PaneRequest,
-            notices::Severity,
+            notices::{Condition, Severity},
         },
     },
 };
@@ -60,6 +60,8 @@ pub struct App {
     refused: Option<String>,
     /// A pasted text that may be a token of another shape, while it is looked up.
     held_paste: Option<pastes::LookedUp>,
+    /// Keys of a paste without brackets are being typed: no draft is kept in between.
+    is_in_burst: bool,
     /// What was typed last, if it may be a token.
     typed: Option<pastes::LookedUp>,
     /// The word that is being typed.
@@ -96,6 +98,7 @@ impl App {
             discarded_keys: None,
             refused: None,
             held_paste: None,
+            is_in_burst: false,
             typed: None,
             word: zeroize::Zeroizing::default(),
             first_rows: None,
@@ -180,7 +183,7 @@ impl App {
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
-        if is_input && !self.is_typing_a_token() {
+        if is_input && !self.is_in_burst && !self.may_become_a_token() {
             self.keep_draft();
         } else if !self.context.drafts.is_failing {
             self.context.save_drafts();
@@ -210,7 +213,8 @@ impl App {
     fn paste_now(&mut self, text: &str) {
         // Says so again if this one is refused as well.
         let now = self.context.now;
-        self.context.messages.take_back(now, "ot pasted: ");
+        let refused = Condition::PasteRefused;
+        self.context.messages.resolve_condition(now, refused);
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {
             self.context

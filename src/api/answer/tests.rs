@@ -57,7 +57,7 @@ fn a_refusal_says_who_refused_and_what_to_do() {
     let explained = stated.explain().expect("words");
     assert_eq!(
         explained,
-        "the service refused (HTTP 409, c): m; it conflicts with what the service has: read the group, then decide"
+        "the service refused (HTTP 409, c): m; read the group again, then decide: it conflicts with what the service has"
     );
     let page = refused(403, "<html>");
     let what = page.what().expect("words");

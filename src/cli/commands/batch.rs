@@ -133,6 +133,8 @@ async fn run_prepared(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
+    // A run waits for a server that is away.
+    session.operations.directory().set_is_of_command(false);
     signals.unless_signalled(session.say_other_places()).await?;
     match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {

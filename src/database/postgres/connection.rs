@@ -35,6 +35,9 @@ const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long to wait for a server that was just found to be gone: for something that is read, and for a write that
 /// nobody waits for.
 const AFTER_LOSS: [Duration; 2] = [Duration::from_secs(2), Duration::from_millis(300)];
+/// The same for everything else that a command requests, whose patience is used up: enough to connect to a server that is
+/// back.
+const OF_COMMAND: Duration = Duration::from_millis(500);
 /// How long a server may take to send the next rows of a long list.
 const STREAM_TIMEOUT: Duration = Duration::from_mins(1);
 /// Rows handed over together, if there are that many.
@@ -155,6 +158,7 @@ impl ServerConnection {
         self.until = match self.server.lost_at() {
             None => now + PATIENCE,
             Some(_) if !awaited || *self.is_closing.borrow() => now + AFTER_LOSS[1],
+            Some(lost) if since > lost && self.server.is_of_command() => now + OF_COMMAND,
             Some(lost) if since > lost && !writes => now + AFTER_LOSS[0],
             Some(_) => since + PATIENCE,
         };

@@ -75,6 +75,8 @@ pub(crate) struct Server {
     decided: Arc<AtomicU64>,
     /// When it was first found to be gone, on any connection; `None` once one was opened again.
     lost_at: Arc<Mutex<Option<Instant>>>,
+    /// One patience is for all requests of the process together: it executes one command.
+    is_of_command: Arc<AtomicBool>,
     timelines: Option<TimelineCheck>,
     /// A server that was left behind answers: others are tried in any order.
     is_any_order: Arc<AtomicBool>,
@@ -162,6 +164,7 @@ impl Server {
             on_connect: None,
             decided: Arc::default(),
             lost_at: Arc::default(),
+            is_of_command: Arc::default(),
             timelines: None,
             is_any_order: Arc::default(),
         })
@@ -291,6 +294,15 @@ impl Server {
 
     pub(super) fn lost_at(&self) -> Option<Instant> {
         *lock(&self.lost_at)
+    }
+
+    /// Whether requests after a loss wait no more, because a command already waited for all of them.
+    pub(crate) fn set_is_of_command(&self, is_of_command: bool) {
+        self.is_of_command.store(is_of_command, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_of_command(&self) -> bool {
+        self.is_of_command.load(Ordering::Relaxed)
     }
 
     pub(super) fn hints(&self) -> bool {

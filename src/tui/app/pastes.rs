@@ -21,6 +21,8 @@ use crate::{
 
 /// In bytes. A longer text is no text of a field, and is refused there.
 const LONGEST: usize = 1 << 20;
+/// Hex digits of a word that may become a token.
+const BEGINNING: usize = 6;
 /// In bytes, of a word that is typed.
 const LONGEST_WORD: usize = 4096;
 
@@ -51,6 +53,15 @@ impl Context {
         let key = self.keys.key(Focus::List, Action::Whose);
         let text =
             format!("That is a token, or looks like one: nothing was taken. {key} finds its group");
+        self.say(Severity::Warning, text);
+    }
+
+    /// The same of a text that stays in its field.
+    fn say_token_stays(&mut self) {
+        let key = self.keys.key(Focus::List, Action::Whose);
+        let text = format!(
+            "That is a token, or looks like one: it stays in the field, and is neither sent nor saved. Remove it; {key} finds its group"
+        );
         self.say(Severity::Warning, text);
     }
 
@@ -116,6 +127,16 @@ impl App {
     /// Whether a word is being typed that may be a token: nothing keeps its beginning, whose fingerprint tells nothing.
     pub(super) fn is_typing_a_token(&self) -> bool {
         may_have_token(&self.word) && !self.context.is_known_id(&self.word)
+    }
+
+    /// Whether a word is being typed that may become a token: its first digits are not kept either.
+    pub(super) fn may_become_a_token(&self) -> bool {
+        let is_digit = |c: char| c.is_ascii_hexdigit();
+        let is_beginning = self.word.len() >= BEGINNING
+            && self.word.chars().all(is_digit)
+            && self.word.contains(|c: char| c.is_ascii_digit())
+            && self.word.contains(|c: char| c.is_ascii_alphabetic());
+        is_beginning && !self.context.is_known_id(&self.word) || self.is_typing_a_token()
     }
 
     /// Looks up what was typed key by key, if it may be a token whose shape does not show it.
@@ -197,9 +218,11 @@ impl App {
             if !field.is_data() {
                 let text = Zeroizing::new(field.text().to_owned());
                 view.hold_back(&text, &mut self.context);
+                self.context.say_token();
+                return true;
             }
         }
-        self.context.say_token();
+        self.context.say_token_stays();
         true
     }
 
@@ -208,6 +231,7 @@ impl App {
     pub(super) fn burst(&mut self, keys: &[KeyEvent]) -> Vec<Effect> {
         let now = self.context.now;
         let mut effects = Vec::new();
+        self.is_in_burst = true;
         for (at, key) in keys.iter().enumerate() {
             let rest = &keys[at..];
             if !is_interrupt(key) && !self.top().focus().takes_text() && is_burst(rest) {
@@ -218,6 +242,11 @@ impl App {
                 break;
             }
             effects.extend(self.update(now, Msg::Key(*key)));
+        }
+        self.is_in_burst = false;
+        if !self.may_become_a_token() {
+            self.keep_draft();
+            effects.extend(self.take_effects());
         }
         effects
     }

@@ -71,7 +71,8 @@ impl App {
     fn problem_resolved(&mut self, profile: ProfileIndex) {
         if let Some(problem) = self.context.place_problems.remove(&profile) {
             let now = self.context.now;
-            self.context.messages.take_back(now, &problem.to_string());
+            let text = self.context.proposing(problem.to_string(), profile);
+            self.context.messages.take_back(now, &text);
         }
     }
 

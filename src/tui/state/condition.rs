@@ -1,14 +1,34 @@
-//! Lasting conditions: what an unavailable directory means for the person who uses the console, and how much needs
-//! attention.
+//! What messages say: complete commands, what an unavailable directory means for the person who uses the console, and how
+//! much needs attention.
 
 use super::{
     context::Context,
     message::{Job, ProfileIndex},
+    notices::{Condition, Severity},
     outage::OutageReason,
 };
 use crate::operations::attention::{Attention, ConcernKind};
 
 impl Context {
+    /// The text with complete commands, which act on this profile.
+    pub fn proposing(&self, text: String, profile: ProfileIndex) -> String {
+        let name = self
+            .profiles
+            .get(profile.0)
+            .map(|profile| profile.name.as_str());
+        match &self.selection {
+            Some(selection) => selection.complete(&text, name).into_owned(),
+            None => text,
+        }
+    }
+
+    /// Reports that a pasted text was refused, until the next one is taken.
+    pub fn say_paste_refused(&mut self, why: String) {
+        let refused = (Condition::PasteRefused, Severity::Warning);
+        self.messages
+            .say_condition(self.now, refused, why, self.about);
+    }
+
     /// Describes the condition for its fixed place on every screen.
     pub fn directory_condition(&self) -> Option<String> {
         let lost = self.outage.as_ref()?;

@@ -377,18 +377,6 @@ impl Context {
             .say_about(self.now, severity, text, self.about, subject);
     }
 
-    /// The text with complete commands, which act on this profile.
-    pub fn proposing(&self, text: String, profile: ProfileIndex) -> String {
-        let name = self
-            .profiles
-            .get(profile.0)
-            .map(|profile| profile.name.as_str());
-        match &self.selection {
-            Some(selection) => selection.complete(&text, name).into_owned(),
-            None => text,
-        }
-    }
-
     /// Reports why a job failed. If the directory is unavailable, that holds until its state changes.
     pub fn say_error(&mut self, error: &JobError) {
         let severity = error.severity();

@@ -28,6 +28,8 @@ pub enum Condition {
     OpenRotations,
     /// Creates and updates whose result is unknown.
     OpenChanges,
+    /// A pasted text was refused; until the next one is taken.
+    PasteRefused,
     /// Something could not be read or written, because the directory is unavailable.
     DirectoryOutage,
 }

@@ -1,5 +1,7 @@
 //! Two people on two machines with one shared directory on PostgreSQL, with the shipped binary.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
@@ -11,6 +13,7 @@ use crate::support::{
 
 mod connections;
 mod people;
+mod silent;
 mod unfit;
 mod unrecorded;
 
@@ -31,7 +34,11 @@ fn without_api_key(config: &str) -> String {
 
 /// The URL of the server's socket for this user.
 fn by_socket(server: &Server, who: &str, schema: &str) -> String {
-    let folder = server.folder().display().to_string().replace('/', "%2F");
+    by_socket_in(server.folder(), who, schema)
+}
+
+fn by_socket_in(folder: &Path, who: &str, schema: &str) -> String {
+    let folder = folder.display().to_string().replace('/', "%2F");
     format!("[directory]\nurl = \"postgres://{who}@{folder}/postgres\"\nschema = \"{schema}\"\n")
 }
 

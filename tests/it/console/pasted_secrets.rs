@@ -22,6 +22,8 @@ use crate::support::{
 
 /// Characters of a part of a token that count as a find.
 const PART: usize = 16;
+/// Characters at the beginning of a token of the service that count as a find in a file.
+const BEGINNING: usize = 10;
 /// Data of a group may have long hex digits of its own: a part of a token is seen there while it is typed, and not kept.
 const DATA: [Focus; 11] = [
     Focus::EditName,
@@ -124,6 +126,9 @@ impl Scene {
         let files = files_below(&self.world.installations()).expect("readable");
         assert!(!files.is_empty(), "nothing was looked at");
         let mut secrets: Vec<_> = self.tokens.iter().flat_map(|token| parts(token)).collect();
+        // Its beginning is a part of it as well, before it is known for one.
+        let whole = &self.tokens[0];
+        secrets.extend([0, 3].map(|from| whole[from..from + BEGINNING].to_owned()));
         secrets.sort();
         secrets.dedup();
         self.world.scan_installations(&secrets);

@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) asked_in_vain: AtomicBool,
     /// Nothing passes on any connection.
     pub(crate) is_cut: AtomicBool,
+    /// After this many further messages nothing passes on any connection; 0: never.
+    pub(crate) cut_after: AtomicUsize,
     pub(crate) cuts: AtomicUsize,
     /// How many writing transactions were begun.
     pub(crate) begun: AtomicUsize,
@@ -68,6 +70,14 @@ impl Plan {
         message.extend(length.to_be_bytes());
         message.extend(fields.into_bytes());
         (message, severity == "ERROR")
+    }
+
+    /// Counts a message of a client; whether nothing passes from it on.
+    fn is_the_last(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.cut_after
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less)
+            == Ok(1)
     }
 
     fn stop(&self, how: u8) {
@@ -173,6 +183,10 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let bytes = &bytes[..count];
         if plan.is_cut.load(Ordering::SeqCst) {
+            continue;
+        }
+        if plan.is_the_last() {
+            plan.is_cut.store(true, Ordering::SeqCst);
             continue;
         }
         if contains(bytes, b"READ WRITE;") {

@@ -294,7 +294,7 @@ pub(super) fn report_pasted_properties(pasted: &PastedProperties, context: &mut 
                 context.keys.key_in_field(Focus::EditRows, "undo")
             ),
         ),
-        PastedProperties::Refused(why) => context.say(Severity::Warning, why.clone()),
+        PastedProperties::Refused(why) => context.say_paste_refused(why.clone()),
     }
 }
 
@@ -310,6 +310,6 @@ pub(super) fn report_pasted_rows(pasted: &PastedRows, context: &mut Context) {
                 context.keys.key_in_field(Focus::EditMapping, "undo")
             ),
         ),
-        PastedRows::Refused(why) => context.say(Severity::Warning, why.to_string()),
+        PastedRows::Refused(why) => context.say_paste_refused(why.to_string()),
     }
 }
