@@ -256,7 +256,7 @@ pub(super) async fn resume(
                 counts: batch.counts,
                 halt: None,
             };
-            output::json_line(&report::summary(Some(&report), &[], 0))?;
+            output::json_line(report::summary(Some(&report), &[], 0))?;
         }
         return Ok(Err(Exit::Done));
     }
