@@ -13,7 +13,6 @@ use crate::support::{
 
 mod connections;
 mod people;
-mod silent;
 mod unfit;
 mod unrecorded;
 
