@@ -68,7 +68,7 @@ impl UserGroupId {
 
     /// The id as an argument of a command that a person copies: quoted for a shell where that is needed.
     pub fn as_argument(&self) -> String {
-        quoted(&self.to_string()).into_owned()
+        quoted(&super::text::visible(&self.0)).into_owned()
     }
 }
 

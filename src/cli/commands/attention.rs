@@ -202,7 +202,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::NoProfile(_) => "environment list".into(),
     };
     let text = match &concern.kind {
-        ConcernKind::Draft(..) => format!("groupdesk: e on the group in the console"),
+        ConcernKind::Draft(..) => "groupdesk: e on the group in the console".to_owned(),
         _ => format!("groupdesk {command}"),
     };
     let name = profile.map(|profile| profile.name.as_str());

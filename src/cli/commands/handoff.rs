@@ -13,7 +13,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{self, group::UserGroupId, handoff::HandOffState, text::visible, token::Fingerprint},
+    domain::{self, group::UserGroupId, handoff::HandOffState, text::visible},
     operations::{Done, Failure, Guarded, HandedOff, RotationId, RotationRow},
 };
 
@@ -43,7 +43,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
                 say(&handed);
                 all_done &= handed.is_done();
                 let told = (&handed.user_group_id, &handed.handoff);
-                delivery(id, Ok(told), Some(handed.fingerprint), None)
+                delivery(id, Ok(told), Some(&handed), None)
             }
             Err(failure) => {
                 output::alarm(&format!("x rotation {}: {failure}", id.0));
@@ -130,12 +130,12 @@ shape! {
     fn delivery(
         id: RotationId,
         tried: Result<(&UserGroupId, &domain::handoff::HandOff), &Failure>,
-        fingerprint: Option<Option<Fingerprint>>,
+        here: Option<&HandedOff>,
         due_in: Option<&str>,
     ) {
         "rotation": number = id.0, "number of the rotation";
         maybe "user_group_id": text = tried.ok().map(|(group, _)| group.as_str()), "the group; missing with error";
-        maybe "fingerprint": text or "not known" = fingerprint, "of the token; missing with error and due_in";
+        maybe "fingerprint": text or "not known" = here.map(|handed| handed.fingerprint), "of the token; missing with error and due_in";
         maybe "due_in": text = due_in, "the profile that began it, which hands it off; there only where that is another one";
         maybe "handoff": {HAND_OFF} = tried.ok().map(|(_, handoff)| hand_off(handoff)), "the result; missing with error";
         maybe "error": text = tried.err(), "why it could not be tried; there only then";

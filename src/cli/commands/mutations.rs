@@ -57,11 +57,15 @@ pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliErro
         .transpose()
 }
 
-/// Writes the token where it was requested, then prints the answer; of a rotation with its hand-off, if there was one.
+/// That the answer is one of a rotation, with its hand-off, if there was one.
+#[derive(Clone, Copy)]
+pub(crate) struct Rotated<'h>(pub(crate) Option<&'h HandedOff>);
+
+/// Writes the token where it was requested, then prints the answer.
 pub(crate) fn answer(
     session: &Session,
     done: &Done,
-    rotation: Option<Option<&HandedOff>>,
+    rotation: Option<Rotated<'_>>,
     token: &TokenArgs,
     file: Option<&mut TokenFile>,
 ) -> Result<Exit, CliError> {
@@ -75,7 +79,7 @@ pub(crate) fn answer(
         let place = place.as_deref();
         output::json(&match rotation {
             None => json::answer(done, place, revealed),
-            Some(handed) => json::rotated(done, place, handed, revealed),
+            Some(Rotated(handed)) => json::rotated(done, place, handed, revealed),
         })?;
     } else {
         let is_rotation = rotation.is_some();
@@ -97,7 +101,7 @@ pub(crate) fn answer(
             done.group.id.as_argument()
         ));
     }
-    let handed = rotation.flatten();
+    let handed = rotation.and_then(|Rotated(handed)| handed);
     if let Some(handed) = handed {
         handoff::say(handed);
     }

@@ -67,19 +67,18 @@ pub(crate) struct Items {
 
 impl Items {
     /// The text of more items, continuing the text of those before.
-    pub(crate) fn text<T: Serialize>(
+    pub(crate) fn text(
         &mut self,
-        items: impl Iterator<Item = T>,
+        items: impl Iterator<Item: Into<Value>>,
     ) -> Result<String, CliError> {
         let mut text = String::new();
-        for item in items {
+        for item in items.map(Into::<Value>::into) {
             match chosen() {
                 Some(Form::Jsonl) => {
-                    text.push_str(&escape_hidden(&value(&item)?.to_string()));
+                    text.push_str(&escape_hidden(&item.to_string()));
                     text.push('\n');
                 }
                 Some(Form::Csv) => {
-                    let item = value(&item)?;
                     let fields = item.as_object().into_iter().flatten();
                     let (names, values): (Vec<_>, Vec<_>) = fields.unzip();
                     if !self.is_begun {
@@ -88,7 +87,6 @@ impl Items {
                     text.push_str(&csv_line(values.into_iter().map(plain)));
                 }
                 Some(Form::Name) => {
-                    let item = value(&item)?;
                     let name = item.get("user_group_id").or_else(|| first(&item));
                     text.push_str(&name.and_then(plain).unwrap_or_default());
                     text.push('\n');
@@ -130,7 +128,9 @@ impl Items {
 pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError> {
     match chosen() {
         Some(Form::Jsonl | Form::Csv | Form::Name) => {
-            let text = match value(result)? {
+            let result = serde_json::to_value(result)
+                .map_err(CliError::unexpected("the result is no JSON"))?;
+            let text = match result {
                 Value::Array(items) => Items::default().text(items.into_iter())?,
                 one => Items::default().text(std::iter::once(one))?,
             };
@@ -138,10 +138,6 @@ pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError>
         }
         _ => Ok(None),
     }
-}
-
-fn value(item: &impl Serialize) -> Result<Value, CliError> {
-    serde_json::to_value(item).map_err(CliError::unexpected("the result is no JSON"))
 }
 
 fn first(item: &Value) -> Option<&Value> {

@@ -1,6 +1,6 @@
 //! `rotate`: asks, rotates once, writes the new token where it was requested, and confirms it by reading it back.
 
-use super::{answer, assurance, token_file, write_token};
+use super::{Rotated, answer, assurance, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
@@ -149,7 +149,13 @@ pub(crate) async fn rotate(
     };
     // Hand off only after the confirming get: a token that it contradicts must not reach the dashboards.
     let handed = handoff::after(session, &done).await;
-    answer(session, &done, Some(handed.as_ref()), &token, file.as_mut())
+    answer(
+        session,
+        &done,
+        Some(Rotated(handed.as_ref())),
+        &token,
+        file.as_mut(),
+    )
 }
 
 fn word(seen: Option<Fingerprint>) -> String {
