@@ -231,7 +231,7 @@ fn plain(verdict: &Verdict) -> Value {
             json!({"refused": filled(json!({"stated": stated, "code": code, "words": words}))})
         }
         Verdict::Unclear(unclear) => {
-            let debug = format!("{unclear:?}");
+            let debug = format!("{:?}", unclear.kind);
             let variant = debug.split(' ').next().expect("a name");
             json!({"unclear": variant})
         }

@@ -447,7 +447,7 @@ mod tests {
         let table: [(&str, &str, &[&[u8]]); 14] = [
             ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
             ("printf typed >\"$1\"; kill -9 $$", "exit status: 137", &[b"typed"]),
-            ("printf typed >\"$1\"; kill -HUP $$", "exit status: 129", &[b"typed"]),
+            ("printf typed >\"$1\"; kill -TERM $$", "exit status: 143", &[b"typed"]),
             ("printf typed >\"$1\"; exit 1", "exit status: 1", &[b"typed"]),
             ("printf typed >\"$1\"; exit 127", "was not found", &[b"typed"]),
             ("printf typed >\"$1~\"; rm \"$1\"", "left no file", &[b"typed"]),

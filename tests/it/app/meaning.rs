@@ -40,8 +40,8 @@ fn the_first_line_is_what_is_meant() {
         ("undo", "2                  history of this profile"),
         ("rename", "e                  edit name"),
         ("search", "/                  filter"),
-        ("export", ":export"),
-        ("note", ":note"),
+        ("export", "w                  export marked, else shown"),
+        ("note", "a                  note and labels of the group"),
     ] {
         let mut scene = Scene::on(TESTING);
         scene.walk(":").walk(word);
