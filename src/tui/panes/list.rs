@@ -355,7 +355,7 @@ impl View for List {
                 }
                 if !self.marks.is_empty() {
                     self.marks.clear();
-                } else if !context.messages.dismiss(context.now) {
+                } else if !context.messages.dismiss() {
                     // The line about an ended run is dismissed last.
                     context.bulk = context.bulk.take().filter(BatchRun::is_under_way);
                 }

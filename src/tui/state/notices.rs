@@ -111,7 +111,14 @@ impl Notices {
     ) {
         let number = self.next_number();
         let shown = LineMessage::new(Some(number), at, severity, text.clone());
-        let repeated = self.show(at, shown);
+        let repeated = if self.announcements.is_none() && self.line.holds(&shown) {
+            // The same text again and again must not fill the log while nobody is there.
+            let newest = self.log.back();
+            let same = newest.filter(|one| one.severity == severity && one.text == text);
+            same.map(|one| one.number)
+        } else {
+            self.show(at, shown)
+        };
         let known = repeated.and_then(|old| self.log.iter().position(|one| one.number == old));
         let before = known.and_then(|at| self.log.remove(at));
         self.push(Notice {
@@ -229,10 +236,10 @@ impl Notices {
 
     /// Removes the current message from the line if it is a warning or worse; returns whether it was. An error stays
     /// unread.
-    pub fn dismiss(&mut self, now: Timestamp) -> bool {
+    pub fn dismiss(&mut self) -> bool {
         let is_more = |shown: &LineMessage| shown.severity >= Severity::Warning;
         let was = self.line.shown().is_some_and(is_more);
-        self.line.remove(now, is_more);
+        self.line.remove(is_more);
         was
     }
 
@@ -282,7 +289,7 @@ impl Notices {
                 gone.push(Some(message.number));
             }
         }
-        self.line.remove(now, |shown| gone.contains(&shown.number));
+        self.line.remove(|shown| gone.contains(&shown.number));
     }
 
     /// Marks all messages as read, because the log was opened.

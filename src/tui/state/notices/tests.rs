@@ -69,75 +69,47 @@ fn an_error_stays_until_its_time_is_over_and_a_key_was_pressed() {
 }
 
 #[test]
-fn an_info_after_an_error_is_seen_within_four_seconds() {
+fn an_error_is_covered_by_nothing_less_until_a_key_was_pressed() {
     let mut messages = Notices::default();
     say(&mut messages, 0, Severity::Error, "broken");
-    say(&mut messages, 1_000, Severity::Info, "sent");
+    for text in ["one", "two", "two"] {
+        say(&mut messages, 10_000, Severity::Info, text);
+    }
     assert_eq!(shown(&messages).as_deref(), Some("broken"));
+    assert_eq!(course(&mut messages), [], "nobody was there yet");
+    let texts = messages.all().map(|one| (one.text.as_str(), one.times));
     assert_eq!(
-        course(&mut messages),
-        [(4_000, Some("sent".into())), (10_000, None)]
+        texts.collect::<Vec<_>>(),
+        [("two", 2), ("one", 1), ("broken", 1)],
+        "all are in the log"
     );
+    messages.key(at(11_000));
+    say(&mut messages, 11_000, Severity::Info, "sent");
+    assert_eq!(shown(&messages).as_deref(), Some("sent"));
     assert_eq!(messages.unread(), (0, 1));
 
     say(&mut messages, 20_000, Severity::Error, "broken again");
-    say(&mut messages, 24_000, Severity::Info, "at once");
-    assert_eq!(shown(&messages).as_deref(), Some("at once"));
-    say(
-        &mut messages,
-        24_001,
-        Severity::Error,
-        "what matters as much",
-    );
-    say(
-        &mut messages,
-        24_002,
-        Severity::Unknown,
-        "what matters more",
-    );
-    assert_eq!(shown(&messages).as_deref(), Some("what matters more"));
-    say(&mut messages, 24_003, Severity::Error, "what matters less");
+    for (severity, text) in [
+        (Severity::Error, "what matters as much"),
+        (Severity::Unknown, "what matters more"),
+    ] {
+        say(&mut messages, 20_001, severity, text);
+        assert_eq!(shown(&messages).as_deref(), Some(text));
+    }
+    say(&mut messages, 20_002, Severity::Error, "what matters less");
     assert_eq!(shown(&messages).as_deref(), Some("what matters more"));
 }
 
 #[test]
-fn three_wait_equal_ones_are_counted_and_nothing_old_covers_something_new() {
+fn the_newest_message_is_shown_and_equal_ones_are_counted() {
     let mut messages = Notices::default();
-    say(&mut messages, 0, Severity::Error, "broken");
-    for text in ["one", "two", "two", "three", "two", "four"] {
-        say(&mut messages, 10, Severity::Info, text);
+    for text in ["old", "new", "new"] {
+        say(&mut messages, 500, Severity::Info, text);
     }
-    assert_eq!(
-        course(&mut messages),
-        [
-            (4_000, Some("one".into())),
-            (6_000, Some("two ×3".into())),
-            (8_000, Some("three".into())),
-            (14_000, None),
-        ]
-    );
-    let texts: Vec<_> = messages
-        .all()
-        .map(|one| (one.text.as_str(), one.times))
-        .collect();
-    assert_eq!(
-        texts,
-        [
-            ("four", 1),
-            ("two", 3),
-            ("three", 1),
-            ("one", 1),
-            ("broken", 1)
-        ]
-    );
-
-    say(&mut messages, 20_000, Severity::Error, "broken");
-    say(&mut messages, 20_001, Severity::Info, "old");
-    say(&mut messages, 20_002, Severity::Info, "older");
-    messages.advance(at(24_000));
-    assert_eq!(shown(&messages).as_deref(), Some("old"));
-    say(&mut messages, 24_500, Severity::Info, "new");
-    assert_eq!(course(&mut messages), [(30_500, None)]);
+    assert_eq!(shown(&messages).as_deref(), Some("new ×2"));
+    assert_eq!(course(&mut messages), [(6_500, None)]);
+    let texts = messages.all().map(|one| (one.text.as_str(), one.times));
+    assert_eq!(texts.collect::<Vec<_>>(), [("new", 2), ("old", 1)]);
 }
 
 #[test]
@@ -180,6 +152,7 @@ fn what_is_read_or_resolved_is_unread_no_more() {
     messages.say_condition(at(20), open, "2 open".into(), None);
     assert_eq!(shown(&messages).as_deref(), Some("2 open"));
     assert_eq!(messages.unread(), (0, 0));
+    messages.key(at(4_000));
     say(&mut messages, 5_000, Severity::Done, "news");
     assert_eq!(messages.unread(), (1, 0));
     messages.resolve_condition(at(6_000), Condition::OpenRotations);
@@ -212,8 +185,8 @@ fn a_question_is_seen_before_what_comes_after_it() {
     say(&mut messages, 0, Severity::Info, "1 draft");
     say(&mut messages, 1, Severity::Error, "not read");
     assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
-    messages.advance(at(4_000));
-    assert_eq!(shown(&messages).as_deref(), Some("1 draft"));
+    assert_eq!(course(&mut messages), [(15_000, None)]);
+    assert_eq!(messages.unread(), (0, 1));
     // Whoever continues with another key has seen the question.
     messages.ask(at(20_000), "q again quits".into());
     messages.key(at(20_001));
