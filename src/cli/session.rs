@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     config::{
-        DirectoryAt, Environment, Overrides, Settings, nearest, new_directory, profile::Profile,
+        DirectoryAt, Environment, Overrides, Settings, nearest, new_directory,
+        profile::{KeySource, Profile},
     },
     directory::{Directory, DirectoryError},
     domain::{
@@ -214,8 +215,18 @@ impl Session {
             return Ok(true);
         }
         let others = self.operations.known_with_other_keys().await?;
+        let profile = self.operations.profile();
+        if profile.api_key == KeySource::Unset && !others.is_empty() {
+            let names: Vec<_> = others.iter().map(|other| visible(&other.name)).collect();
+            output::alarm(&format!(
+                "! profile {} has no API key, which decides the environment; this address has {}. To see its groups, add api_key to \
+                 the profile",
+                visible(&profile.name),
+                names.join(", ")
+            ));
+            return Ok(true);
+        }
         for other in &others {
-            let profile = self.operations.profile();
             let which = if profile.from_variables {
                 "--variables".into()
             } else {

@@ -112,6 +112,15 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// What may be sent with it, in words.
+    pub fn rights(&self) -> &'static str {
+        match self.api_key {
+            _ if self.read_only => "read-only",
+            KeySource::Unset => "no API key",
+            _ => "read-write",
+        }
+    }
+
     /// A profile with the defaults for everything else; so it counts as production.
     pub fn new(name: &str, base_url: &str, api_key: KeySource) -> Self {
         Self {

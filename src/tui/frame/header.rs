@@ -82,7 +82,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     let rights = match profile.read_only {
         true => "READ-ONLY",
         false if is_viewer => "viewer",
-        false => "read-write",
+        false => profile.rights(),
     };
     let parts = [
         (place.as_str(), theme.title()),

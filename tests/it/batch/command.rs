@@ -269,7 +269,7 @@ async fn a_retry_keeps_the_options_of_its_batch_and_rotates_nothing_into_nowhere
         "{err}"
     );
     let (_, _, err) = scene.batches(&["resume", "99"]).await;
-    assert!(err.contains("there is no batch 99"), "{err}");
+    assert!(err.contains("batch 99 not found"), "{err}");
 }
 
 /// Only a lower bound: a busy machine is never too fast.

@@ -335,3 +335,32 @@ async fn an_empty_list_with_a_new_key_says_what_other_keys_know() {
     assert_has(&listed.err, bind);
     assert!(!listed.err.contains("knows no group"), "{}", listed.err);
 }
+
+#[tokio::test]
+async fn a_profile_without_a_key_is_told_that_it_needs_one_and_not_to_bind_it() {
+    let mut home = Home::new();
+    let key = new_key(&home, "live").await;
+    let (_serving, url) = home.serve().await;
+    home.configure(&url, &key);
+    home.json(0, &["create", "acme", "--name", "Acme", "--yes"])
+        .await;
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("read");
+    let keyless = format!("{config}\n[profiles.keyless]\nbase_url = \"{url}\"\n");
+    home.write("config.toml", &keyless);
+    for command in [&["list"][..], &["history"], &["show", "acme"]] {
+        let ran = home.run(&[command, &["-P", "keyless"]].concat()).await;
+        assert_has(&ran.err, "profile keyless has no API key");
+        assert!(
+            !ran.err.contains("profile bind"),
+            "{command:?}: {}",
+            ran.err
+        );
+    }
+    let shown = home.run(&["profile", "show", "keyless"]).await;
+    assert_has(&shown.out, "no API key");
+    assert!(!shown.out.contains("read-write"), "{}", shown.out);
+    let shown = home
+        .run(&["environment", "show", "live", "-P", "live"])
+        .await;
+    assert_has(&shown.out, "created by ");
+}

@@ -376,7 +376,7 @@ async fn attention_names_what_waits_in_other_profiles_and_no_environment_of_thei
     scene.home.write("config.toml", &other);
     let ran = scene.home.run(&["attention"]).await;
     assert!(
-        ran.out.contains("no profile means the environment"),
+        ran.out.contains("no profile uses the environment"),
         "{}{}",
         ran.out,
         ran.err

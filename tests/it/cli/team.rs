@@ -13,6 +13,7 @@ use crate::support::{
 
 mod connections;
 mod people;
+mod silent;
 mod unfit;
 mod unrecorded;
 

@@ -27,7 +27,7 @@ pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
                 if is_usual { "*" } else { "" }.to_owned(),
                 visible(&profile.name).into_owned(),
                 profile.environment_word().to_owned(),
-                rights(profile).to_owned(),
+                profile.rights().to_owned(),
                 visible(&profile.url()).into_owned(),
                 visible(&profile.api_key.to_string()).into_owned(),
             ]
@@ -54,7 +54,7 @@ pub(super) fn show(context: &Setup, name: Option<&str>) -> Result<Exit, CliError
             tag.map_or("(none)", |tag| tag.as_str())
         ),
         format!("API key      {}", profile.api_key),
-        format!("rights       {}", rights(profile)),
+        format!("rights       {}", profile.rights()),
         format!("max_bulk     {}", profile.max_bulk),
     ];
     if let Some(file) = &profile.ca_file {
@@ -69,14 +69,6 @@ pub(super) fn show(context: &Setup, name: Option<&str>) -> Result<Exit, CliError
     let lines: Vec<_> = lines.iter().map(|line| visible(line)).collect();
     output::result(&lines.join("\n"))?;
     Ok(Exit::Done)
-}
-
-fn rights(profile: &Profile) -> &'static str {
-    if profile.read_only {
-        "read-only"
-    } else {
-        "read-write"
-    }
 }
 
 fn rule(guard: &Guard) -> String {
