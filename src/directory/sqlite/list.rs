@@ -147,7 +147,9 @@ pub(crate) fn load(
     let mut builder = Builder::for_groups(total);
     if total < GROUPS_PER_THREAD {
         groups::each(tx, place, false, |some| {
-            some.iter().for_each(|group| builder.push(group));
+            for group in &some {
+                builder.push(group);
+            }
             true
         })?;
         return Ok(builder);
@@ -155,8 +157,8 @@ pub(crate) fn load(
     let (give, given) = sync_channel::<Vec<KnownGroup>>(4);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for some in given {
-                some.iter().for_each(|group| builder.push(group));
+            for group in given.into_iter().flatten() {
+                builder.push(&group);
             }
         });
         let give = give;
