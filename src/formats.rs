@@ -150,7 +150,7 @@ fn no_such_columns(names: &[String]) -> Option<String> {
     described.dedup();
     if is_any_unmeant {
         described.push(format!(
-            "there are {}, map:SCHEMA and prop:KEY",
+            "expected {}, map:SCHEMA or prop:KEY",
             known.join(", ")
         ));
     }

@@ -148,7 +148,7 @@ impl Session {
             let near = nearest(name, known.iter().copied());
             let meant = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
             return Err(CliError::Usage(format!(
-                "there is no profile \"{}\"{meant}; nothing was sent. For a list: groupdesk profile list",
+                "profile \"{}\" not found{meant}; nothing was sent. For a list: groupdesk profile list",
                 visible(name)
             )));
         };

@@ -45,7 +45,7 @@ pub enum ConfigError {
     },
     #[error("the environment variable {name} {what}")]
     Variable { name: &'static str, what: String },
-    #[error("there is no profile \"{}\"{}{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
+    #[error("profile \"{}\" not found{}{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
     UnknownProfile {
         name: String,
         named_by: Option<&'static str>,
@@ -107,7 +107,7 @@ impl fmt::Display for Located<'_> {
 
 fn by(named_by: Option<&str>) -> String {
     named_by
-        .map(|by| format!(", named by {by}"))
+        .map(|by| format!(", set by {by}"))
         .unwrap_or_default()
 }
 
@@ -123,5 +123,5 @@ fn listed(known: &[String]) -> String {
         return "; no profile is configured".into();
     }
     let names: Vec<_> = known.iter().map(|name| shown(name)).collect();
-    format!(" (there are: {})", names.join(", "))
+    format!(" (known profiles: {})", names.join(", "))
 }

@@ -27,7 +27,7 @@ pub(super) fn handoff(
         let kind = value.type_str();
         problems.add(
             at,
-            format!("handoff must be a table, and is of type {kind}; write {SHAPE}"),
+            format!("handoff must be a table, but is of type {kind}; write {SHAPE}"),
         );
         return None;
     };

@@ -43,7 +43,7 @@ impl KeyError {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Missing {
-    #[error("it names none; add api_key = with one of {KEY_SOURCES}")]
+    #[error("add api_key = with one of {KEY_SOURCES}")]
     NoSource,
     #[error("it is not set; export it, or use another source as api_key in the profile")]
     NotSet,

@@ -80,7 +80,7 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
         problems.add(
             at,
             format!(
-                "default_profile: there is no profile \"{}\"{near}",
+                "default_profile: profile \"{}\" not found{near}",
                 shown(name)
             ),
         );

@@ -143,7 +143,7 @@ impl<'d> Section<'d> {
         let kind = value.type_str();
         problems.add(
             at,
-            format!("{key} must be a string such as \"{example}\", and is of type {kind}"),
+            format!("{key} must be a string such as \"{example}\", but is of type {kind}"),
         );
         None
     }
@@ -161,7 +161,7 @@ impl<'d> Section<'d> {
             let kind = value.type_str();
             problems.add(
                 at,
-                format!("{key} must be true or false without quotes, and is of type {kind}"),
+                format!("{key} must be true or false without quotes, but is of type {kind}"),
             );
             default
         })

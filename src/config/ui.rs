@@ -166,7 +166,7 @@ fn colour(value: &DeValue<'_>) -> Result<Colour, String> {
         return index.map(Colour::Index).map_err(|_| FORMS.to_owned());
     }
     let Some(text) = value.as_str() else {
-        return Err(format!("{FORMS}, and is of type {}", value.type_str()));
+        return Err(format!("{FORMS}, but is of type {}", value.type_str()));
     };
     if text == "default" {
         return Ok(Colour::Default);

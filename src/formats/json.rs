@@ -175,7 +175,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             (Some(Column::Id), _) => wrong.push("user_group_id must be a string in quotes".into()),
             (Some(_), Value::Null) => {}
             (Some(Column::Name), Value::String(name)) => fields.name = Some(name),
-            (Some(Column::Name), _) => wrong.push("name must be a text".into()),
+            (Some(Column::Name), _) => wrong.push("name must be a string".into()),
             (Some(Column::Mapping), value) => match mapping(value) {
                 Some(mapping) => fields.mapping = Some(mapping),
                 None => wrong.push(

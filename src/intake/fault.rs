@@ -5,7 +5,7 @@ use super::kind::Foreign;
 /// Why a text from outside cannot be used. Each kind of fault is reported once, with the number of its places.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("it is empty: did the command before it fail?")]
+    #[error("it is empty (did the command before it fail?)")]
     Empty,
     #[error("it has more than {}: use another file, or divide it", size(*.0))]
     TooLarge(u64),

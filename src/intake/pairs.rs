@@ -6,7 +6,7 @@ use super::signs;
 /// Why a text is not a pair.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPair {
-    #[error("there is no = in it")]
+    #[error("it has no =")]
     NoSeparator,
     #[error("there is nothing before the =")]
     NoKey,

@@ -26,7 +26,7 @@ use crate::{
 pub enum Failure {
     /// Hazard 1: reading an unknown id could create it.
     #[error(
-        "\"{id}\" is not in the directory of this profile; nothing was sent; {}",
+        "\"{id}\" is not in the directory of this profile; nothing was sent{}",
         suggestion(near)
     )]
     NotKnown {
@@ -502,10 +502,10 @@ impl Failure {
 
 fn suggestion(near: &[UserGroupId]) -> String {
     if near.is_empty() {
-        return "check the ID and the profile".into();
+        return ". Check the ID and the profile".into();
     }
     let names: Vec<String> = near.iter().map(|id| format!("\"{id}\"")).collect();
-    format!("did you mean {}?", names.join(", "))
+    format!("; did you mean {}?", names.join(", "))
 }
 
 fn after_colon(words: Option<&String>) -> String {

@@ -33,7 +33,7 @@ pub fn team_location(
         let known = match (&team.cert, &team.key) {
             (Some(cert), Some(key)) => tls::with_certificate(&trusted, cert, key),
             (None, None) => Ok(trusted),
-            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and the other way round".into()),
+            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and a key needs its certificate".into()),
         };
         let known = known.map_err(unusable)?;
         location = location.with_tls(known);

@@ -91,7 +91,7 @@ fn the_same_groups_are_the_same_rows_in_every_encoding_shape_and_line_end() {
 /// Files that are refused as a whole, each with what is said.
 #[rustfmt::skip] // A table: one file per line.
 const REFUSED: [(&[u8], &str); 31] = [
-    (b"", "it is empty: did the command before it fail?"),
+    (b"", "it is empty (did the command before it fail?)"),
     (b"\n\r\n \t", "it is empty"),
     (b"\xef\xbb\xbf", "it is empty"),
     (b"\xff\xfe", "it is empty"),

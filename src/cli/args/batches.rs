@@ -84,7 +84,7 @@ pub(crate) enum BatchesCommand {
     },
     /// Resume a batch: checks the groups that were not started, asks for confirmation, and continues; sends nothing twice
     #[command(
-        after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches resume 12\n  groupdesk batches resume 12 --yes --json"
+        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches resume 12\n  groupdesk batches resume 12 --yes --json"
     )]
     Resume(ResumeBatch),
     /// Read the groups of a batch whose result is unknown, and show the updated batch; rotates and updates nothing
@@ -99,7 +99,7 @@ pub(crate) enum BatchesCommand {
     },
     /// Retry the groups that were certainly not changed, as a new batch; never those with an unknown result
     #[command(
-        after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches retry 12 --dry-run\n  groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"
+        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches retry 12 --dry-run\n  groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"
     )]
     Retry {
         #[command(flatten)]
@@ -110,7 +110,7 @@ pub(crate) enum BatchesCommand {
     },
     /// Undo a bulk edit as a new batch, in every group that still has the value it set
     #[command(
-        after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches reverse 12 --dry-run\n  groupdesk batches reverse 12 --yes --json"
+        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches reverse 12 --dry-run\n  groupdesk batches reverse 12 --yes --json"
     )]
     Reverse(AgainBatch),
 }

@@ -150,7 +150,7 @@ shape! {
     pub(crate) ANNOTATION = "annotation", "what people wrote about a group in the directory; never sent";
     fn value(id: &UserGroupId, annotation: &Annotation) {
         "user_group_id": text = id.as_str(), "the group";
-        "note": text or "none is written" = annotation.note.as_ref(), "one line";
+        "note": text or "there is none" = annotation.note.as_ref(), "one line";
         "labels": texts = annotation.labels.iter().map(Label::as_str), "without #";
         "favourite": bool = annotation.is_favourite, "as the console marks it";
     }

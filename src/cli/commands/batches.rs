@@ -164,7 +164,7 @@ shape! {
         "operation": text = if edited(batch).is_some() { "edit" } else { "rotate" }, "rotate or edit";
         "change": text or "it rotates" = edited(batch), "what is set or removed; human-readable, may change";
         "by": text = batch.by, "who started it: user@machine";
-        "reason": text or "none was given" = batch.reason.as_ref(), "the reason it was started";
+        "reason": text or "no reason was given" = batch.reason.as_ref(), "the reason it was started";
         "started_at": time = batch.started_at, "when it was started";
         "ended_at": time or "something is left to do" = batch.ended_at, "when the last group ended";
         "stopped": text or "it did not stop, is running, or an older version ran it" = runner(batch).filter(|_| !batch.is_run()), "why its last run stopped; \

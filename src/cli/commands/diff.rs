@@ -117,7 +117,7 @@ async fn beside(
             let far = if unknown.is_empty() {
                 ""
             } else {
-                ", as far as groupdesk knows"
+                ", according to the directory"
             };
             output::say(&format!(
                 "\"{id}\" is the same in {} and {}{far}",
@@ -171,7 +171,7 @@ shape! {
         ..PLACE = of_place(place);
         "with": text = with, "on the other side";
         "with_environment": text or "the profile was never bound" = with_place, "the name of the environment on the other side";
-        "same": bool = same, "nothing differs, as far as is known";
+        "same": bool = same, "nothing differs, according to the directory";
         "changes": any or "nothing differs" = changes_json(change), "from this side to the other one, as in `request`";
         "not_known": texts = not_known, "name, mapping or properties, where not both sides are known";
     }

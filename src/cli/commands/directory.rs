@@ -327,21 +327,21 @@ shape! {
         "directory": text = at, "the file, or the address and schema";
         "kind": text = if team.is_some() { "team" } else { "file" }, "file or team";
         "server": text or "of a file" = team.map(|team| &team.server), "the version of PostgreSQL";
-        "user": text or "of a file" = team.map(|team| &team.user), "as whom one is there";
+        "user": text or "of a file" = team.map(|team| &team.user), "the database user";
         "role": text or "of a file" = team.map(|team| team.role.as_str()), "viewer, operator, admin or owner";
         "schema": number or "of a file" = team.map(|team| team.schema), "the version of the tables";
         "synchronous_standby_names": text or "of a file" = team.map(|team| &team.synchronous), "empty: the last confirmed changes may be lost in a failover";
         "sessions": number or "of a file" = team.map(|team| team.sessions), "groupdesk connections to the database";
         "timeline": text or "of a file" = team.map(|team| &team.timeline), "another one after a failover";
-        "moved_to": text or "of a file, or it was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of where all of it is now";
-        "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "rotations that are not settled";
+        "moved_to": text or "of a file, or it was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of its new location";
+        "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "open rotations";
     }
 }
 
 shape! {
     OPEN_ROTATION = "", "";
     fn open_rotation((id, group, state, by): &OpenRotation) {
-        "id": number = *id, "number of a rotation that is not settled";
+        "id": number = *id, "number of an open rotation";
         "user_group_id": text = group, "its group";
         "state": text = state, "as in rotations";
         "by": text = by, "who started it";
@@ -363,7 +363,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) COPIED = "directory-copied", "a file that was copied or moved into the directory of a team, or the other way round";
+    pub(crate) COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
     fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
         "file": text = file, "the file";
         "directory": text = at, "the address and schema of the other";

@@ -57,7 +57,7 @@ shape! {
     fn object(report: &Report) {
         "version": text = VERSION, "of groupdesk";
         "worst": text = report.worst().as_str(), "the worst severity";
-        "findings": [FINDING] = report.findings.iter().map(finding), "in the order they were looked at";
+        "findings": [FINDING] = report.findings.iter().map(finding), "in the order of the checks";
     }
 }
 

@@ -278,7 +278,7 @@ shape! {
         "name": text, "its name";
         "mapping": texts_by_key, "data source IDs by schema ID";
         "properties": any, "its properties";
-        "note": text, "what people noted of it; this and what follows only where --columns asks for it";
+        "note": text, "its note; this field and those after it are only present if --columns includes them";
         "labels": texts, "its labels, without the #";
         "favourite": bool, "true: it is a favourite";
     }

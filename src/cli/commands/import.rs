@@ -253,7 +253,7 @@ shape! {
     fn taken_row((number, id): (usize, &UserGroupId), result: ImportResult, annotations: &AnnotationPlan, oddities: &Oddities) {
         "row": number = number, "of the file, from 1";
         "user_group_id": text = id.as_str(), "the group";
-        "outcome": text = result.as_str(), "added, filled (something was learnt), kept (the service is known to have something else, which stays) or unchanged";
+        "outcome": text = result.as_str(), "added, filled (missing values were added), kept (differs from the last known values in the service) or unchanged";
         ..ANNOTATED_ROW = annotated_row(annotations);
         ..ODDITIES = of_row(oddities);
     }
@@ -265,7 +265,7 @@ shape! {
         "rows": number = rows, "rows of the file";
         "added": number = tally.added, "IDs new to the directory";
         "filled": number = tally.filled, "gaps that were filled";
-        "kept": number = tally.kept, "rows that differ from what the service is known to have";
+        "kept": number = tally.kept, "rows that differ from the last known values in the service";
         "unchanged": number = tally.unchanged, "rows that were known";
         "dry_run": bool = dry_run, "nothing was written";
         ..ODD = odd;

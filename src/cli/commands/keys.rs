@@ -91,7 +91,7 @@ shape! {
     pub(crate) MADE = "key-made", "a new API key of the embedded service";
     fn made(info: &KeyInfo, key: &str) {
         ..KEY = object(info);
-        "key": text = key, "the key itself; shown this once";
+        "key": text = key, "the key itself; shown only once";
     }
 }
 

@@ -176,7 +176,7 @@ shape! {
         "fingerprint": text = key.fingerprint, "8 hexadecimal digits";
         "state": text = key.state.as_str(), "trusted, trial or withdrawn";
         "added_at": time = key.added_at, "since when it is known";
-        "by": text = key.added_by, "who brought it";
+        "by": text = key.added_by, "who added it";
     }
 }
 

@@ -196,7 +196,7 @@ shape! {
         "profile": text = name, "its name";
         "file": text = edit.file.display(), "the configuration file";
         "dry_run": bool = dry_run, "nothing was changed";
-        "lines": text = edit.lines, "the lines that go";
+        "lines": text = edit.lines, "the lines that were, or would be, removed";
     }
 }
 

@@ -80,7 +80,7 @@ shape! {
     FIELD = "", "";
     fn of_field(field: &Described) {
         "field": text = field.path, "its name; below another as handoff.state, of an array as steps[].what";
-        "type": text = field.kind, "text, number, bool, time or object; [] is an array of it; object of ... has keys of the person's own";
+        "type": text = field.kind, "text, number, bool, time or object; [] is an array of it; object of ... has the user's own keys";
         "null": text or "it is never null" = Some(field.null).filter(|null| !null.is_empty()), "when it is null";
         "meaning": text = field.meaning, "what it says";
     }

@@ -40,7 +40,7 @@ shape! {
         "name": text or "unknown" = group.name.as_ref().map(|known| known.value.as_str()), "its name";
         "team_id": number or "unknown" = group.team_id.as_ref().map(|known| known.value), "the team the service counts it to";
         "environment_tag": text or "unknown, or the service returned none" = group.environment_tag.as_ref().map(|known| known.value.as_str()), "Customer or Testing, as the service said last";
-        "fingerprint": text or "unknown" = group.fingerprint.as_ref().map(|known| known.value), "of its current token, as far as is known";
+        "fingerprint": text or "unknown" = group.fingerprint.as_ref().map(|known| known.value), "of its current token, according to the directory";
         "mapping": texts_by_key or "unknown" = group.mapping.as_ref().map(|known| &known.value), "data source IDs by schema ID, as last returned, sent or imported";
         "properties": any or "unknown" = group.properties.as_ref().map(|known| &known.value), "as last returned, sent or imported";
         "last_rotated": time or "unknown" = group.last_rotated.as_ref().map(|last| last.at), "when its token was seen to be a new one";
@@ -54,7 +54,7 @@ shape! {
     /// A group with its annotations, as far as the columns need them.
     pub(crate) fn listed((known, beside): &Listed, columns: &Columns, place: Option<&str>) {
         ..FIELDS = group(known, place);
-        maybe "note": text or "there is none" = columns.shows(&Column::Note).then(|| beside.as_ref()?.note.as_ref()), "what people noted of it; this and what follows only where list --columns asks for it";
+        maybe "note": text or "there is none" = columns.shows(&Column::Note).then(|| beside.as_ref()?.note.as_ref()), "its note; this field and those after it are only present if list --columns includes them";
         maybe "labels": texts = columns.shows(&Column::Labels).then(|| beside.iter().flat_map(|beside| beside.labels.iter().map(Label::as_str))), "its labels, without the #";
         maybe "favourite": bool = columns.shows(&Column::Favourite).then(|| beside.as_ref().is_some_and(|beside| beside.is_favourite)), "it is a favourite";
     }
@@ -63,8 +63,8 @@ shape! {
 shape! {
     OUTCOME = "", "";
     fn outcome(done: &Done) {
-        "outcome": text = done.ending.as_str(), "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed \
-        (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by another person), \
+        "outcome": text = done.ending.as_str(), "found, created, existed (already existed, unchanged), updated, rotated (not read back), confirmed \
+        (rotated and read back), recovered (the response was lost, the token is new), superseded (then rotated by somebody else), \
         created_by_get (an alarm: reading made the group)";
     }
 }
@@ -79,7 +79,7 @@ shape! {
 shape! {
     REVEALED = "", "";
     fn revealed(token: Option<&Token>) {
-        maybe "token": text = token.map(Token::expose), "the current token; there only with --reveal";
+        maybe "token": text = token.map(Token::expose), "the current token; only present with --reveal";
     }
 }
 
@@ -146,7 +146,7 @@ shape! {
         "confirmed": number = counts.confirmed, "rotated and read back, or updated";
         "rotated": number = counts.rotated, "rotated, not read back";
         "not_applied": number = counts.not_applied, "nothing was changed; may be tried again";
-        "unknown": number = counts.unknown, "may or may not have been changed; settled by reading only";
+        "unknown": number = counts.unknown, "may or may not have been changed; only a read resolves it";
         "conflict": number = counts.conflict, "the responses contradict each other";
         "abandoned": number = counts.abandoned, "closed without a result";
         "not_started": number = counts.not_started, "left for batches resume";
@@ -182,7 +182,7 @@ shape! {
         handoff_failed";
         "previous_fingerprint": text or "no token was replaced, or not known" = line.value.previous_fingerprint, "of the token before";
         "fingerprint": text or "not known" = line.value.fingerprint, "of the token after";
-        "reason": text or "none was given" = line.value.reason.as_ref(), "why, as --reason said";
+        "reason": text or "no reason was given" = line.value.reason.as_ref(), "the reason given with --reason";
         "changes": any or "nothing was changed" = line.value.changes.as_ref(), "as in `request`";
         "note": text or "none" = line.value.note.as_ref(), "what else was seen";
         ..PLACE = of_place(place);
@@ -249,14 +249,14 @@ shape! {
 shape! {
     pub(crate) ROTATION = "rotation", "an entry in the journal of rotations, newest first";
     pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) {
-        "rotation": number = row.id.0, "its number, for settle, abandon and handoff";
+        "rotation": number = row.id.0, "its number, for check, abandon and handoff";
         "user_group_id": text = row.user_group_id.as_str(), "the group";
         "state": text = row.rotation.state.as_str(), "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned";
         "previous_fingerprint": text = row.rotation.previous, "of the token that is replaced";
         "fingerprint": text or "not known" = row.rotation.fingerprint, "of the new token";
         "started_at": time = row.started_at, "when it was started";
         "by": text = row.by, "who started it: user@machine";
-        "reason": text or "none was given" = row.reason.as_ref(), "the reason given with --reason";
+        "reason": text or "no reason was given" = row.reason.as_ref(), "the reason given with --reason";
         "handoff": text = row.handoff.state.as_str(), "of the new token: none, pending, done or failed";
         ..PLACE = of_place(place);
     }
@@ -274,7 +274,7 @@ shape! {
     pub(crate) SETTLED = "settled", "a rotation whose group was read again";
     pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) {
         ..ROTATION = rotation(recovered.row(), place);
-        "why": text or "it is settled" = why_open(recovered), "why it is still open, or an alarm";
+        "why": text or "it is resolved" = why_open(recovered), "why it is still open, or an alarm";
     }
 }
 
@@ -288,7 +288,7 @@ shape! {
     fn owner(answered: &TokenReport, owner: &Owner) {
         "profile": text = owner.profile, "of which profile";
         "user_group_id": text = owner.user_group_id.as_str(), "the group";
-        "current": bool = owner.current, "it is the token the group has now, as far as is known";
+        "current": bool = owner.current, "whether it is the group's current token, according to the directory";
         "last_seen": time = owner.last_seen, "when that token was last seen here";
         "fingerprint": text = answered.fingerprint, "of that token";
         "environment": text = owner.profile, "the environment that has the group";

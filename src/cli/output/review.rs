@@ -212,6 +212,6 @@ shape! {
         "request": any = request, "its body, exactly";
         "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
         as objects of such pairs by key; null in a pair means missing";
-        maybe "curl": text = curl, "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl";
+        maybe "curl": text = curl, "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; only present with --curl";
     }
 }

@@ -7,7 +7,7 @@
 //!     pub(crate) fn item(item: &BatchItem, place: &Place) {
 //!         "user_group_id": text = item.user_group_id, "the group";
 //!         "rotation": number or "none was started" = item.rotation, "its number";     // an Option
-//!         maybe "error": text = item.error, "why not; there only then";               // an Option, missing without a value
+//!         maybe "error": text = item.error, "why not; only present then";               // an Option, missing without a value
 //!         "steps": [STEP] = item.steps.iter().map(step), "what was done";             // an array of other objects
 //!         "handoff": {HAND_OFF} = hand_off(&item.handoff), "the hand-off";            // one other object
 //!         ..PLACE = place_of(place);                                                  // the fields of another object

@@ -29,7 +29,7 @@ pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Set
             return None;
         }
     };
-    let named = named_by.map_or_else(String::new, |by| format!(", named by {by}"));
+    let named = named_by.map_or_else(String::new, |by| format!(", set by {by}"));
     match (there, &file) {
         (Some(file), _) => {
             let wrong = (request.wrong_keys)(&settings.keys);

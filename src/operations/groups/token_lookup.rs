@@ -61,7 +61,7 @@ impl fmt::Display for Unclear {
         let characters = counted(self.characters, "character");
         write!(
             f,
-            "no known token in this text ({characters}), but that is no all-clear: "
+            "no known token in this text ({characters}), but this is not conclusive: "
         )?;
         match self.line {
             Some(line) => write!(

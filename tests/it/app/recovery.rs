@@ -353,7 +353,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     }));
     answer(&mut scene, is_lookup, none);
     scene.shows("no known token in this text (87 characters)");
-    scene.shows("that is no all-clear");
+    scene.shows("this is not conclusive");
     assert_eq!(scene.focus(), "Whose", "another one can be given at once");
     scene.keys("x<enter>");
     let Outcome::TokenOwners(TokenLookup::Answered { tokens: known, .. }) =

@@ -71,7 +71,7 @@ async fn a_list_of_ids_may_come_from_any_program() {
         (
             "empty.txt",
             &b""[..],
-            "it is empty: did the command before it fail?",
+            "it is empty (did the command before it fail?)",
         ),
         ("nothing.txt", b"# nothing\n", "it is empty"),
         (
@@ -110,7 +110,7 @@ async fn every_command_says_the_same_of_a_file_it_cannot_use() {
         (
             "empty.csv",
             &b""[..],
-            "it is empty: did the command before it fail?",
+            "it is empty (did the command before it fail?)",
         ),
         (
             "book.csv",

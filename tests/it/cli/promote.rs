@@ -117,7 +117,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
     let human = home.run(&bare).await;
     assert_has(&human.err, "! mapping is known on neither side");
     assert!(
-        human.err.contains("as far as groupdesk knows"),
+        human.err.contains("according to the directory"),
         "{}",
         human.err
     );

@@ -128,7 +128,7 @@ fn a_profile_is_removed_with_its_tables_and_nothing_else() {
     assert_eq!(settings.profiles.len(), 1);
     let gone = removing("eu-live", &home.overrides()).expect_err("it is gone");
     assert!(
-        gone.to_string().contains("there is no profile \"eu-live\""),
+        gone.to_string().contains("profile \"eu-live\" not found"),
         "{gone}"
     );
 }

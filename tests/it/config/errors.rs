@@ -12,7 +12,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("timout = \"1s\"", (4, 1), "unknown key \"timout\"; did you mean \"timeout\"?"),
         ("  url = \"x\"", (4, 3), "did you mean \"base_url\"?"),
         ("colour = \"red\"", (4, 1), "unknown key \"colour\"; the known keys here are"),
-        ("timeout = 30", (4, 11), "timeout must be a string such as \"30s\", and is of type integer"),
+        ("timeout = 30", (4, 11), "timeout must be a string such as \"30s\", but is of type integer"),
         ("timeout = \"30\"", (4, 11), "timeout is not a duration"),
         ("timeout = \"0s\"", (4, 11), "timeout is zero"),
         ("timeout = \"11m\"", (4, 11), "timeout is too long; at most \"10m\""),
@@ -27,7 +27,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("max_token_ag = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
         ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not be in this file"),
         ("handof = { command = [\"x\"] }", (4, 1), "did you mean \"handoff\"?"),
-        ("handoff = [\"x\"]", (4, 11), "handoff must be a table, and is of type array"),
+        ("handoff = [\"x\"]", (4, 11), "handoff must be a table, but is of type array"),
         ("handoff = { timeout = \"30s\" }", (4, 11), "handoff has no command"),
         ("handoff = { command = \"put x\" }", (4, 23), "handoff.command runs without a shell"),
         ("handoff = { command = [] }", (4, 23), "handoff.command must be a list of strings that begins with a program"),
@@ -57,7 +57,7 @@ fn each_error_names_its_place_and_what_to_do() {
 fn keys_at_the_top_are_checked_too() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        ("default_profile = \"eu-life\"", 19, "there is no profile \"eu-life\"; did you mean \"eu-live\"?"),
+        ("default_profile = \"eu-life\"", 19, "profile \"eu-life\" not found; did you mean \"eu-live\"?"),
         ("default_profil = \"eu-live\"", 1, "did you mean \"default_profile\"?"),
         ("operator = \"\"", 12, "operator is empty"),
         ("base_url = \"https://x\"", 1, "belongs in a profile"),

@@ -267,13 +267,10 @@ fn an_unknown_profile_names_the_nearest_and_all() {
         .to_string();
     assert_eq!(
         text,
-        "there is no profile \"eu-lvie\"; did you mean \"eu-live\"? (there are: b, eu-live)"
+        "profile \"eu-lvie\" not found; did you mean \"eu-live\"? (known profiles: b, eu-live)"
     );
     let text = refusal(&home.set("GROUPDESK_PROFILE", "eu-lvie"));
-    assert_has(
-        &text,
-        "named by GROUPDESK_PROFILE; did you mean \"eu-live\"?",
-    );
+    assert_has(&text, "set by GROUPDESK_PROFILE; did you mean \"eu-live\"?");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{citations::below, files};
 
 /// Not what a native reader would write, and what to write instead.
 #[rustfmt::skip] // A table: one phrase per line.
-const FORBIDDEN: [(&str, &str); 33] = [
+const FORBIDDEN: [(&str, &str); 59] = [
     ("a person must", "investigate, or say who does what"),
     ("a person has to", "investigate, or say who does what"),
     ("may have arrived", "may have taken effect"),
@@ -38,6 +38,32 @@ const FORBIDDEN: [(&str, &str); 33] = [
     ("exists already", "already exists"),
     ("any more", "no longer"),
     ("mended", "fixed"),
+    ("written down here", "recorded"),
+    ("as far as can be seen", "apparently"),
+    ("as far as is known", "according to the directory"),
+    ("is stronger", "overrides"),
+    ("put it right", "fix it"),
+    ("list of texts", "list of strings"),
+    ("object of texts", "object of strings"),
+    ("must be a text", "must be a string"),
+    ("an odd character", "an invalid character"),
+    ("if need be", "name the case"),
+    ("look into it", "investigate"),
+    ("look again", "run … again"),
+    ("told to end", "shutting down"),
+    ("belong into", "belong in"),
+    ("belongs into", "belongs in"),
+    ("taken back", "withdrawn, undone"),
+    ("there only where", "only present if"),
+    ("there only with", "only present with"),
+    ("was there before", "already existed"),
+    ("settled by reading", "resolved by reading"),
+    ("none was given", "no … was given"),
+    ("nobody can be asked", "there is no terminal"),
+    ("names none", "has none"),
+    ("tells more", "for details, run"),
+    ("more than it may", "exceeds its limit"),
+    ("does not say so", "is not set"),
 ];
 
 /// Texts of earlier versions that are read and never written.

@@ -445,8 +445,8 @@ shape! {
     pub(super) ANNOTATED_ROW = "", "";
     /// The fields about notes and labels, if there is anything to say.
     pub(super) fn annotated_row(annotations: &AnnotationPlan) {
-        maybe "annotations": any = pairs(&annotations.changed), "what changes of note, labels and favourite, here alone: [before, after] by column; there only where something does";
-        maybe "annotations_kept": any = pairs(&annotations.kept), "what differs from what somebody wrote here, and stays, without --update and --replace-notes: as `annotations`; there only where something does";
+        maybe "annotations": any = pairs(&annotations.changed), "changes of note, labels and favourite in the directory: [before, after] by column; only present if there are any";
+        maybe "annotations_kept": any = pairs(&annotations.kept), "existing values that differ and are kept without --update and --replace-notes, as `annotations`; only present if there are any";
     }
 }
 
@@ -469,7 +469,7 @@ shape! {
     pub(super) ROWS_ANNOTATED = "", "";
     /// How many rows change annotations, and how many leave some, if there are any.
     pub(super) fn rows_annotated(changed: usize, kept: usize) {
-        maybe "annotations": {ANNOTATED_OR_KEPT} = (changed + kept > 0).then(|| annotated_or_kept((changed, kept))), "notes, labels and favourites; there only where a row changes some";
+        maybe "annotations": {ANNOTATED_OR_KEPT} = (changed + kept > 0).then(|| annotated_or_kept((changed, kept))), "notes, labels and favourites; only present if a row changes any";
     }
 }
 
@@ -521,7 +521,7 @@ shape! {
     fn by_word([create, update, unchanged, not_known, exists]: [usize; 5]) {
         "create": number = create, "groups that are not in the directory";
         "update": number = update, "groups that differ";
-        "unchanged": number = unchanged, "groups that are as wanted";
+        "unchanged": number = unchanged, "groups that already have these values";
         "not_known": number = not_known, "groups that need --create";
         "exists": number = exists, "groups that need --update";
     }

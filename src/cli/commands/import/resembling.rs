@@ -37,8 +37,8 @@ pub(crate) struct Oddities {
 shape! {
     pub(super) ODDITIES = "", "";
     pub(super) fn of_row(odd: &Oddities) {
-        maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; there only where there are some";
-        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with what only a spreadsheet writes, such as #N/A or 1.2E+11; there only where there are some";
+        maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; only present if there are any";
+        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with what only a spreadsheet writes, such as #N/A or 1.2E+11; only present if there are any";
     }
 }
 

@@ -291,7 +291,7 @@ shape! {
         "note": text or "none" = note(end), "what is wrong; human-readable, may change";
         ..WARNINGS = warnings(warned(end));
         "read_at": time or "not read in this run: it is as last known" = read_at(end), "when the group was last seen in the service";
-        maybe "annotated": bool = is_annotated.then_some(true), "its note, labels or favourite were changed here; there only where they were";
+        maybe "annotated": bool = is_annotated.then_some(true), "only present if its note, labels or favourite were changed in the directory";
     }
 }
 
@@ -299,15 +299,15 @@ shape! {
     pub(crate) SUM = "sent-sum", "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows";
     fn sum(run: &Run, rows: usize) {
         "rows": number = rows, "rows of the files";
-        "created": number = run.counts.created, "groups that were made";
+        "created": number = run.counts.created, "groups that were created";
         "existed": number = run.counts.existed, "groups that were there, unchanged";
         "updated": number = run.counts.updated, "groups that were changed";
-        "unchanged": number = run.counts.unchanged + run.counts.as_known, "groups that were as wanted";
+        "unchanged": number = run.counts.unchanged + run.counts.as_known, "groups that already had these values";
         "failed": number = run.counts.failed, "not done";
         "unknown": number = run.counts.unknown, "may or may not have taken effect";
         "done_before": number = run.counts.done_before, "done by an earlier run of the same file";
         "not_started": number = run.not_started(rows), "nothing was sent";
         "stopped": text or "it ran to its end" = run.stopped.as_ref(), "why it stopped; human-readable, may change";
-        maybe "annotations": {ANNOTATED} = (run.counts.annotated > 0).then(|| annotated((run.counts.annotated, 0))), "notes, labels and favourites; there only where a row changes some";
+        maybe "annotations": {ANNOTATED} = (run.counts.annotated > 0).then(|| annotated((run.counts.annotated, 0))), "notes, labels and favourites; only present if a row changes any";
     }
 }

@@ -119,7 +119,7 @@ shape! {
         "profile": text = profile, "its name";
         "environment": text = bound.name, "the name of the environment";
         "on_trial": bool = bound.on_trial, "its API key may only read groups that verify it";
-        "bound": bool = is_bound, "false: the binding was taken back";
+        "bound": bool = is_bound, "false: the binding was undone";
     }
 }
 

@@ -92,7 +92,7 @@ impl FactLine {
 }
 
 shape! {
-    pub(crate) FACT = "fact", "what the service of a profile is known to do where its interface is silent";
+    pub(crate) FACT = "fact", "known behaviour of the service of a profile where its API is undocumented";
     fn object(line: &FactLine) {
         "fact": text = line.fact, "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer";
         "value": text = line.value, "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no";

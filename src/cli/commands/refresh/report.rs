@@ -102,8 +102,8 @@ shape! {
         "unchanged": number = counts.unchanged, "as they were known";
         "changed": number = counts.changed, "changed elsewhere";
         "first_seen": number = counts.first_seen, "seen for the first time";
-        "created_again": number = counts.created_again, "had vanished, and were made again by reading";
-        "created": number = counts.created, "made by reading";
+        "created_again": number = counts.created_again, "had vanished, and were created again by reading";
+        "created": number = counts.created, "created by reading";
         "wrong_environment": number = counts.wrong_environment, "of another environment";
         "failed": number = counts.failed, "not read";
         "done_before": number = counts.done_before, "read by an interrupted run";

@@ -61,7 +61,7 @@ shape! {
         "file": text = file, "the copy";
         "bytes": number = copied.bytes, "its size";
         "groups": number = copied.groups, "groups in it";
-        "keys": number = copied.keys, "API keys in it, the revoked ones too";
+        "keys": number = copied.keys, "API keys in it, including revoked ones";
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
 }
 
 shape! {
-    pub(crate) CHECK = "service-check", "something that was looked at in the embedded service's database";
+    pub(crate) CHECK = "service-check", "a check of the embedded service's database";
     fn object(result: &CheckResult) {
         "about": text = result.about, "files, schema, integrity, references, groups, tokens, environments or keys";
         "ok": bool = result.is_fine, "nothing is wrong with it";

@@ -70,7 +70,7 @@ pub enum PlaceProblem {
     #[error("{}; nothing was changed", refused(refusal))]
     Refused { refusal: Refusal },
     #[error(
-        "there is no environment {}; nothing was changed. For a list: groupdesk environment list",
+        "environment {} not found; nothing was changed. For a list: groupdesk environment list",
         shown(name)
     )]
     NoPlace { name: String },
