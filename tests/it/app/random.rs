@@ -95,10 +95,10 @@ fn assert_allowed(
                 let words = format!("Type edit {} in production", plan.counts().0);
                 place == Focus::BulkEditTyped && screen.contains(&words)
             }
-            // Reads back the token that a confirmed rotation returned.
-            (Job::Confirm(_), _, None) => true,
-            // Filter and order of the list, and annotations of groups, are stored only in the directory.
-            (Job::KeepView(_) | Job::Annotate(..) | Job::SaveView(..) | Job::RemoveView(_), ..) => {
+            // Confirm reads back the token that a confirmed rotation returned. Filter and order of the list, and
+            // annotations of groups, are stored only in the directory.
+            (Job::Confirm(_), _, None)
+            | (Job::KeepView(_) | Job::Annotate(..) | Job::SaveView(..) | Job::RemoveView(_), ..) => {
                 true
             }
             (
