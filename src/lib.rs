@@ -51,7 +51,7 @@
 //!   `profiles`* places and new profiles, [`operations::doctor`] finds what is wrong.
 //! - [`service`]: a User Group Service of our own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
 //!   stores, [`service::keys`] authorises; `observe`*, `metrics`* and `access_log`* are for its operators.
-//! - [`tui`]: the console. [`tui::state`] is its pure state, with [`tui::state::app`] at the top; [`tui::panes`] are
+//! - [`tui`]: the console. [`tui::state`] is its pure state, with [`tui::app`] above it; [`tui::panes`] are
 //!   its screens, [`tui::keymap`] its keys, [`tui::runtime`] the event loop and the jobs that call `operations`,
 //!   [`tui::terminal`] the terminal.
 //! - [`demo`]: the world that the demo, the tests and the pictures share.
