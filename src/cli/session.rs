@@ -28,7 +28,8 @@ use crate::{
         text::{counted, visible},
     },
     operations::{
-        Cancel, ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory,
+        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceProblem, UnknownIdPolicy,
+        open_directory,
     },
 };
 
@@ -241,6 +242,14 @@ impl Session {
             ));
         }
         Ok(!others.is_empty())
+    }
+
+    /// Why nothing may be sent for this profile. Not looked for if a program would have to be run for the API key.
+    pub(super) async fn quiet_place_problem(&self) -> Option<PlaceProblem> {
+        match self.operations.profile().api_key {
+            KeySource::Env(_) | KeySource::File(_) => self.operations.place_problem().await,
+            KeySource::Command(_) | KeySource::Keyring(_) | KeySource::Unset => None,
+        }
     }
 
     /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all.

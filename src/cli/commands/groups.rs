@@ -97,14 +97,16 @@ impl Lines {
         }
         if is_empty && !session.say_elsewhere().await? && !session.json {
             let profile = &session.operations.profile().name;
-            output::say(&if listing.is_filtered() {
-                format!("no group of profile {profile} matches the filter")
+            if listing.is_filtered() {
+                output::say(&format!("no group of profile {profile} matches the filter"));
+            } else if let Some(problem) = session.quiet_place_problem().await {
+                output::alarm(&format!("! {problem}"));
             } else {
-                format!(
+                output::say(&format!(
                     "profile {profile} has no groups in the directory yet. To add one, run `groupdesk get ID --exists` or \
                      `groupdesk create ID`"
-                )
-            });
+                ));
+            }
         }
         Ok(())
     }

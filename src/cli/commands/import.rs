@@ -28,6 +28,7 @@ use crate::{
         group::UserGroupId,
         known::{ImportResult, KnownGroup},
         text::counted,
+        when,
     },
     formats::GroupRow,
     operations::{Import, Imported, Sending},
@@ -126,8 +127,8 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn print_continuation(import: &Import, rows: usize) {
     output::context(&format!(
-        "resuming the import started {:.0} by {}: {} of {} done; --again starts over",
-        import.started_at,
+        "resuming the import started {} by {}: {} of {} done; --again starts over",
+        when::second(import.started_at),
         import.by,
         import.done.len(),
         counted(rows, "row"),

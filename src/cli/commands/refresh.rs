@@ -22,7 +22,7 @@ use crate::{
         session::{InFlight, Session},
     },
     directory::Import,
-    domain::{batch::StopCause, refresh::Counts},
+    domain::{batch::StopCause, refresh::Counts, when},
     operations::{Refresh, RefreshEvent, RefreshRun},
 };
 use report::Report;
@@ -135,8 +135,9 @@ async fn resumed(
     match open {
         Some(open) if resume => {
             output::say(&format!(
-                "resuming the refresh started {:.0} by {}",
-                open.started_at, open.by
+                "resuming the refresh started {} by {}",
+                when::second(open.started_at),
+                open.by
             ));
             Ok(Some(open))
         }

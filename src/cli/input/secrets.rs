@@ -80,8 +80,10 @@ fn of_command(matches: &ArgMatches, command: &Command, root: &Command) -> Vec<Su
     let mut found = Vec::new();
     for argument in command.get_arguments().chain(root.get_arguments()) {
         let id = argument.get_id();
-        // Debug builds of the parser panic at an argument that this command does not have.
-        if !matches.ids().any(|known| known == id)
+        // Debug builds of the parser panic at an argument that this command does not have. A hidden argument is one that
+        // its command refuses with a reason of its own.
+        if argument.is_positional() && argument.is_hide_set()
+            || !matches.ids().any(|known| known == id)
             || matches.value_source(id.as_str()) != Some(ValueSource::CommandLine)
         {
             continue;
@@ -187,7 +189,9 @@ mod tests {
     /// The values of an argument that a command line of it has.
     fn with_token(argument: &clap::Arg) -> Option<Vec<String>> {
         let takes_value = argument.get_action().takes_values();
-        let is_free = argument.get_possible_values().is_empty();
+        // A hidden one is refused by its command.
+        let is_hidden = argument.is_positional() && argument.is_hide_set();
+        let is_free = argument.get_possible_values().is_empty() && !is_hidden;
         let value = match argument.get_id().as_str() {
             "map" | "property" => format!("key={TOKEN}"),
             _ => TOKEN.to_owned(),

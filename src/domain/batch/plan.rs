@@ -8,6 +8,7 @@ use crate::domain::{
     group::{EnvironmentTag, UserGroupId},
     known::KnownGroup,
     rotation::State,
+    when,
 };
 
 /// A token younger than this is not rotated in bulk.
@@ -46,7 +47,9 @@ impl fmt::Display for Skip {
             Self::NotSeen => f.write_str("it comes from a file; read it first: get ID --exists"),
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
-            Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
+            Self::RotatedRecently(at) => {
+                write!(f, "rotated less than 24 h ago, at {}", when::second(*at))
+            }
             Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch began"),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {

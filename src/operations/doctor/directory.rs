@@ -19,7 +19,7 @@ use crate::{
         Contents, Directory, DirectoryError, Inspected, Location, backup_of, backups_of, inspect,
         team_status,
     },
-    domain::age,
+    domain::{age, when},
     operations::{Clock, team_location},
 };
 
@@ -276,8 +276,9 @@ fn in_future(contents: &Contents, now: Timestamp, report: &mut Report) {
         report.problem(
             AREA,
             format!(
-                "it has times in the future, up to {latest:.0}: the clock of this machine was ahead when they were written, or \
-                 is behind now"
+                "it has times in the future, up to {}: the clock of this machine was ahead when they were written, or \
+                 is behind now",
+                when::second(latest)
             ),
             "Check the clock. Ages from these times count as unknown; the next read or rotation of a group corrects its time.",
         );

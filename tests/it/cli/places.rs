@@ -364,3 +364,23 @@ async fn a_profile_without_a_key_is_told_that_it_needs_one_and_not_to_bind_it() 
         .await;
     assert_has(&shown.out, "created by ");
 }
+
+#[tokio::test]
+async fn an_empty_list_of_an_undecided_profile_proposes_nothing_that_is_refused() {
+    let mut home = Home::new();
+    let key = new_key(&home, "live").await;
+    let (_serving, url) = home.serve().await;
+    home.configure(&url, &key);
+    home.json(0, &["create", "acme", "--yes"]).await;
+    let config = fs::read_to_string(home.path("config.toml")).expect("read");
+    let elsewhere = config
+        .replace("[profiles.live]", "[profiles.moved]")
+        .replace(&url, "http://127.0.0.1:1");
+    home.write("config.toml", &format!("{config}\n{elsewhere}"));
+    let refused = home.run(&["create", "other", "--yes", "-P", "moved"]).await;
+    assert_eq!(refused.code, 4, "{}", refused.err);
+    let listed = home.run(&["list", "-P", "moved"]).await;
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    assert_has(&listed.err, "profile bind moved --same-environment");
+    assert!(!listed.err.contains("groupdesk create"), "{}", listed.err);
+}

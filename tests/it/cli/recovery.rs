@@ -226,6 +226,8 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
     let ran = scene.home.run(&["whose", &new]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(!ran.err.contains(&new), "{}", ran.err);
+    let told = "do not pass a token as an argument: other users of this machine can read it";
+    assert!(ran.err.contains(told), "{}", ran.err);
     assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
 }
 

@@ -23,7 +23,10 @@ use crate::{
         session::Session,
     },
     directory::{BatchId, BatchOptions},
-    domain::batch::{BatchKind, Plan, Skip},
+    domain::{
+        batch::{BatchKind, Plan, Skip},
+        when,
+    },
     operations::{
         Guarded, UnknownIdPolicy,
         batch::{Report, RunLimits, ScheduledRun},
@@ -191,7 +194,7 @@ async fn begin_scheduled(session: &Session) -> Result<ScheduledRun, CliError> {
     begun.map_err(|other| {
         CliError::Guarded(format!(
             "another `rotate --older-than` of this environment is {}; nothing was sent",
-            other.in_words(|at| format!("{at:.0}"))
+            other.in_words(when::second)
         ))
     })
 }
@@ -280,8 +283,11 @@ pub(super) async fn resume(
     }
     Review::new(session, arguments.yes).begin()?;
     output::context(&format!(
-        "batch {}, started {:.0} by {}: {}",
-        batch.id.0, batch.started_at, batch.by, batch.counts
+        "batch {}, started {} by {}: {}",
+        batch.id.0,
+        when::second(batch.started_at),
+        batch.by,
+        batch.counts
     ));
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));
