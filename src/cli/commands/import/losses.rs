@@ -92,7 +92,7 @@ impl Losses {
 
 shape! {
     pub(super) EMPTIED = "", "";
-    /// For programs; a count of zero is there, too.
+    /// For programs; a count of zero is also there.
     pub(super) fn emptied(losses: &Losses) {
         "names": number = losses.names, "names";
         "mappings": number = losses.mappings, "mappings";
