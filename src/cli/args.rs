@@ -42,7 +42,7 @@ pub(super) use listing::{Filter, List, Order, Output, Selection};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
-    AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
+    Add, BehaviourArgs, Bind, Command as ProfileCommand, OmittedFields, SourceArgs,
 };
 pub(super) use promote::{Copy, Diff, Edit};
 pub(super) use serve::{CreateKey, Keys, Serve, ServeCommand};
@@ -211,6 +211,7 @@ pub(super) enum Command {
     Batches(Batches),
     Note(Note),
     Label(Labels),
+    #[command(alias = "favorite")]
     Favourite(Favourite),
     /// Find the group that has or had a token (read from standard input), without contacting the service
     #[command(
@@ -413,7 +414,7 @@ mod tests {
         };
         assert!(rotate("groupdesk rotate acme --yes --reveal"));
         assert!(!rotate("groupdesk rotate acme globex"));
-        assert!(!rotate("groupdesk rotate acme --stop-after 1"));
+        assert!(!rotate("groupdesk rotate acme --max-failures 1"));
         assert!(Cli::try_parse_from(["groupdesk", "rotate"]).is_err());
         assert!(Cli::try_parse_from(["groupdesk", "rotate", "a", "--filter", "b"]).is_err());
     }

@@ -59,7 +59,7 @@ const PROMISE: &str = concat!(
 #[rustfmt::skip] // A table: one part of the program a line.
 const SHAPES: &[Shape] = &[
     json::GROUP, json::ANSWER, json::ROTATED, review::REQUEST, diff::DIFFERENCE, mutations::rotate::REQUEST,
-    json::ENTRY, json::DEED, history::DIFFERENCE, json::CHANGE, json::OWNER, json::FAILURE,
+    json::ENTRY, json::OPERATION, history::DIFFERENCE, json::CHANGE, json::OWNER, json::FAILURE,
     refresh::report::ITEM, refresh::report::SUM, refresh::report::PLAN,
     json::ROTATION, json::SETTLED, handoff::DELIVERY, batch::report::ITEM, batch::report::SUM, batch::report::PLAN, batch::edit::PLAN,
     attention::CONCERN, batches::BATCH, batches::SHOWN, annotations::ANNOTATION,
@@ -68,7 +68,7 @@ const SHAPES: &[Shape] = &[
     directory::COPY, directory::SET_UP, directory::COPIED, directory::STATUS, directory::MIGRATED, audit::AUDITED, directory::RIGHT,
     profile::bind::BINDING, places::PLACE, places::SHOWN,
     profile::show::PROFILE, profile::add::ADDED, profile::CHECK, profile::RENAMED, config::FILE, config::VALID, editor::CHANGED,
-    profile::REMOVED, profile::KEY, profile::facts::FACT,
+    profile::REMOVED, profile::KEY, profile::behaviour::FACT,
     demo_server::DEMO, serve::SERVING, serve::REQUEST_SERVED, keys::KEY, keys::MADE,
     serve::maintenance::SET_UP, serve::maintenance::COPY, serve::maintenance::CHECK,
     doctor::REPORT, completions::SCRIPT, version::OBJECT, man::PAGE, render::HELP, render::CONTRACT, render::EXIT_CODE,

@@ -180,8 +180,8 @@ mod tests {
                 "run `groupdesk --directory 'my desk.db' -P 'eu test' get a`",
             ),
             (
-                "more: groupdesk profile facts",
-                "more: groupdesk --directory 'my desk.db' -P 'eu test' profile facts",
+                "more: groupdesk profile behaviour",
+                "more: groupdesk --directory 'my desk.db' -P 'eu test' profile behaviour",
             ),
             (
                 "groupdesk profile bind 'a b' --undo",

@@ -230,7 +230,7 @@ impl fmt::Display for Warning {
             Self::LeftOutChanged { field } => write!(
                 f,
                 "ALARM: the update omitted the {}, but the service changed it. The setting that omitted fields are kept was \
-                 withdrawn; check the group. For details, run `groupdesk profile facts`",
+                 withdrawn; check the group. For details, run `groupdesk profile behaviour`",
                 field.as_str()
             ),
             Self::NotAnnotated(why) => write!(f, "{why}; the note and labels in the file were skipped"),

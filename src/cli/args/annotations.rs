@@ -19,7 +19,7 @@ pub(crate) struct Note {
     pub(crate) text: Option<String>,
     /// Change the note only if it is this text; '' means no note
     #[arg(long, value_name = "TEXT")]
-    pub(crate) expect: Option<String>,
+    pub(crate) if_note: Option<String>,
     /// Remove the note
     #[arg(long, conflicts_with = "text")]
     pub(crate) remove: bool,

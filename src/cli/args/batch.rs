@@ -21,13 +21,13 @@ pub(crate) struct Pace {
     #[arg(long, value_name = "N/s", value_parser = rate)]
     rate: Option<f64>,
     /// Stop after this many consecutive failures; 0 never stops [default: 3]
-    #[arg(long, value_name = "N")]
-    stop_after: Option<u16>,
+    #[arg(long, alias = "stop-after", value_name = "N")]
+    max_failures: Option<u16>,
 }
 
 impl Pace {
     pub(crate) fn is_given(self) -> bool {
-        self.concurrency.is_some() || self.rate.is_some() || self.stop_after.is_some()
+        self.concurrency.is_some() || self.rate.is_some() || self.max_failures.is_some()
     }
 
     /// These, and what is not given as that batch was told.
@@ -35,7 +35,7 @@ impl Pace {
         BatchOptions {
             concurrency: self.concurrency.or(before.concurrency),
             rate: self.rate.or(before.rate),
-            stop_after: self.stop_after.or(before.stop_after),
+            stop_after: self.max_failures.or(before.stop_after),
             ..before
         }
     }

@@ -34,8 +34,8 @@ pub(crate) struct Import {
     #[arg(long)]
     pub(crate) replace_notes: bool,
     /// Start with the first row, even if an earlier run of this file was interrupted
-    #[arg(long)]
-    pub(crate) again: bool,
+    #[arg(long, alias = "again")]
+    pub(crate) restart: bool,
     #[command(flatten)]
     pub(crate) speed: Speed,
     #[command(flatten)]

@@ -13,11 +13,11 @@ use crate::domain::{
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "A rotation has one entry for its response and one for the read that confirmed it; --deeds merges them into one \
+    after_help = "A rotation has one entry for its response and one for the read that confirmed it; --by-operation merges them into one \
     entry with steps. For an audit export, add -o jsonl or csv. A time is 2026-11-30 (UTC), 2026-11-30T08:00:00Z, or an age such \
     as 7d. For a group named diff or restore: history -- diff\n\n\
                   Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open\n  groupdesk history --follow -o jsonl\n  \
-                  groupdesk history --since 30d --operation rotate --deeds -o csv > rotations.csv\n  \
+                  groupdesk history --since 30d --operation rotate --by-operation -o csv > rotations.csv\n  \
                   groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl"
 )]
 pub(crate) struct History {
@@ -40,7 +40,7 @@ pub(crate) struct History {
     pub(crate) operation: Vec<Operation>,
     /// Show one entry per operation, with its steps
     #[arg(long)]
-    pub(crate) deeds: bool,
+    pub(crate) by_operation: bool,
     /// Maximum number of entries
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
@@ -50,10 +50,10 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) output: Output,
     /// Print the latest entries (10, or --limit), then each new one, until Ctrl-C
-    #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "deeds", "open", "json"])]
+    #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "by_operation", "open", "json"])]
     pub(crate) follow: bool,
     /// Show only creates and updates whose result is unknown
-    #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "deeds"])]
+    #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "by_operation"])]
     pub(crate) open: bool,
     #[command(subcommand)]
     pub(crate) command: Option<HistoryCommand>,

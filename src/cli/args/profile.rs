@@ -43,7 +43,7 @@ pub(crate) enum Command {
                           groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
         after_help = "Exit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read.\n\n\
                       Examples:\n  groupdesk profile bind eu-test --new-environment\n  \
-                      groupdesk profile bind eu-live --same-environment --proof acme-eu\n  \
+                      groupdesk profile bind eu-live --same-environment --verify-with acme-eu\n  \
                       groupdesk profile bind --all --same-environment"
     )]
     Bind(Box<Bind>),
@@ -86,11 +86,12 @@ pub(crate) enum Command {
     },
     /// Show or set how the service behaves where its API is undocumented; updates depend on it
     #[command(
-        after_help = "You do not have to know: with --absent-fields unknown, updates also send the last known values of omitted \
+        after_help = "You do not have to know: with --omitted-fields unknown, updates also send the last known values of omitted \
         fields.\n\n\
-                      Examples:\n  groupdesk profile facts eu-live\n  groupdesk profile facts eu-live --absent-fields keep --sole-writer yes"
+                      Examples:\n  groupdesk profile behaviour eu-live\n  groupdesk profile behaviour eu-live --omitted-fields keep --sole-writer yes"
     )]
-    Facts(FactsArgs),
+    #[command(aliases = ["behavior", "facts"])]
+    Behaviour(BehaviourArgs),
     /// Store a profile's API key, read from standard input, in the kernel keyring
     #[command(
         after_help = "Examples:\n  groupdesk profile key eu-live\n  groupdesk profile key eu-live < key"
@@ -180,32 +181,37 @@ pub(crate) struct Bind {
     #[arg(long, group = "answer")]
     pub(crate) undo: bool,
     /// Read this group now, to verify that the key belongs to the environment
-    #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
-    pub(crate) proof: Option<UserGroupId>,
+    #[arg(long, alias = "proof", value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
+    pub(crate) verify_with: Option<UserGroupId>,
     /// Trust the key without verification, for example if all tokens have changed; asks you to type a phrase
-    #[arg(long, requires = "same_environment", conflicts_with = "proof")]
-    pub(crate) no_proof: bool,
+    #[arg(
+        long,
+        alias = "no-proof",
+        requires = "same_environment",
+        conflicts_with = "verify_with"
+    )]
+    pub(crate) no_verify: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FactsArgs {
+pub(crate) struct BehaviourArgs {
     /// Profile [default: the profile in use]
     pub(crate) name: Option<String>,
     /// What a get with properties returns: the stored properties (returned) or those of the request (echoed)
     #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
     pub(crate) properties_on_get: Option<String>,
     /// What the service does to fields that an update omits; for one field: mapping=clear
-    #[arg(long, value_name = "[FIELD=]keep|clear|unknown", value_parser = absent)]
-    pub(crate) absent_fields: Vec<AbsentFields>,
+    #[arg(long, alias = "absent-fields", value_name = "[FIELD=]keep|clear|unknown", value_parser = omitted)]
+    pub(crate) omitted_fields: Vec<OmittedFields>,
     /// Whether all changes to this environment go through this directory
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
     pub(crate) sole_writer: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct AbsentFields(pub(crate) Vec<Field>, pub(crate) OmittedField);
+pub(crate) struct OmittedFields(pub(crate) Vec<Field>, pub(crate) OmittedField);
 
-fn absent(text: &str) -> Result<AbsentFields, String> {
+fn omitted(text: &str) -> Result<OmittedFields, String> {
     let (fields, value) = match text.split_once('=') {
         Some((name, value)) => {
             let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
@@ -215,5 +221,5 @@ fn absent(text: &str) -> Result<AbsentFields, String> {
         None => (Field::ALL.to_vec(), text),
     };
     let value = OmittedField::parse(value).ok_or("expected keep, clear or unknown")?;
-    Ok(AbsentFields(fields, value))
+    Ok(OmittedFields(fields, value))
 }

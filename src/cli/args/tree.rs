@@ -101,10 +101,10 @@ const EXPLAINED: [&str; 7] = [
     "limit",
     "concurrency",
     "rate",
-    "stop_after",
+    "max_failures",
 ];
 const SEE_ROTATE: &str =
-    "Also, as in `rotate`: --sort, --reverse, --limit, --concurrency, --rate and --stop-after\n";
+    "Also, as in `rotate`: --sort, --reverse, --limit, --concurrency, --rate and --max-failures\n";
 
 /// The command line as it is parsed; the help of a command leaves the global options to `help options`.
 pub(crate) fn command() -> Command {

@@ -13,7 +13,7 @@ use crate::domain::{facts::Field, group::UserGroupId};
     after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted fields \
     unchanged. For several groups: one --map, --unmap, --property or --remove-property.\n\n\
                   Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134 --dry-run\n  \
-                  groupdesk update --filter tag:customer --map 7=213 --only-where 40 --dry-run",
+                  groupdesk update --filter tag:customer --map 7=213 --if-value 40 --dry-run",
     group = which_groups()
 )]
 pub(crate) struct Update {
@@ -74,7 +74,7 @@ impl Replace {
 pub(crate) struct Many {
     /// Change only groups whose row has this value (JSON for a property)
     #[arg(long, value_name = "VALUE")]
-    pub(crate) only_where: Option<String>,
+    pub(crate) if_value: Option<String>,
     /// Include groups whose resent values were last sent over 30 days ago
     #[arg(long)]
     pub(crate) include_old: bool,
@@ -89,12 +89,12 @@ impl Update {
     /// The id, where it is about one group and nothing of several was said.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         let Many {
-            only_where,
+            if_value,
             include_old,
             reason,
             pace,
         } = &self.many;
-        let is_many = only_where.is_some() || *include_old || reason.is_some() || pace.is_given();
+        let is_many = if_value.is_some() || *include_old || reason.is_some() || pace.is_given();
         self.groups.single().filter(|_| !is_many)
     }
 }

@@ -26,8 +26,8 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
     };
     let mut replaced = None;
     let change = match note {
-        None if arguments.expect.is_some() => {
-            let text = "--expect needs a note text or --remove";
+        None if arguments.if_note.is_some() => {
+            let text = "--if-note needs a note text or --remove";
             return Err(CliError::Usage(text.into()));
         }
         None => None,
@@ -36,7 +36,7 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
             let before = session.operations.annotations().await?;
             let before = before.get(&arguments.id).cloned().unwrap_or_default();
             let seen = arguments
-                .expect
+                .if_note
                 .map(|text| Some(text).filter(|text| !text.is_empty()));
             let seen = SeenNote(seen.unwrap_or_else(|| before.note.clone()));
             replaced = Some(before).filter(|before| before.note.is_some());

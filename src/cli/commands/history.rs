@@ -59,7 +59,7 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
     output::list(session.json, &changes, value, none, text)
 }
 
-/// An entry of the history, or several that form one deed.
+/// An entry of the history, or several of one operation.
 enum Printed {
     Line(Box<Numbered<Entry>>),
     Record(OperationRecord),
@@ -161,7 +161,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         left: arguments.limit.map_or(usize::MAX, |limit| limit as usize),
         count: 0,
     };
-    let mut deeds = arguments.deeds.then(RecordGrouper::default);
+    let mut records = arguments.by_operation.then(RecordGrouper::default);
     session
         .operations
         .each_history(wanted, async |lines| -> Result<bool, CliError> {
@@ -172,10 +172,10 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
             });
             let mut items = Vec::new();
             for line in lines {
-                match &mut deeds {
+                match &mut records {
                     None => items.push(Printed::Line(Box::new(line))),
-                    Some(deeds) => {
-                        let whole = deeds.push(line.number, line.value);
+                    Some(records) => {
+                        let whole = records.push(line.number, line.value);
                         items.extend(whole.into_iter().map(Printed::Record));
                     }
                 }
@@ -183,8 +183,8 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
             printer.print(items)
         })
         .await?;
-    if let Some(deeds) = deeds {
-        printer.print(deeds.finish().into_iter().map(Printed::Record).collect())?;
+    if let Some(records) = records {
+        printer.print(records.finish().into_iter().map(Printed::Record).collect())?;
     }
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {

@@ -80,7 +80,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         let digest = digest(&checked, sending);
         let operations = &session.operations;
         let mut import = operations.begin_import(digest).await?;
-        let is_again = arguments.again && !import.done.is_empty();
+        let is_again = arguments.restart && !import.done.is_empty();
         let done = if is_again { &[][..] } else { &import.done };
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
@@ -127,7 +127,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn print_continuation(import: &Import, rows: usize) {
     output::context(&format!(
-        "resuming the import started {} by {}: {} of {} done; --again starts over",
+        "resuming the import started {} by {}: {} of {} done; --restart starts over",
         when::second(import.started_at),
         import.by,
         import.done.len(),

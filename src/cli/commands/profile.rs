@@ -2,8 +2,8 @@
 //! kernel's keyring. It never touches what the directory knows of a profile.
 
 pub(crate) mod add;
+pub(crate) mod behaviour;
 pub(crate) mod bind;
-pub(crate) mod facts;
 mod input;
 mod questions;
 pub(crate) mod show;
@@ -59,7 +59,7 @@ impl Setup {
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run).await,
-            Command::Facts(arguments) => facts::run(self, arguments).await,
+            Command::Behaviour(arguments) => behaviour::run(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
         }
     }

@@ -8,7 +8,7 @@ const GONE: [(&str, &str, &str); 6] = [
     (
         "doctor",
         "--probe",
-        "to state what the service does: groupdesk profile facts NAME",
+        "to state what the service does: groupdesk profile behaviour NAME",
     ),
     (
         "rotate",
@@ -64,7 +64,7 @@ mod tests {
         for (line, words) in [
             ("list --jq .[]", "| jq"),
             ("list --jq=.[]", "| jq"),
-            ("doctor --probe acme-eu", "profile facts"),
+            ("doctor --probe acme-eu", "profile behaviour"),
             ("rotate --resume", "batches resume"),
             ("rotate --retry-failed 2", "batches retry"),
             ("profile edit live", "config edit"),

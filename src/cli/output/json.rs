@@ -205,8 +205,8 @@ fn in_one(record: &OperationRecord) -> Numbered<Entry> {
 }
 
 shape! {
-    pub(crate) DEED = "deed", "the history entries of one operation: the first of them, with the outcome, token and note of the last";
-    /// An operation record, as `history --deeds` prints them.
+    pub(crate) OPERATION = "operation", "the history entries of one operation: the first of them, with the outcome, token and note of the last";
+    /// An operation record, as `history --by-operation` prints them.
     pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) {
         ..ENTRY = entry(&in_one(record), place);
         "ended_at": time = record.last().1.at, "when the last of them was written";

@@ -86,7 +86,7 @@ fn keys(place: &Place, report: &mut Report) {
             KeyState::Trial => report.warning(
                 AREA,
                 format!("API key {fingerprint} of environment {name} is not verified; nothing is sent with it"),
-                &format!("groupdesk profile bind {profile} --same-environment --proof ID"),
+                &format!("groupdesk profile bind {profile} --same-environment --verify-with ID"),
             ),
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,

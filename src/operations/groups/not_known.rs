@@ -55,7 +55,7 @@ impl fmt::Display for UnknownFields {
             UnsafeUpdate::NotStated { .. } => write!(
                 f,
                 "it is unknown whether the service keeps the {field} of \"{id}\" when an update omits it; nothing was sent. To \
-                 send last known values again: groupdesk profile facts {} --absent-fields unknown",
+                 send last known values again: groupdesk profile behaviour {} --omitted-fields unknown",
                 quoted(&visible(&self.profile))
             ),
             UnsafeUpdate::WouldClear { .. } => write!(

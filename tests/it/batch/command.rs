@@ -310,7 +310,7 @@ async fn the_reason_of_a_stop_is_printed_once() {
     let scene = Scene::new(3).await;
     let refused = || ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
     scene.proxy.next("POST", refused());
-    let arguments = args("--filter g --yes --stop-after 1 --concurrency 1");
+    let arguments = args("--filter g --yes --max-failures 1 --concurrency 1");
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let err = String::from_utf8(output.stderr).expect("UTF-8");

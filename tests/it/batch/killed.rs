@@ -64,7 +64,14 @@ fn size() -> usize {
 
 /// With a timeout that soon ends a hanging request.
 fn command(scene: &Scene, arguments: &[&str]) -> Command {
-    let pace = ["--yes", "--json", "--concurrency", "8", "--stop-after", "0"];
+    let pace = [
+        "--yes",
+        "--json",
+        "--concurrency",
+        "8",
+        "--max-failures",
+        "0",
+    ];
     let command = scene.program(&[arguments, &pace].concat());
     let config = scene.world.folder().join("meddled.toml");
     let file = OpenOptions::new().append(true).open(config);

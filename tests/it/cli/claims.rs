@@ -7,7 +7,7 @@ use super::program::{Background, Home, Ran};
 use crate::support::{assertions::assert_has, bare::args};
 
 const GROUP: &str = "w02";
-const FACTS: [&str; 3] = ["profile", "facts", "live"];
+const FACTS: [&str; 3] = ["profile", "behaviour", "live"];
 
 /// A service with one group, made by this installation, and whether the profile states the facts about the service.
 async fn home(states_facts: bool) -> (Home, Background) {
@@ -124,7 +124,7 @@ async fn unknown_values_are_not_sent_and_the_refusal_says_what_helps() {
     for (options, helps) in [
         (["--property", "p=1"], "--replace-properties"),
         (["--map", "8=2"], "--replace-mapping"),
-        (["--name", "Other"], "--absent-fields"),
+        (["--name", "Other"], "--omitted-fields"),
     ] {
         for more in [&["--yes"][..], &["--dry-run"]] {
             let update = [&["update", GROUP][..], &options, more].concat();
@@ -134,7 +134,7 @@ async fn unknown_values_are_not_sent_and_the_refusal_says_what_helps() {
         }
         assert_eq!(stored(&home), before, "{options:?}");
     }
-    let told = [&FACTS[..], &["--absent-fields", "unknown"]].concat();
+    let told = [&FACTS[..], &["--omitted-fields", "unknown"]].concat();
     assert_eq!(home.run(&told).await.code, 0);
     let name = home
         .run(&["update", GROUP, "--name", "Other", "--yes"])
@@ -148,7 +148,7 @@ async fn unknown_values_are_not_sent_and_the_refusal_says_what_helps() {
     let ran = home.run(&said).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(stored(&home).1, json!({"7": "1", "8": "2"}));
-    let tell = [&FACTS[..], &["--absent-fields", "mapping=clear"]].concat();
+    let tell = [&FACTS[..], &["--omitted-fields", "mapping=clear"]].concat();
     assert!(home.run(&tell).await.out.contains("clear"));
 }
 

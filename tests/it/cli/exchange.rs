@@ -321,8 +321,11 @@ async fn starting_over_is_confirmed_before_the_journal_is_dropped() {
     home.connect(&service.base_url(), "key");
     let file = ids(&home, 4);
     assert_eq!(home.run(&import(&file, &CREATE)).await.code, 7);
-    let (shown, code) =
-        super::prompts::answer_with_line(&home, &["import", &file, "--create", "--again"], "no\n");
+    let (shown, code) = super::prompts::answer_with_line(
+        &home,
+        &["import", &file, "--create", "--restart"],
+        "no\n",
+    );
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("import 4 in live"), "{shown}");
     let ran = home.run(&import(&file, &CREATE)).await;

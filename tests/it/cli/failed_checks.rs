@@ -85,7 +85,7 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["config", "edit"]), 2, "basis"),
         (of(&["profile", "rename", "nobody", "x"]), 2, "not found"),
         (of(&["profile", "remove", "live"]), 3, "nothing was changed"),
-        (of(&["profile", "facts", "nobody", "--sole-writer", "yes"]), 2, "not found"),
+        (of(&["profile", "behaviour", "nobody", "--sole-writer", "yes"]), 2, "not found"),
         (of(&["profile", "bind", "live", "--same-environment", "nowhere"]), 2, "nothing was changed"),
         (of(&["profile", "key", "live"]), 2, "comes from"),
         (of(&["profile", "check", "nobody"]), 2, "not found"),

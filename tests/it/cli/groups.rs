@@ -84,18 +84,18 @@ async fn a_note_is_replaced_only_if_it_is_the_expected_one() {
     let _held = home.start_demo().await;
     home.json(0, &["note", "acme-eu", "first"]).await;
     let refused = home
-        .run(&["note", "acme-eu", "second", "--expect", ""])
+        .run(&["note", "acme-eu", "second", "--if-note", ""])
         .await;
     assert_eq!(refused.code, 2, "{}", refused.err);
     assert_has(&refused.err, "Note not saved: it was changed by");
     assert_has(&refused.err, "\"first\"");
-    let second = ["note", "acme-eu", "second", "--expect", "first"];
+    let second = ["note", "acme-eu", "second", "--if-note", "first"];
     let written = home.run(&second).await;
     assert_eq!((written.code, written.out.trim()), (0, "second"));
     assert!(written.err.contains("was: first ("), "{}", written.err);
-    let removed = ["note", "acme-eu", "--remove", "--expect", "first"];
+    let removed = ["note", "acme-eu", "--remove", "--if-note", "first"];
     assert_eq!(home.run(&removed).await.code, 2);
-    let alone = home.run(&["note", "acme-eu", "--expect", "second"]).await;
+    let alone = home.run(&["note", "acme-eu", "--if-note", "second"]).await;
     assert_eq!(alone.code, 2, "{}", alone.err);
 }
 

@@ -75,43 +75,47 @@ async fn an_operation_is_one_line_with_its_steps() {
     let rotate = ["rotate", "acme-eu", "--reason", "leaked", "--yes"];
     assert_eq!(home.json(0, &rotate).await["outcome"], "confirmed");
     let plain = home.json(0, &["history"]).await;
-    let deeds = home.json(0, &["history", "--deeds"]).await;
-    let deed = &lines(&deeds)[0];
+    let operations = home.json(0, &["history", "--by-operation"]).await;
+    let operation = &lines(&operations)[0];
     assert_eq!(
-        (&deed["outcome"], &deed["reason"]),
+        (&operation["outcome"], &operation["reason"]),
         (&json!("confirmed"), &json!("leaked"))
     );
-    let steps = deed["steps"].as_array().expect("steps");
+    let steps = operation["steps"].as_array().expect("steps");
     let words: Vec<_> = steps.iter().map(|step| &step["outcome"]).collect();
     assert_eq!(words, ["rotated", "confirmed"]);
-    assert_eq!(deed["at"], steps[0]["at"]);
-    assert_eq!(deed["ended_at"], steps[1]["at"]);
-    let told: usize = lines(&deeds)
+    assert_eq!(operation["at"], steps[0]["at"]);
+    assert_eq!(operation["ended_at"], steps[1]["at"]);
+    let told: usize = lines(&operations)
         .iter()
-        .map(|deed| deed["steps"].as_array().map_or(0, Vec::len))
+        .map(|operation| operation["steps"].as_array().map_or(0, Vec::len))
         .sum();
     assert_eq!(told, lines(&plain).len(), "no line is lost");
-    assert!(lines(&deeds).len() < lines(&plain).len());
+    assert!(lines(&operations).len() < lines(&plain).len());
 
-    let ran = home.run(&args("history --deeds -o jsonl --limit 1")).await;
+    let ran = home
+        .run(&args("history --by-operation -o jsonl --limit 1"))
+        .await;
     assert_eq!(ran.out.lines().count(), 1);
     assert_eq!(
         serde_json::from_str::<Value>(&ran.out).expect("JSON"),
-        *deed
+        *operation
     );
-    let csv = home.run(&["history", "--deeds", "-o", "csv"]).await;
+    let csv = home.run(&["history", "--by-operation", "-o", "csv"]).await;
     let head = csv.out.lines().next().expect("a line");
     assert!(
         head.starts_with("number,at,by,") && head.ends_with("ended_at,handoff,steps"),
         "{head}"
     );
-    let human = home.run(&args("history acme-eu --deeds --limit 1")).await;
+    let human = home
+        .run(&args("history acme-eu --by-operation --limit 1"))
+        .await;
     assert_has(&human.out, "confirmed");
     assert_has(&human.out, "leaked");
     let back = home
-        .json(0, &args("history --deeds --reverse --limit 3"))
+        .json(0, &args("history --by-operation --reverse --limit 3"))
         .await;
-    assert_eq!(lines(&back)[2], *deed);
+    assert_eq!(lines(&back)[2], *operation);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ const SENDING: [(&[&str], &str); 24] = [
     (&["rotate", "--filter", "acme", "--dry-run"], ""),
     (&["rotations", "check"], ""),
     (&["rotations", "handoff", "--pending"], ""),
-    (&["import", "-", "--create", "--update", "--yes", "--again"], IMPORT),
+    (&["import", "-", "--create", "--update", "--yes", "--restart"], IMPORT),
     (&["apply", "groups.jsonl", "--yes", "--json"], ""),
     (&["export", "--reveal-tokens", "--token-out", "asked.jsonl", "--output", "groups.csv", "--format", "csv"], ""),
     (&["doctor", "--id", "acme"], ""),

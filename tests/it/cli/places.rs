@@ -166,13 +166,13 @@ async fn doctor_reports_places_and_everything_that_waits() {
     let same = ["profile", "bind", "live", "--same-environment"];
     home.json(0, &same).await;
     let report = home.json(0, &["doctor"]).await;
-    let proof = "groupdesk profile bind live --same-environment --proof ID";
+    let proof = "groupdesk profile bind live --same-environment --verify-with ID";
     assert_one_finding(
         &report,
         "not verified",
         &["warning: ", "environment live", proof],
     );
-    home.json(0, &[&same[..], &["--proof", "acme"]].concat())
+    home.json(0, &[&same[..], &["--verify-with", "acme"]].concat())
         .await;
     home.json(
         0,

@@ -130,7 +130,7 @@ impl Scene {
             State::NoAnswer | State::Calm => (&["list"], 0),
         };
         if matches!(state, State::Update) {
-            let facts = ["profile", "facts", "NAME", "--absent-fields", "keep"];
+            let facts = ["profile", "behaviour", "NAME", "--omitted-fields", "keep"];
             assert_eq!(scene.first(&facts).await.code, 0);
         }
         scene.faults(state);

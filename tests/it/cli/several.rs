@@ -314,7 +314,7 @@ async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
         let all = [&["update", "--from", &list][..], options].concat();
         home.run(&all).await
     };
-    let where_it_is = args("--map 7=213 --only-where 41 --dry-run --json");
+    let where_it_is = args("--map 7=213 --if-value 41 --dry-run --json");
     let ran = update(&where_it_is).await;
     assert_eq!(ran.code, 6, "one named group is not known: {}", ran.err);
     let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
@@ -362,7 +362,7 @@ async fn items_not_applied_are_retried_and_a_rotation_is_not_reversed() {
     let next = || group("token-1", &Value::Null);
     let (home, service) =
         knowing_acme(vec![known(), refused(), known(), known(), next(), next()]).await;
-    let rotate = ["rotate", "acme", "--stop-after", "1", "--yes"];
+    let rotate = ["rotate", "acme", "--max-failures", "1", "--yes"];
     let ran = home.run(&rotate).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
     let reverse = ["batches", "reverse", "1", "--dry-run"];

@@ -185,7 +185,7 @@ async fn assert_common_place_names(ana: &Home, ben: &Home) {
             &["show", "acme", "acme"],
             &["get", "acme"],
             &["history"],
-            &["history", "--deeds"],
+            &["history", "--by-operation"],
             &["rotations"],
         ] {
             let printed = home.json(0, command).await;

@@ -31,7 +31,7 @@ async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {
     session.wait_for("not a valid answer; left unknown", PATIENCE);
     assert!(session.exit_status(PATIENCE).success());
     let mut facts = place
-        .groupdesk(&["profile", "facts", "eu", "--json"])
+        .groupdesk(&["profile", "behaviour", "eu", "--json"])
         .size(60, 200)
         .start();
     assert!(facts.exit_status(PATIENCE).success());

@@ -170,6 +170,23 @@ fn names_of_the_last_version_still_work() {
         ("rotations settle 3", "rotations check 3"),
         ("export -o x.jsonl", "export --file x.jsonl"),
         ("export --output x.jsonl", "export --file x.jsonl"),
+        (
+            "profile facts --absent-fields keep",
+            "profile behaviour --omitted-fields keep",
+        ),
+        (
+            "profile bind x --same-environment --proof a",
+            "profile bind x --same-environment --verify-with a",
+        ),
+        (
+            "profile bind x --same-environment --no-proof",
+            "profile bind x --same-environment --no-verify",
+        ),
+        (
+            "get --refresh-all --stop-after 1",
+            "get --refresh-all --max-failures 1",
+        ),
+        ("import - --create --again", "import - --create --restart"),
     ] {
         let parsed = |line: &str| {
             let words = ["groupdesk"].into_iter().chain(line.split(' '));

@@ -63,7 +63,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
              group only; {UNDONE}"
         )));
     }
-    let only_where = many.only_where.as_deref();
+    let only_where = many.if_value.as_deref();
     let change = fields::bulk_change(&fields, &unmap, &remove_property, only_where)?;
     let selected = Selected::of(session, &groups, None, UNDONE).await?;
     let plan = session

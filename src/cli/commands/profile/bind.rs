@@ -84,14 +84,14 @@ async fn one(
     } else if arguments.new_environment {
         BindingAnswer::New
     } else {
-        if arguments.no_proof {
+        if arguments.no_verify {
             typed(context, profile).await?;
         }
         let named = arguments.same_environment.as_deref();
-        same(&operations, named, arguments.no_proof).await?
+        same(&operations, named, arguments.no_verify).await?
     };
     let mut bound = operations.answer_binding(answer).await?;
-    if let Some(id) = &arguments.proof {
+    if let Some(id) = &arguments.verify_with {
         if bound.on_trial {
             operations.prove(id).await?;
             bound.on_trial = false;
@@ -147,7 +147,7 @@ async fn is_asked(operations: &Operations) -> Result<bool, CliError> {
 async fn typed(context: &Setup, profile: &Profile) -> Result<(), CliError> {
     if context.no_input || !io::stdin().is_terminal() {
         return Err(CliError::Guarded(
-            "--no-proof asks you to type a phrase, but there is no terminal; nothing was changed"
+            "--no-verify asks you to type a phrase, but there is no terminal; nothing was changed"
                 .into(),
         ));
     }
@@ -166,7 +166,7 @@ pub(super) fn say(name: &str, bound: &Bound) {
     if bound.on_trial {
         output::say(&format!(
             "bound {name} to environment {place}; its API key is not verified yet. To verify it, read a known group: groupdesk profile \
-             bind {} --same-environment --proof ID",
+             bind {} --same-environment --verify-with ID",
             quoted(name)
         ));
     } else {

@@ -57,7 +57,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         Err(failure @ Failure::Place(_)) => {
             let name = &added.profile().name;
             output::alarm(&format!(
-                "! {failure}. To set it later: groupdesk profile facts {}",
+                "! {failure}. To set it later: groupdesk profile behaviour {}",
                 quoted(name)
             ));
             Ok(())
@@ -80,5 +80,7 @@ async fn yes_or_no(question: &str) -> Result<Option<bool>, CliError> {
 }
 
 fn not_understood() {
-    output::say("not a valid answer; left unknown. To set it later: groupdesk profile facts NAME");
+    output::say(
+        "not a valid answer; left unknown. To set it later: groupdesk profile behaviour NAME",
+    );
 }

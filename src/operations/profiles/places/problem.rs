@@ -35,7 +35,7 @@ pub enum PlaceProblem {
     /// The key is new at its place.
     #[error(
         "the API key of profile {profile} is new for environment {place} and not verified yet; nothing was sent. To verify it with a \
-         known group: groupdesk profile bind {} --same-environment --proof ID",
+         known group: groupdesk profile bind {} --same-environment --verify-with ID",
         quoted(profile)
     )]
     OnTrial { profile: String, place: String },

@@ -96,7 +96,7 @@ async fn failures_in_a_row_stop_the_refresh_and_are_tried_again() {
     let broken = || ProxyFault::swallowed(Then::Drop);
     scene.proxy.next("GET", ProxyFault::passed());
     (0..2).for_each(|_| scene.proxy.next("GET", broken()));
-    let more = ["--concurrency", "1", "--stop-after", "2"];
+    let more = ["--concurrency", "1", "--max-failures", "2"];
     let (code, lines, sum, err) = scene.refresh(&more).await;
     assert_eq!(code, 6, "{err}");
     assert_sum(&sum, &[("unchanged", 1), ("failed", 2), ("not_started", 3)]);

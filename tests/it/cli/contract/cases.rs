@@ -41,8 +41,8 @@ async fn every_command_prints_the_json_that_is_described() {
     pin("json_itself", c);
     let open = ["history", "--open"];
     c.case(&home, 0, "history [ID] --open", &open).await;
-    let facts = ["profile", "facts"];
-    c.case(&home, 0, "profile facts [NAME]", &facts).await;
+    let facts = ["profile", "behaviour"];
+    c.case(&home, 0, "profile behaviour [NAME]", &facts).await;
     let mut left_out = team(c).await;
     // The kernel of a container often has no keyring.
     left_out.extend(if c.commands.contains("profile key NAME") {
@@ -150,8 +150,9 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 0, "list", &listed).await;
     c.case(home, 0, "attention", &["attention", "--all"]).await;
     c.case(home, 0, "history [ID]", &["history", "new-1"]).await;
-    let deeds = ["history", "--deeds", "--operation", "rotate"];
-    c.case(home, 0, "history [ID] --deeds", &deeds).await;
+    let operations = ["history", "--by-operation", "--operation", "rotate"];
+    c.case(home, 0, "history [ID] --by-operation", &operations)
+        .await;
     let diff = ["history", "diff", "new-1"];
     c.case(home, 0, "history diff NUMBER", &diff).await;
     for (more, command) in [

@@ -63,7 +63,7 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
     for (command, code) in [
         ("rotate t-1 --yes --reason leaked", 0),
         ("update t-1 --name Two --yes", 0),
-        ("profile facts live --sole-writer yes", 0),
+        ("profile behaviour live --sole-writer yes", 0),
         ("update t-1 --map 7=2 --yes", 0),
         ("note t-1 a-note", 0),
         ("label t-1 --add vip", 0),
@@ -73,7 +73,7 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
         let ran = ben.run(&args(command)).await;
         assert_eq!(ran.code, code, "{command}: {}", ran.err);
     }
-    let facts = ben.json(0, &["profile", "facts", "live"]).await;
+    let facts = ben.json(0, &["profile", "behaviour", "live"]).await;
     let stated = facts.as_array().expect("facts").iter();
     let stated = stated.filter(|fact| fact["by"] == "the service").count();
     assert!(stated >= 4, "{facts}");
@@ -133,6 +133,6 @@ async fn facts_that_cannot_be_recorded_do_not_void_an_answer() {
     }
     let read = ben.run(&["get", "t-1"]).await;
     assert_eq!(read.code, 0, "{}", read.err);
-    let facts = ben.json(0, &["profile", "facts", "live"]).await;
+    let facts = ben.json(0, &["profile", "behaviour", "live"]).await;
     assert!(facts.to_string().contains("the service"), "{facts}");
 }

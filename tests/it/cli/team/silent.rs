@@ -47,7 +47,7 @@ async fn a_command_ends_within_one_patience_whenever_the_server_stops_answering(
             cases.push((command, passed, group, before));
         }
     }
-    let told = args("profile facts live --sole-writer yes");
+    let told = args("profile behaviour live --sole-writer yes");
     assert_eq!(ana.run(&told).await.code, 0);
     let cases = cases.into_iter().map(|(command, passed, group, before)| {
         let (key, url, ana) = (&key, &url, &ana);

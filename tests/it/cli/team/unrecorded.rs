@@ -24,7 +24,9 @@ async fn the_exit_code_is_that_of_a_sent_change_only_if_one_was_sent() {
         let created = ana.run(&create).await;
         assert_eq!(created.code, 0, "{}", created.err);
     }
-    let told = ana.run(&args("profile facts live --sole-writer yes")).await;
+    let told = ana
+        .run(&args("profile behaviour live --sole-writer yes"))
+        .await;
     assert_eq!(told.code, 0, "{}", told.err);
     let service_token = ana.json(0, &["get", "acme"]).await["fingerprint"].clone();
 

@@ -1,9 +1,9 @@
-//! `profile facts`: shows and records undocumented behaviour of a profile's place, as people declare it.
+//! `profile behaviour`: shows and records undocumented behaviour of a profile's place, as people declare it.
 
 use super::Setup;
 use crate::{
     cli::{
-        args::{AbsentFields, FactsArgs},
+        args::{BehaviourArgs, OmittedFields},
         error::CliError,
         output::{self, human, shape::shape},
         process::exit::Exit,
@@ -16,16 +16,16 @@ use crate::{
     operations::Fact,
 };
 
-impl FactsArgs {
+impl BehaviourArgs {
     fn stated_facts(&self) -> Vec<Fact> {
         let on_get = self
             .properties_on_get
             .as_deref()
             .and_then(GetBehaviour::parse);
         let absent = self
-            .absent_fields
+            .omitted_fields
             .iter()
-            .flat_map(|AbsentFields(fields, value)| {
+            .flat_map(|OmittedFields(fields, value)| {
                 fields
                     .iter()
                     .map(|field| Fact::OmittedField(*field, *value))
@@ -40,7 +40,7 @@ impl FactsArgs {
     }
 }
 
-pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, CliError> {
+pub(super) async fn run(context: &Setup, arguments: BehaviourArgs) -> Result<Exit, CliError> {
     let mut overrides = context.overrides.clone();
     overrides.profile = arguments.name.clone().or(overrides.profile);
     let session = Session::of(
