@@ -210,7 +210,7 @@ async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError>
             None => return Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => Box::pin(rotations::run(session, arguments)),
-        Command::Attention { all, hidden, .. } => Box::pin(attention::run(session, all, hidden)),
+        Command::Attention { all, .. } => Box::pin(attention::run(session, all)),
         Command::Batches(asked) => match asked.chosen() {
             BatchesCommand::List { unfinished, .. } => Box::pin(batches::list(session, unfinished)),
             BatchesCommand::Show { number, .. } => Box::pin(batches::show(session, number)),

@@ -198,9 +198,6 @@ pub(super) enum Command {
         /// Include all profiles
         #[arg(long)]
         all: bool,
-        /// Include items that were hidden in the console for a day
-        #[arg(long)]
-        hidden: bool,
         #[command(flatten)]
         output: Output,
     },

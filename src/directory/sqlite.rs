@@ -16,7 +16,6 @@ mod fault;
 pub(super) mod fingerprints;
 pub(super) mod groups;
 pub(super) mod handoff;
-pub(super) mod hidden;
 pub(super) mod history;
 pub(super) mod imports;
 mod inspect;

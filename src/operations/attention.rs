@@ -1,7 +1,6 @@
 //! What needs a person's attention, over all places of the given profiles: open rotations and changes, hand-offs,
 //! abandoned batches, groups changed elsewhere, drafts, and token ages. Reads only the directory; no API key is needed.
 
-mod hidden;
 mod not_done;
 
 use std::{
@@ -10,8 +9,6 @@ use std::{
 };
 
 use jiff::Timestamp;
-
-use hidden::Hidden;
 
 use crate::{
     directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
@@ -115,11 +112,14 @@ pub struct Concern {
     pub by: Option<String>,
     /// The place it belongs to.
     pub place_id: PlaceId,
-    /// Until when it is hidden; set only while its state is the one it was hidden with.
-    pub hidden_until: Option<Timestamp>,
 }
 
 impl Concern {
+    /// Whether it counts as unfinished or failed work, as opposed to mere ageing.
+    pub fn is_counted(&self) -> bool {
+        self.kind.is_counted()
+    }
+
     /// Whether both concern the same thing, whatever its state.
     pub fn is_about(&self, other: &Self) -> bool {
         let place = (self.profile, &self.place) == (other.profile, &other.place);
@@ -232,7 +232,6 @@ impl Operations {
                 operations,
                 index,
                 place,
-                hidden: Hidden::of(operations, place).await?,
                 found: &mut attention,
             };
             gathering.all(with_groups).await?;
@@ -240,17 +239,14 @@ impl Operations {
         if let (true, Some(any)) = (with_groups, all.first()) {
             for place in any.places().await? {
                 if place.open > 0 && places.iter().all(|(.., known)| *known != place.id) {
-                    let mut concern = Concern {
+                    attention.concerns.push(Concern {
                         profile: None,
                         place: place.name,
                         kind: ConcernKind::NoProfile(place.open as usize),
                         since: place.last_used,
                         by: None,
                         place_id: place.id,
-                        hidden_until: None,
-                    };
-                    Hidden::of(any, place.id).await?.mark(&mut concern);
-                    attention.concerns.push(concern);
+                    });
                 }
             }
         }
@@ -268,7 +264,6 @@ struct Gathering<'a> {
     operations: &'a Operations,
     index: usize,
     place: PlaceId,
-    hidden: Hidden,
     found: &'a mut Attention,
 }
 
@@ -285,17 +280,14 @@ impl Gathering<'_> {
         since: Option<Timestamp>,
         by: Option<&str>,
     ) {
-        let mut concern = Concern {
+        self.found.concerns.push(Concern {
             profile: Some(self.index),
             place,
             kind,
             since,
             by: by.map(str::to_owned),
             place_id: self.place,
-            hidden_until: None,
-        };
-        self.hidden.mark(&mut concern);
-        self.found.concerns.push(concern);
+        });
     }
 
     async fn all(mut self, with_groups: bool) -> Result<(), DirectoryError> {

@@ -173,8 +173,6 @@ impl Operations {
         };
         let pending = self.directory().record(row.place, record).await;
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
-        // The hand-off matters more than a failure to record this.
-        drop(self.unhide_hand_off(row.place, id).await);
         let request = HandOffRequest {
             row: &row,
             group: &read.group,

@@ -23,7 +23,7 @@ use crate::{
 
 const WHAT: usize = 0;
 
-pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> {
     let profiles = if all {
         session.operations_of_all()
     } else {
@@ -34,9 +34,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     if !all {
         let everywhere = Operations::attention(&session.operations_of_all(), 0, true).await?;
         let others = everywhere.concerns.iter();
-        let others = others.filter(|concern| {
-            concern.profile.is_some_and(|at| at != 0) && is_shown(concern, with_hidden)
-        });
+        let others = others.filter(|concern| concern.profile.is_some_and(|at| at != 0));
         elsewhere = others.count();
         // Of a profile that was not asked about it is not said that there is none.
         let mut bound = Vec::new();
@@ -48,10 +46,6 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         });
     }
     let waits = found.iter().any(Concern::is_counted);
-    let all = found.len();
-    // Unclear outcomes are listed even if they were hidden, because the exit code reports them.
-    found.retain(|concern| is_shown(concern, with_hidden));
-    let hidden = all - found.len();
     let mut options = Vec::new();
     for concern in &found {
         options.push(batch_options(concern, &profiles).await?);
@@ -77,15 +71,10 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         });
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
-        let what = if hidden > 0 {
-            "nothing else"
-        } else {
-            "nothing"
-        };
         let profile = visible(&session.operations.profile().name);
         output::say(&match elsewhere {
-            0 => format!("{what} needs attention"),
-            _ => format!("{what} needs attention in profile {profile}"),
+            0 => "nothing needs attention".to_owned(),
+            _ => format!("nothing needs attention in profile {profile}"),
         });
     } else {
         let now = session.operations.now();
@@ -103,9 +92,6 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         let lines = lines.collect::<Vec<_>>();
         let header = ["WHAT", "PROFILE", "WHICH", "SINCE", "NEXT STEP"];
         output::result(&human::rows(header, &lines, Some(WHAT)))?;
-    }
-    if hidden > 0 && !session.json {
-        output::say(&format!("{hidden} hidden: --hidden lists them"));
     }
     if elsewhere > 0 && !session.json {
         output::say(&format!(
@@ -129,10 +115,6 @@ async fn batch_options(
     }
 }
 
-fn is_shown(concern: &Concern, with_hidden: bool) -> bool {
-    with_hidden || concern.hidden_until.is_none() || concern.is_counted()
-}
-
 shape! {
     pub(crate) CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
@@ -143,7 +125,6 @@ shape! {
         "object": text = object, "the group, the number of the batch, or how many";
         "since": time or "not known" = concern.since, "since when";
         "by": text or "not known" = concern.by.as_ref(), "who started it: user@machine";
-        "hidden_until": time or "not hidden" = concern.hidden_until, "hidden in the console until then or until it changes; listed with --hidden, unclear rotations and changes always";
         "next": text = next, "the command to run next; human-readable, may change";
     }
 }

@@ -428,7 +428,6 @@ impl App {
             | Outcome::Batch(_)
             | Outcome::AllBatches(_)
             | Outcome::Attention(_)
-            | Outcome::Hidden(_)
             | Outcome::Resumable(_)
             | Outcome::Planned(_)
             | Outcome::EditPlanned(_)
@@ -511,8 +510,7 @@ fn touches_journal(outcome: &Outcome) -> bool {
         | Outcome::Abandoned(_)
         | Outcome::ChangesSettled(_)
         | Outcome::BulkEnded(_)
-        | Outcome::HandedOff(_)
-        | Outcome::Hidden(_) => true,
+        | Outcome::HandedOff(_) => true,
         _ => false,
     }
 }

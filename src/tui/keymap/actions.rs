@@ -93,9 +93,6 @@ pub enum Action {
     Resume,
     Batches,
     Attention,
-    /// Hides a pending entry, or shows it again.
-    Hide,
-    ShowHidden,
     NextFailed,
     PreviousFailed,
     Abandon,

@@ -239,8 +239,6 @@ fn is_newer_key(focus: Focus, action: Action, key: Key) -> bool {
         | Action::Resume
         | Action::Batches
         | Action::Attention
-        | Action::Hide
-        | Action::ShowHidden
         | Action::NextFailed
         | Action::PreviousFailed
         | Action::ShowNext

@@ -65,7 +65,6 @@ pub fn of(action: Action) -> &'static str {
         Action::Resume => "continue go on",
         Action::Batches => "bulk runs jobs resume many",
         Action::Attention => "todo alerts problems overdue expired",
-        Action::Hide | Action::ShowHidden => "snooze mute later",
         Action::NextFailed | Action::PreviousFailed => "error jump",
         Action::Abandon => "close delete give up",
         Action::Reveal => "see display copy secret",

@@ -442,8 +442,6 @@ places! {
         HandOff "hand off" "run the hand-off";
         Resume ["R"] "RESUME" "check and resume";
         Edit "open draft" "continue the draft";
-        Hide ["s"] "hide 1 day" "hide for 1 day / show again";
-        ShowHidden ["f"] "hidden" "show / hide hidden rows";
         NextField "this profile" "this profile / all profiles";
         Filter;
         Back "back" "back";

@@ -4,12 +4,11 @@
 mod histogram;
 mod words;
 
-use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect};
 
 use self::{
     histogram::{histogram, limit},
-    words::{can_be_retried, place, rest, since, step, what, why_not_hand_off},
+    words::{can_be_retried, place, since, step, what, why_not_hand_off},
 };
 use crate::{
     domain::group::UserGroupId,
@@ -33,8 +32,6 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Concerns {
     found: Attention,
-    /// Show hidden entries as well.
-    with_hidden: bool,
 }
 
 pub type AttentionPage = ListPage<Concerns>;
@@ -62,16 +59,6 @@ impl Concerns {
         let ages = self.found.ages.iter();
         ages.filter(|(profile, _)| is_of_all || *profile == context.current.0)
             .collect()
-    }
-
-    /// Number of hidden entries.
-    fn hidden(page: &AttentionPage, context: &Context) -> usize {
-        let is_hidden = |row: &&Concern| {
-            let here = Some(context.current.0);
-            let is_here = page.is_of_all || row.profile == here;
-            is_here && row.hidden_until.is_some() && !Self::runs_here(row, context)
-        };
-        page.kind.found.concerns.iter().filter(is_hidden).count()
     }
 }
 
@@ -106,7 +93,7 @@ impl Rows for Concerns {
     }
 
     fn is_shown(&self, row: &Concern, context: &Context) -> bool {
-        (self.with_hidden || row.hidden_until.is_none()) && !Self::runs_here(row, context)
+        !Self::runs_here(row, context)
     }
 
     fn profile(row: &Concern, _context: &Context) -> Option<ProfileIndex> {
@@ -140,26 +127,25 @@ impl Rows for Concerns {
         vec![
             col("  WHAT", (19, 21), 0, |row: &Concern, context| {
                 let (sign, what, style) = what(row, context.theme);
-                let style = row.hidden_until.map_or(style, |_| context.theme.dim());
                 Cell::new(format!("{sign} {what}")).styled(style)
             })
             .spread(),
-            col("WHERE", (8, 56), 0, |row: &Concern, context| {
-                Cell::new(place(row)).styled(rest(row, context))
+            col("WHERE", (8, 56), 0, |row: &Concern, _| {
+                Cell::new(place(row))
             })
             .kept(24),
             col("SINCE", (6, 12), 2, |row: &Concern, context| {
-                Cell::new(since(row, context)).styled(rest(row, context))
+                Cell::new(since(row, context))
             })
             .kept(12)
             .right(),
             col("NEXT STEP", (10, 90), 1, |row: &Concern, context| {
-                Cell::new(step(row, context)).styled(rest(row, context))
+                Cell::new(step(row, context))
             })
             .kept(30)
             .sentence(),
-            col("BY", (4, 24), 3, |row: &Concern, context| {
-                Cell::new(row.by.as_deref().unwrap_or_default()).styled(rest(row, context))
+            col("BY", (4, 24), 3, |row: &Concern, _| {
+                Cell::new(row.by.as_deref().unwrap_or_default())
             }),
         ]
     }
@@ -245,24 +231,6 @@ impl Rows for Concerns {
                 },
                 run: go_there,
             },
-            Command {
-                action: Action::Hide,
-                can: |page, context| {
-                    is_free(page)?;
-                    let row = page.row(context)?;
-                    Ok(row.hidden_until.map(|_| "show again"))
-                },
-                run: hide,
-            },
-            Command {
-                action: Action::ShowHidden,
-                can: |page, context| match page.kind.with_hidden {
-                    true => Ok(Some("without hidden")),
-                    false if Concerns::hidden(page, context) > 0 => Ok(None),
-                    false => Err("no row is hidden".into()),
-                },
-                run: |page, _| page.kind.with_hidden = !page.kind.with_hidden,
-            },
         ]
     }
 
@@ -271,14 +239,9 @@ impl Rows for Concerns {
             (false, _) | (true, 1) => "this profile".to_owned(),
             (true, profiles) => format!("{profiles} profiles"),
         };
-        let hidden = match (Self::hidden(page, context), page.kind.with_hidden) {
-            (0, _) => String::new(),
-            (hidden, false) => format!(", {hidden} hidden"),
-            (hidden, true) => format!(", {hidden} of them hidden"),
-        };
         match page.shown(context).len() {
-            1 => format!("1 item in {profiles}{hidden}"),
-            items => format!("{items} items in {profiles}{hidden}"),
+            1 => format!("1 item in {profiles}"),
+            items => format!("{items} items in {profiles}"),
         }
     }
 
@@ -291,19 +254,11 @@ impl Rows for Concerns {
         let here = Some(context.current.0);
         let is_elsewhere = |row: &Concern| row.profile != here && !Self::runs_here(row, context);
         let others = !page.is_of_all && page.kind.found.concerns.iter().any(is_elsewhere);
-        let place = if others { " in this profile" } else { "" };
-        match Self::hidden(page, context) {
-            0 if others => {
-                let all = key(Action::NextField);
-                format!("Nothing needs attention{place}: {all} shows all profiles")
-            }
-            0 => page.kind.when_empty(context),
-            hidden => {
-                let show = key(Action::ShowHidden);
-                format!(
-                    "Nothing else needs attention{place}: {hidden} hidden, {show} shows hidden rows"
-                )
-            }
+        if others {
+            let all = key(Action::NextField);
+            format!("Nothing needs attention in this profile: {all} shows all profiles")
+        } else {
+            page.kind.when_empty(context)
         }
     }
 
@@ -338,25 +293,12 @@ impl Rows for Concerns {
                 let (severity, text) = describe(handed);
                 context.say(severity, text);
             }
-            Outcome::Hidden(until) => return say_hidden(*until, context),
             Outcome::NotHandedOff(error) => context.say_error(error),
             Outcome::HandedOff(None) | Outcome::Recovered(_) | Outcome::Failed(_) => {}
             _ => return,
         }
         page.reload(context);
     }
-}
-
-fn say_hidden(until: Option<Timestamp>, context: &mut Context) {
-    let text = until.map_or_else(
-        || "The row is shown again".to_owned(),
-        |until| {
-            let key = context.keys.key(Focus::Attention, Action::ShowHidden);
-            let until = context.stamp(until);
-            format!("Hidden until {until}, or until it changes; {key} shows hidden rows")
-        },
-    );
-    context.say(Severity::Done, text);
 }
 
 fn is_free(page: &AttentionPage) -> Can {
@@ -370,16 +312,6 @@ fn is_free(page: &AttentionPage) -> Can {
 fn start(page: &AttentionPage, job: Job, profile: usize, context: &mut Context) {
     let ticket = context.start_in(ProfileIndex(profile), job);
     page.working.begin(ticket);
-}
-
-/// Hides the row for a day, or shows it again.
-fn hide(page: &mut AttentionPage, context: &mut Context) {
-    if let Some(concern) = page.selected(context).cloned() {
-        let profile = concern.profile.unwrap_or(context.current.0);
-        let is_shown = concern.hidden_until.is_none();
-        let job = Job::Hide(Box::new(concern), is_shown);
-        start(page, job, profile, context);
-    }
 }
 
 /// The job that reads the row at the service, and its profile; `None` if reading would not help.

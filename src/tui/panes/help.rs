@@ -158,9 +158,11 @@ impl Help {
         let mut ranked: Vec<(usize, &Line)> = ranked.collect();
         if self.is_palette && !words.is_empty() {
             ranked.extend(self.more.iter().map(|line| (0, line)));
+            // What has exactly this name comes first.
             let is_typed = |line: &Line| match &line.action {
-                LineAction::Run(_) => line.name == typed.trim(),
-                LineAction::Action(_) | LineAction::Impossible => false,
+                LineAction::Action(_) if line.disabled_reason.is_some() => false,
+                LineAction::Action(_) | LineAction::Run(_) => line.name == typed.trim(),
+                LineAction::Impossible => false,
             };
             // Actions that are possible now, then groups, then impossible actions.
             ranked.sort_by_key(|(rank, line)| {

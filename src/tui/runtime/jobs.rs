@@ -243,18 +243,6 @@ impl Backends {
                 let found = Operations::attention(&self.all(), profile.0, whole).await;
                 listed(found.map(|found| Outcome::Attention(Box::new(found))))
             }),
-            Job::Hide(concern, true) => Box::pin(async move {
-                let until = operations.hide_concern(&concern).await;
-                listed(until.map(|until| Outcome::Hidden(Some(until))))
-            }),
-            Job::Hide(concern, false) => Box::pin(async move {
-                listed(
-                    operations
-                        .unhide_concern(&concern)
-                        .await
-                        .map(|()| Outcome::Hidden(None)),
-                )
-            }),
             Job::AllBatches => {
                 Box::pin(async move { listed(batch::all_batches(&self.all(), profile).await) })
             }

@@ -29,7 +29,6 @@ use crate::{
     operations::{
         BatchId, BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange,
         RotationId,
-        attention::Concern,
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
@@ -176,8 +175,6 @@ pub enum Job {
     Attention {
         whole: bool,
     },
-    /// Hides a pending entry for a day, or shows it again.
-    Hide(Box<Concern>, bool),
     /// The batches of all profiles.
     AllBatches,
     /// The current state of a batch, with its items.
@@ -399,7 +396,6 @@ impl Job {
             Self::KeepView(_) => local("save filter and sort"),
             Self::Annotate(..) => local("save note"),
             Self::SaveView(..) | Self::RemoveView(_) => local("save view"),
-            Self::Hide(..) => local("hide or show a row"),
             Self::OpenRotations
             | Self::Rotations
             | Self::PendingHandOffs

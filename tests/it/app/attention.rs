@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use super::{
+    batch::unfinished,
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, group},
+};
+use crate::support::world::id;
 use groupdesk::{
     config::{
         HandOffCommand,
@@ -19,16 +24,6 @@ use groupdesk::{
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
 };
-use jiff::{
-    SignedDuration,
-    tz::{TimeZone, offset},
-};
-
-use super::{
-    batch::unfinished,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING, group},
-};
-use crate::support::world::id;
 
 pub(super) fn concern(profile: usize, kind: ConcernKind) -> Concern {
     Concern {
@@ -38,7 +33,6 @@ pub(super) fn concern(profile: usize, kind: ConcernKind) -> Concern {
         since: Some(BEGIN),
         by: Some("li@bastion2".into()),
         place_id: PlaceId::NONE,
-        hidden_until: None,
     }
 }
 
@@ -204,53 +198,6 @@ fn batch(number: i64, not_started: usize) -> ConcernKind {
     ConcernKind::Batch(Box::new(batch))
 }
 
-#[test]
-fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
-    let mut scene = opened();
-    scene.keys("js");
-    let (at, ..) = pending_jobs(&scene).into_iter().fold((None, 0), |(found, at), (_, job)| {
-        let is_meant = matches!(job, Job::Hide(concern, true) if matches!(concern.kind, ConcernKind::Batch(_)));
-        (found.or(is_meant.then_some(at)), at + 1)
-    });
-    let (ticket, profile, _) = scene.pending.remove(at.expect("the batch is hidden"));
-    assert_eq!(profile, ProfileIndex(PRODUCTION));
-    let until = BEGIN + Duration::from_hours(24);
-    scene.msg(Msg::Done(ticket, Outcome::Hidden(Some(until))));
-    scene.says("Hidden until");
-    let mut rows = vec![
-        concern(
-            TESTING,
-            ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex")),
-        ),
-        concern(PRODUCTION, batch(12, 1)),
-        concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
-    ];
-    rows[0].hidden_until = Some(until);
-    rows[1].hidden_until = Some(until);
-    answer_concerns(&mut scene, rows);
-    scene
-        .shows("1 item in 2 profiles, 2 hidden")
-        .shows("> d draft");
-    let screen = scene.screen();
-    assert!(!screen.contains("batch unfinished"), "{screen}");
-    let first = screen.lines().next().expect("line 1").to_owned();
-    assert!(
-        first.contains("!1") && !first.contains("+1"),
-        "unknown outcomes count: {first}"
-    );
-    scene.keys("f");
-    scene
-        .shows("3 items in 2 profiles, 2 of them hidden")
-        .shows("x batch unfinished")
-        .shows("s show; back 27 Oct 07:33");
-    scene.keys("gjs");
-    let again = pending_jobs(&scene);
-    assert!(
-        again.iter().any(|(_, job)| matches!(job, Job::Hide(concern, false) if concern.profile == Some(PRODUCTION))),
-        "{again:?}"
-    );
-}
-
 /// Reads the rows again, and answers with these.
 pub(super) fn answer_concerns(scene: &mut Scene, concerns: Vec<Concern>) {
     let found = Attention {
@@ -381,21 +328,4 @@ fn of_one_profile_it_is_not_said_that_nothing_needs_attention_while_others_do() 
     scene
         .walk("<tab>")
         .shows("Nothing needs attention in this profile: Tab shows all profiles");
-    let hidden = Concern {
-        hidden_until: Some(BEGIN + SignedDuration::from_hours(24)),
-        ..of(TESTING)
-    };
-    let mut scene = Scene::on(TESTING);
-    scene.keys("0");
-    answer_concerns(&mut scene, vec![of(PRODUCTION), hidden.clone()]);
-    scene
-        .walk("<tab>")
-        .shows("Nothing else needs attention in this profile: 1 hidden, f shows hidden rows");
-    let mut scene = Scene::on(TESTING);
-    scene.keys("0");
-    answer_concerns(&mut scene, vec![hidden]);
-    scene.shows("Nothing else needs attention: 1 hidden, f shows hidden rows");
-    // In the time zone of the screen, as all other times.
-    scene.app.context.zone = TimeZone::fixed(offset(1));
-    scene.walk("f").shows("s show; back 27 Oct 08:33");
 }

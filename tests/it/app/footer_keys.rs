@@ -10,7 +10,7 @@ use groupdesk::{
         history::Ending,
         rotation::State,
     },
-    operations::{BatchId, ExchangeKind, RecordedExchange, Warning, attention::Concern},
+    operations::{BatchId, ExchangeKind, RecordedExchange, Warning},
     tui::{
         keymap::{self, Action},
         page::footer::hints,
@@ -27,11 +27,9 @@ use super::{
     exchanges::sent,
     first_rows::loading,
     later_views::{attention, batches, concerns, dialogs, listed, page, with_history},
-    scene::{
-        BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned,
-    },
+    scene::{PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned},
 };
-use crate::support::{assertions::assert_has, console::PLACES};
+use crate::support::console::PLACES;
 
 /// The name of a state, and how to reach it.
 type Reached = (String, Box<dyn Fn() -> Scene>);
@@ -92,16 +90,7 @@ fn states() -> Vec<Reached> {
     all.push(state("a list that is read", || loading().0));
     for (at, one) in concerns().into_iter().enumerate() {
         let name = format!("attention {at}");
-        let hidden = Concern {
-            hidden_until: Some(BEGIN),
-            ..one.clone()
-        };
         all.push(state(&name, move || attention(vec![one.clone()])));
-        all.push(state(&format!("{name} hidden"), move || {
-            let mut scene = attention(vec![hidden.clone()]);
-            scene.keys("f");
-            scene
-        }));
     }
     all.push(state("attention while a row is read", || {
         let mut scene = attention(concerns());
@@ -323,14 +312,7 @@ fn all_differ(what: &str, rows: &[String]) {
 fn states_are_told_apart_without_colours() {
     let mut waits = Vec::new();
     for one in concerns() {
-        let hidden = Concern {
-            hidden_until: Some(BEGIN),
-            ..one.clone()
-        };
-        let mut scene = attention(vec![hidden]);
-        scene.keys("f");
         waits.push(cursor_row(&attention(vec![one])));
-        assert_has(&cursor_row(&scene), "s show; back ");
     }
     all_differ("attention", &waits);
     let stands = batches()

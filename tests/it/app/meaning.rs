@@ -42,6 +42,8 @@ fn the_first_line_is_what_is_meant() {
         ("search", "/                  filter"),
         ("export", "w                  export marked, else shown"),
         ("note", "a                  note and labels of the group"),
+        ("mark", "Space              mark / unmark"),
+        ("sort", "s                  sort by next column"),
     ] {
         let mut scene = Scene::on(TESTING);
         scene.walk(":").walk(word);

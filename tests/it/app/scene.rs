@@ -334,7 +334,6 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
         Job::Attention { .. } => Outcome::Attention(Box::default()),
-        Job::Hide(..) => Outcome::Hidden(None),
         Job::AllBatches => Outcome::AllBatches(Vec::new()),
         Job::PlanResumption(id, _) => Outcome::Resumable(Box::new(super::batch::unfinished(*id))),
         Job::Resume(id, count, _) => Outcome::BulkEnded(Report {

@@ -100,14 +100,11 @@ fn later_views() -> Vec<(&'static str, Scene)> {
     };
     let mut waits = scene();
     waits.keys("0");
-    let mut hidden = concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN));
-    hidden.hidden_until = Some(BEGIN);
     let rows = vec![
         concern(TESTING, ConcernKind::Batch(Box::new(batch.clone()))),
-        hidden,
+        concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
     ];
     answer_concerns(&mut waits, rows);
-    waits.keys("f");
     let mut batches = scene();
     batches.keys("5");
     let all = vec![(ProfileIndex(TESTING), batch.clone())];

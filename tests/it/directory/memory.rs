@@ -1,35 +1,9 @@
 //! Groups, history and token owners: what is recorded, what stays, and in which order it is returned.
 
 use crate::support::world::place;
-use groupdesk::{
-    directory::HiddenConcern,
-    search::{ListColumn, ListView, SortBy},
-};
+use groupdesk::search::{ListColumn, ListView, SortBy};
 
 use super::*;
-
-#[tokio::test]
-async fn an_unreadable_hidden_concern_hides_no_other() {
-    let installation = Opened::new();
-    let directory = installation.open();
-    let place = place(&directory, "eu");
-    let hidden = |concern: &str| HiddenConcern {
-        concern: concern.into(),
-        state: "open".into(),
-        until: second(9),
-        by: "ana".into(),
-    };
-    for concern in ["a", "b"] {
-        let put_aside = directory.hide_concern(place, hidden(concern), second(0));
-        put_aside.await.expect("written");
-    }
-    installation.tamper(&format!(
-        "UPDATE hidden_concerns SET until = {} WHERE concern = 'a'",
-        i64::MAX
-    ));
-    let kept = directory.hidden_concerns(place).await.expect("read");
-    assert_eq!(kept, [hidden("b")]);
-}
 
 #[tokio::test]
 async fn fields_missing_in_an_answer_stay() {

@@ -103,46 +103,6 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     assert!(trace.exists());
 }
 
-#[tokio::test]
-async fn a_hidden_row_returns_after_a_day_or_a_change_and_unknown_outcomes_still_count() {
-    let scene = Scene::new().await;
-    lose_rotation(&scene).await;
-    let now = Timestamp::now();
-    let batch = unfinished_batch(&scene.world, Side::Testing, ANA, now).await;
-    let at = |hours: u64| {
-        let later = now + std::time::Duration::from_hours(hours);
-        [scene.installation().at(later).operations()]
-    };
-    let today = at(0);
-    for concern in concerns(&today, 0).await {
-        let until = today[0].hide_concern(&concern).await.expect("written");
-        assert_eq!(until, now + std::time::Duration::from_hours(24));
-    }
-    let standing = async |all: &[Operations]| {
-        let found = concerns(all, 0).await.into_iter();
-        let found = found
-            .filter(|one| matches!(one.kind, ConcernKind::Rotation(..) | ConcernKind::Batch(_)));
-        let of = |one: Concern| (one.hidden_until.is_some(), one.is_counted());
-        found.map(of).collect::<Vec<_>>()
-    };
-    // The rotation comes first, because its outcome is unknown.
-    assert_eq!(standing(&at(23)).await, [(true, true), (true, false)]);
-    assert_eq!(standing(&at(25)).await, [(false, true), (false, true)]);
-    // A change of the batch brings it back.
-    let item = ItemKey { batch, position: 0 };
-    let ended = scene
-        .world
-        .directory()
-        .end_item(item, Ending::NotApplied, "no".into());
-    assert!(ended.await.expect("written"));
-    assert_eq!(standing(&at(1)).await, [(true, true), (false, true)]);
-    let all = concerns(&today, 0).await;
-    let rotation = all.iter().find(|one| one.hidden_until.is_some());
-    let rotation = rotation.expect("still hidden");
-    today[0].unhide_concern(rotation).await.expect("written");
-    assert_eq!(standing(&at(1)).await, [(false, true), (false, true)]);
-}
-
 /// A batch of one group that has ended without changing it.
 async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64) -> BatchId {
     let edit = match &kind {
@@ -184,7 +144,7 @@ async fn failed_batch(world: &World, kind: BatchKind, at: Timestamp, noted: i64)
 }
 
 #[tokio::test]
-async fn what_ended_batches_did_not_do_counts_until_it_is_done_or_hidden() {
+async fn what_ended_batches_did_not_do_counts_until_it_is_done() {
     let scene = Scene::new().await;
     let (world, now) = (&scene.world, Timestamp::now());
     let all = [scene.ana.clone()];
@@ -204,10 +164,6 @@ async fn what_ended_batches_did_not_do_counts_until_it_is_done_or_hidden() {
     // Tried again in vain: that is the matter of the later batch.
     let second = failed_batch(world, BatchKind::Rotate, now, noted).await;
     assert_eq!(left().await, [(second, 1)]);
-    let row = concerns(&all, 0).await.remove(0);
-    scene.ana.hide_concern(&row).await.expect("written");
-    assert_eq!(left().await, []);
-    scene.ana.unhide_concern(&row).await.expect("written");
     super::rotate(&scene.ana).await.expect("rotated by itself");
     assert_eq!(left().await, []);
 

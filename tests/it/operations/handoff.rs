@@ -11,7 +11,7 @@ use groupdesk::{
         rotation::State,
         token::Token,
     },
-    operations::{Done, Failure, HandedOff, Operations, Warning, attention::ConcernKind},
+    operations::{Done, Failure, HandedOff, Operations, Warning},
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -220,27 +220,6 @@ async fn a_failed_command_is_reported_without_the_token_and_can_be_run_again() {
             (Operation::HandOff, Ending::NotHandedOff),
         ]
     );
-}
-
-#[tokio::test]
-async fn a_dismissed_hand_off_is_shown_again_once_it_runs_again() {
-    let taker = HandOffScript::new("exit 3");
-    let scene = taker.scene().await;
-    let done = rotated(&scene).await;
-    let failed = hand_off(&scene, &done).await;
-    let waiting = async || {
-        let here = std::slice::from_ref(&scene.ana);
-        let found = Operations::attention(here, 0, true).await;
-        let mut all = found.expect("readable").concerns.into_iter();
-        let waiting = all.find(|one| matches!(one.kind, ConcernKind::HandOff { .. }));
-        waiting.expect("it failed")
-    };
-    let concern = waiting().await;
-    scene.ana.hide_concern(&concern).await.expect("written");
-    assert!(waiting().await.hidden_until.is_some());
-    let again = scene.ana.hand_off_again(failed.rotation).await;
-    assert_eq!(again.expect("run").handoff, failed.handoff);
-    assert_eq!(waiting().await.hidden_until, None);
 }
 
 /// The child that it leaves behind keeps its standard output and error open.

@@ -46,13 +46,6 @@ pub(super) fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<S
     context.why_forbidden_in(ProfileIndex(at), Guarded::HandOff)
 }
 
-/// The style of all but the first column.
-pub(super) fn rest(concern: &Concern, context: &Context) -> Style {
-    concern
-        .hidden_until
-        .map_or_else(Style::new, |_| context.theme.dim())
-}
-
 pub(super) fn place(concern: &Concern) -> String {
     let place = &concern.place;
     match &concern.kind {
@@ -121,9 +114,6 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
 /// The key for the next step, and what it does.
 pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
-    if let Some(until) = concern.hidden_until {
-        return format!("{} show; back {}", key(Action::Hide), context.stamp(until));
-    }
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
     match &concern.kind {
         ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),

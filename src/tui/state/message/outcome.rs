@@ -65,8 +65,6 @@ pub enum Outcome {
     ChangesSettled(Vec<Mutation>),
     Batches(Vec<Batch>),
     Attention(Box<Attention>),
-    /// A pending entry is hidden until then; `None`: it is shown again.
-    Hidden(Option<Timestamp>),
     /// Most recently started first, each with its profile.
     AllBatches(Vec<(ProfileIndex, Batch)>),
     /// The state in the journal, with the items in order.
@@ -130,7 +128,6 @@ impl Outcome {
             | Self::Batch(_)
             | Self::AllBatches(_)
             | Self::Attention(_)
-            | Self::Hidden(_)
             | Self::Resumable(_)
             | Self::Planned(_)
             | Self::EditPlanned(_)
