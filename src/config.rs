@@ -3,19 +3,18 @@
 
 pub mod address;
 mod directory;
-pub mod duration;
 pub mod edit;
 mod environment;
 mod error;
 mod file;
 pub mod guard;
-mod handoff;
 mod key;
 mod key_command;
 mod key_error;
 mod key_source;
 mod keybindings;
 pub mod keyring;
+mod kind;
 mod name;
 pub mod new_profile;
 pub mod paths;
@@ -25,7 +24,7 @@ pub mod reference;
 mod schema;
 pub mod scrub;
 mod settings;
-mod toml_reader;
+mod table;
 mod ui;
 mod variables;
 
@@ -38,5 +37,5 @@ pub use keybindings::KeyOverride;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use settings::{Overrides, Settings, default_directory, directory_of, file_of, new_directory};
-pub use toml_reader::Position;
+pub use table::Position;
 pub use ui::{Background, Colour, Role, UiSettings};

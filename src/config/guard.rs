@@ -1,20 +1,24 @@
 //! Guard rules of a profile: ask more strongly, forbid, or limit the number of groups, each with the reason that is
 //! shown when it applies. A guard never asks less than docs/design/console.md does ("Confirmation").
 
-use toml::de::{DeTable, DeValue};
+use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
-    error::meant,
-    name::nearest,
-    scrub::looks_like_a_key,
-    toml_reader::{Problems, Section, Spanned},
+    kind::{
+        self, Declared, DefaultValue,
+        DefaultValue::{Required, Words},
+        Inside, Kind, REASON, TRUE,
+    },
+    table::table,
 };
-use crate::domain::{group::UserGroupId, text, word_enum::word_enum};
+use crate::domain::{group::UserGroupId, word_enum::word_enum};
 
 /// How strongly to ask before something is sent (docs/design/console.md, "Confirmation").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// `y` after the review. One level more is still `y`.
+    #[serde(rename = "review")]
     Button,
     /// `y`.
     Key,
@@ -55,7 +59,8 @@ pub enum Rule {
 }
 
 /// One guard rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
 pub struct Guard {
     pub operation: Operation,
     pub rule: Rule,
@@ -135,158 +140,88 @@ pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
     of_bulk.find_map(objection)
 }
 
-const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \
-     forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }";
-
-/// Longest reason, in characters; it is shown next to what it is about.
-const MAX_REASON: usize = 200;
-
-/// Reads `guard` of a profile.
-pub(super) fn guards(section: &mut Section, problems: &mut Problems) -> Vec<Guard> {
-    let Some(Spanned { at, value }) = section.value("guard") else {
-        return Vec::new();
-    };
-    let DeValue::Array(array) = value else {
-        problems.add(at, format!("guard must be a list of rules: [{EXAMPLE}]"));
-        return Vec::new();
-    };
-    let mut guards = Vec::new();
-    for item in array {
-        let at = item.span().start;
-        match item.get_ref() {
-            DeValue::Table(table) => guards.extend(guard(table, at, problems)),
-            _ => problems.add(at, format!("a guard is a table: {EXAMPLE}")),
+/// Checked once its keys are.
+pub(super) const GUARD: Kind = Kind::new(
+    "list of tables",
+    "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \
+     forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }",
+    |_, value| {
+        let written: Result<Written, _> = value.clone().try_into();
+        match written.map(Guard::try_from) {
+            Ok(guard) => guard.map(drop),
+            Err(_) => Err("a guard cannot be read; compare it with the example".into()),
         }
+    },
+)
+.with(Inside::List(|| SETTINGS));
+
+const OPERATION: Kind = Kind::new(
+    "create, update, rotate, bulk, hand_off or abandon",
+    "\"rotate\"",
+    |kind, value| {
+        kind::word(
+            kind,
+            Operation::ALL.into_iter().map(Operation::as_str),
+            value,
+        )
+    },
+);
+
+const LEVEL: Kind = Kind::one_of("\"review\", \"key\", \"typed\" or \"words\"", "\"typed\"");
+const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
+
+table! {
+    /// A guard as it is in the file.
+    struct Written of "profiles.NAME.guard" {
+        #[serde(deserialize_with = "read_operation")]
+        operation: Operation, OPERATION, Required, "operation that the guard applies to; forbidding rotate also forbids bulk";
+        level: Option<Level>, LEVEL, ONE_RULE,
+            "for create, update and rotate: minimum confirmation: a review and y, y, typing the ID, or typing a phrase";
+        forbid: Option<bool>, TRUE, ONE_RULE, "refused before anything is sent, in the console and on the command line";
+        max: Option<usize>, kind::count("0 to 1000000"), ONE_RULE, "for bulk: maximum number of groups at once";
+        reason: String, REASON, Required, "shown when the guard applies; at most 200 characters";
     }
-    guards
 }
 
-fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
-    let mut section = Section::of(table);
-    let operation = operation(&mut section, at, problems);
-    let level = level(&mut section, problems);
-    let forbids = section
-        .value("forbid")
-        .map(|Spanned { at, value }| match value.as_bool() {
-            Some(true) => {}
-            Some(false) => problems.add(at, "forbid = false has no effect; remove the guard"),
-            None => problems.add(at, "forbid must be true, without quotes"),
-        });
-    let max = section
-        .value("max")
-        .is_some()
-        .then(|| section.count("max", problems).unwrap_or_default());
-    let reason = reason(&mut section, at, problems);
-    section.finish(problems, |_, _| None);
-    let rule = match (level, forbids, max) {
-        ((true, level), None, None) => Rule::AtLeast(level?),
-        ((false, _), Some(()), None) => Rule::Forbid,
-        ((false, _), None, Some(max)) => Rule::Max(max as usize),
-        _ => {
-            problems.add(
-                at,
-                format!("a guard needs exactly one of level, forbid and max: {EXAMPLE}"),
-            );
-            return None;
-        }
-    };
-    let operation = operation?;
-    let objection = match rule {
-        Rule::AtLeast(_) if operation == Operation::Bulk => Some(
-            "level does not apply to bulk; set it for create, update or rotate, where it also applies to resumed batches",
-        ),
-        Rule::AtLeast(_) if !operation.can_be_raised() => {
-            Some("level is for create, update and rotate; this operation can only be forbidden")
-        }
-        Rule::Max(_) if operation != Operation::Bulk => Some("max is for operation = \"bulk\""),
-        Rule::AtLeast(_) | Rule::Forbid | Rule::Max(_) => None,
-    };
-    if let Some(objection) = objection {
-        problems.add(at, objection);
-        return None;
-    }
-    Some(Guard {
-        operation,
-        rule,
-        reason: reason?,
-    })
+pub(super) const SETTINGS: &[kind::Setting] = Written::SETTINGS;
+
+fn read_operation<'de, D: Deserializer<'de>>(value: D) -> Result<Operation, D::Error> {
+    let operation = Operation::parse(&String::deserialize(value)?);
+    operation.ok_or_else(|| D::Error::custom("an unknown operation"))
 }
 
-fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Option<Operation> {
-    let words = Operation::ALL.map(Operation::as_str);
-    if section.value("operation").is_none() {
-        let words = words.join(", ");
-        problems.add(
-            at,
-            format!("the guard has no operation; use one of {words}"),
-        );
-        return None;
-    }
-    let Spanned { at, value } = section.text("operation", "rotate", problems)?;
-    let found = Operation::ALL
-        .into_iter()
-        .find(|operation| operation.as_str() == value);
-    if found.is_none() {
-        let near = meant(nearest(value, words));
-        let words = words.join(", ");
-        problems.add(at, format!("operation must be one of {words}{near}"));
-    }
-    found
-}
+impl TryFrom<Written> for Guard {
+    type Error = String;
 
-/// Whether a level is given, and which. An invalid one is reported here.
-fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>) {
-    const WORDS: [(&str, Level); 4] = [
-        ("review", Level::Button),
-        ("key", Level::Key),
-        ("typed", Level::Typed),
-        ("words", Level::Words),
-    ];
-    if section.value("level").is_none() {
-        return (false, None);
-    }
-    let Some(Spanned { at, value }) = section.text("level", "typed", problems) else {
-        return (true, None);
-    };
-    let found = WORDS.iter().find(|(word, _)| *word == value);
-    if found.is_none() {
-        let near = meant(nearest(value, WORDS.map(|(word, _)| word)));
-        problems.add(
-            at,
-            format!("level must be review, key, typed or words{near}"),
-        );
-    }
-    (true, found.map(|(_, level)| *level))
-}
-
-fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<String> {
-    if section.value("reason").is_none() {
-        problems.add(
-            at,
-            "the guard has no reason; add reason = \"...\", which is shown when the guard applies",
-        );
-        return None;
-    }
-    let Spanned { at, value } = section.text("reason", "change freeze until Monday", problems)?;
-    let objection = if value.trim().is_empty() {
-        Some("reason is empty; write why: it is shown when the guard applies".to_owned())
-    } else if value.chars().count() > MAX_REASON {
-        Some(format!(
-            "reason is longer than {MAX_REASON} characters; shorten it"
-        ))
-    } else if looks_like_a_key(value) {
-        Some("reason looks as if it contains an API key; remove it".into())
-    } else if value.chars().any(text::is_hidden) {
-        Some("reason contains a hidden character; remove it".into())
-    } else {
-        None
-    };
-    match objection {
-        Some(objection) => {
-            problems.add(at, objection);
-            None
-        }
-        None => Some(value.trim().to_owned()),
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { operation, .. } = written;
+        let rule = match (written.level, written.forbid, written.max) {
+            (Some(_), None, None) if operation == Operation::Bulk => {
+                return Err("level does not apply to bulk; set it for create, update or rotate, where it also applies to resumed batches".into());
+            }
+            (Some(level), None, None) if operation.can_be_raised() => Rule::AtLeast(level),
+            (Some(_), None, None) => {
+                return Err(
+                    "level is for create, update and rotate; this operation can only be forbidden"
+                        .into(),
+                );
+            }
+            (None, Some(_), None) => Rule::Forbid,
+            (None, None, Some(max)) if operation == Operation::Bulk => Rule::Max(max),
+            (None, None, Some(_)) => return Err("max is for operation = \"bulk\"".into()),
+            _ => {
+                let example = GUARD.example;
+                return Err(format!(
+                    "a guard needs exactly one of level, forbid and max: {example}"
+                ));
+            }
+        };
+        let reason = written.reason.trim().to_owned();
+        Ok(Self {
+            operation,
+            rule,
+            reason,
+        })
     }
 }
 

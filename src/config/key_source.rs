@@ -1,170 +1,179 @@
-//! `api_key` and similar settings in the configuration file. They name one source, never the key itself. Nothing in
+//! Where a secret comes from: `api_key` and similar settings. They name one source, never the secret itself. Nothing in
 //! them is quoted, not even names, because people paste the key anywhere.
 
-use std::path::PathBuf;
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
-use toml::de::{DeTable, DeValue};
+use serde::{Deserialize, Deserializer, de::Error as _};
+use toml::Value;
 
 use super::{
     environment::PathContext,
-    error::meant,
+    error::{NoHomeFolder, meant},
+    kind::{self, DefaultValue::Words, Kind, Setting, setting},
     name::{nearest, objection},
     paths,
-    profile::KeySource,
-    scrub::looks_like_a_key,
-    toml_reader::{Entry, Problems, Section, Spanned, texts},
-};
-use crate::domain::age;
-
-pub(super) const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
-
-/// The kind of secret, as the file names it.
-#[derive(Clone, Copy)]
-pub(super) struct Secret {
-    pub(super) key: &'static str,
-    /// For use in a sentence.
-    pub(super) word: &'static str,
-}
-
-const API_KEY: Secret = Secret {
-    key: "api_key",
-    word: "key",
+    scrub::{looks_like_a_key, shown},
 };
 
-pub(super) fn api_key(
-    section: &mut Section,
-    around: PathContext,
-    problems: &mut Problems,
-) -> Option<KeySource> {
-    let Some(Spanned { at, value }) = section.value(API_KEY.key) else {
-        return Some(KeySource::Unset);
-    };
-    let source = source(API_KEY, value, around);
-    source.map_err(|what| problems.add(at, what)).ok()
+/// Where an API key comes from. The key itself is never part of a configuration.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum KeySource {
+    /// An environment variable.
+    Env(String),
+    /// A file that only its owner may read.
+    File(PathBuf),
+    /// A command that prints the key: its argv, run without a shell.
+    Command(Vec<String>),
+    /// The kernel's keyring, by the name of the entry.
+    Keyring(String),
+    /// None: what the directory knows is read, and nothing can be sent.
+    #[default]
+    Unset,
 }
 
-pub(super) fn source(
-    secret @ Secret { key, word }: Secret,
-    value: &DeValue,
-    around: PathContext,
-) -> Result<KeySource, String> {
-    match value {
-        DeValue::Table(table) => of_table(secret, table, around),
-        DeValue::String(_) => Err(format!(
-            "{key} must not contain the {word} itself; remove it from the file (and replace the {word} if others could read it), \
-             then set its source: {KEY_SOURCES}"
-        )),
-        _ => Err(format!("{key} must name its source: {KEY_SOURCES}")),
-    }
-}
-
-fn of_table(
-    secret @ Secret { key: of, word }: Secret,
-    table: &DeTable,
-    around: PathContext,
-) -> Result<KeySource, String> {
-    let mut entries = table.iter();
-    let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err(format!("{of} must name exactly one source: {KEY_SOURCES}"));
-    };
-    match (key.get_ref().as_ref(), value.get_ref()) {
-        ("env", DeValue::String(name)) => env_source(secret, name),
-        ("file", DeValue::String(file)) => file_source(secret, file, around),
-        ("command", DeValue::Array(array)) => texts(array)
-            .and_then(|argv| command_source(argv, around))
-            .ok_or_else(|| format!("{of}.command must be a list of strings that begins with a program: [\"pass\", \"show\", \"eu\"]")),
-        ("command", DeValue::String(_)) => Err(format!("{of}.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]")),
-        ("keyring", DeValue::String(name)) => match objection(name) {
-            None => Ok(KeySource::Keyring(name.to_string())),
-            Some(_) => Err(format!("{of}.keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the {word} itself")),
-        },
-        ("env" | "file" | "command" | "keyring", value) => Err(format!("{of} has a source of type {}; write {KEY_SOURCES}", value.type_str())),
-        (unknown, _) => {
-            let near = nearest(unknown, ["env", "file", "command", "keyring"]);
-            Err(format!("{of} has an unknown source{}; write {KEY_SOURCES}", meant(near)))
+/// The source in words. Arguments of a command are left out, because some contain secrets.
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Env(name) => write!(f, "environment variable {}", shown(name)),
+            Self::File(path) => write!(f, "file {}", shown(&path.to_string_lossy())),
+            Self::Command(argv) => match argv.first() {
+                Some(program) => write!(f, "command {}", shown(program)),
+                None => f.write_str("empty command"),
+            },
+            Self::Keyring(name) => write!(f, "kernel keyring entry {}", shown(name)),
+            Self::Unset => f.write_str("none"),
         }
     }
 }
 
-fn env_source(Secret { key, word }: Secret, name: &str) -> Result<KeySource, String> {
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !is_name || looks_like_a_key(name) {
-        return Err(format!(
-            "{key}.env must be the name of an environment variable, for example \"EU_KEY\", not the {word} itself"
-        ));
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeySource({self})")
     }
-    Ok(KeySource::Env(name.to_owned()))
 }
 
-fn file_source(
-    Secret { key, word }: Secret,
-    file: &str,
-    around: PathContext,
-) -> Result<KeySource, String> {
-    if file.is_empty() || looks_like_a_key(file) && !file.contains('/') {
-        return Err(format!(
-            "{key}.file must be the name of a file, for example \"~/eu.key\", not the {word} itself"
-        ));
+pub(super) const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
+
+pub(super) const KEY: Kind = Kind::new("table", "{ env = \"EU_KEY\" }", |_, value| {
+    source("key", value).map(drop)
+});
+
+pub(super) const PASSWORD: Kind = Kind::new("table", "{ env = \"PGPASSWORD\" }", |_, value| {
+    source("password", value).map(drop)
+});
+
+const ARGV: Kind = Kind::new(
+    "list of strings",
+    "[\"pass\", \"show\", \"eu\"]",
+    kind::argv,
+);
+const TABLE: &str = "profiles.NAME.api_key";
+const ONE_OF: kind::DefaultValue = Words("exactly one of the four");
+
+/// The sources.
+#[rustfmt::skip] // A table: one setting a line.
+pub(super) const SOURCES: &[Setting] = &[
+    setting(TABLE, "env", Kind::text("\"EU_KEY\"", kind::any), ONE_OF, "the name of an environment variable"),
+    setting(TABLE, "file", Kind::text("\"~/eu.key\"", kind::any), ONE_OF, "a file that others cannot read (0600); relative to the configuration file, ~/ is the home"),
+    setting(TABLE, "command", ARGV, ONE_OF, "a program and its arguments, run without a shell for at most 10 s; its first line is the key. On the command line it may ask on the terminal, for at most 2 minutes; in the console it cannot ask"),
+    setting(TABLE, "keyring", Kind::text("\"eu\"", kind::any), ONE_OF, "entry of the kernel keyring; to store the key there, run groupdesk profile key NAME"),
+];
+
+impl<'de> Deserialize<'de> for KeySource {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        source("secret", &Value::deserialize(value)?).map_err(D::Error::custom)
     }
-    paths::resolve(file, around.folder, around.env)
-        .map(KeySource::File)
-        .map_err(|why| format!("{key}.file {why}"))
 }
 
-/// Reads a setting that names a PEM file of certificate authorities.
-pub(super) fn ca_file(
-    key: &'static str,
-    section: &mut Section,
-    around: PathContext,
-    problems: &mut Problems,
-) -> Option<PathBuf> {
-    let Spanned { at, value } = section.text(key, "~/our-ca.pem", problems)?;
-    let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
-    let wrong = match file {
-        Some(Ok(file)) => return Some(file),
-        Some(Err(why)) => why.to_string(),
-        None => "must be the name of a file, for example \"~/our-ca.pem\"".into(),
+/// The source that a table names, as it is written. The error follows the key of the table; `word` is for the secret.
+fn source(word: &str, value: &Value) -> Result<KeySource, String> {
+    let table = match value {
+        Value::Table(table) => table,
+        Value::String(_) => {
+            return Err(format!(
+                "must not contain the {word} itself; remove it from the file (and replace the {word} if others could read it), \
+                 then set its source: {KEY_SOURCES}"
+            ));
+        }
+        _ => return Err(format!("must name its source: {KEY_SOURCES}")),
     };
-    problems.add(at, format!("{key} {wrong}"));
-    None
+    let mut entries = table.iter();
+    let (Some((key, value)), None) = (entries.next(), entries.next()) else {
+        return Err(format!("must name exactly one source: {KEY_SOURCES}"));
+    };
+    match (key.as_str(), value) {
+        ("env", Value::String(name)) if is_variable(name) => Ok(KeySource::Env(name.clone())),
+        ("env", Value::String(_)) => Err(format!(
+            ".env must be the name of an environment variable, for example \"EU_KEY\", not the {word} itself"
+        )),
+        ("file", Value::String(file))
+            if file.contains('/') || !file.is_empty() && !looks_like_a_key(file) =>
+        {
+            Ok(KeySource::File(file.into()))
+        }
+        ("file", Value::String(_)) => Err(format!(
+            ".file must be the name of a file, for example \"~/eu.key\", not the {word} itself"
+        )),
+        ("command", value @ (Value::Array(_) | Value::String(_))) => {
+            kind::argv(&ARGV, value).map_err(|what| format!(".command {what}"))?;
+            let argv = value.clone().try_into();
+            argv.map(KeySource::Command)
+                .map_err(|_| ".command must be a list of strings".into())
+        }
+        ("keyring", Value::String(name)) if objection(name).is_none() => {
+            Ok(KeySource::Keyring(name.clone()))
+        }
+        ("keyring", Value::String(_)) => Err(format!(
+            ".keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the {word} itself"
+        )),
+        ("env" | "file" | "command" | "keyring", value) => Err(format!(
+            "has a source of type {}; write {KEY_SOURCES}",
+            value.type_str()
+        )),
+        (unknown, _) => {
+            let near = nearest(unknown, SOURCES.iter().map(|setting| setting.key));
+            Err(format!(
+                "has an unknown source{}; write {KEY_SOURCES}",
+                meant(near)
+            ))
+        }
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !looks_like_a_key(name)
+}
+
+impl KeySource {
+    /// Makes the file that it names, or the program, absolute.
+    pub(super) fn resolve(&mut self, around: PathContext) -> Result<(), NoHomeFolder> {
+        match self {
+            Self::File(file) => resolve(file, around),
+            Self::Command(argv) => resolve_program(argv, around),
+            Self::Env(_) | Self::Keyring(_) | Self::Unset => Ok(()),
+        }
+    }
+}
+
+pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), NoHomeFolder> {
+    *file = paths::resolve(file, around.folder, around.env)?;
+    Ok(())
 }
 
 /// A program with a slash in its name is resolved like a key file: relative to the configuration file.
-pub(super) fn command_source(mut argv: Vec<String>, around: PathContext) -> Option<KeySource> {
-    let program = argv.first_mut()?;
-    if program.is_empty() || looks_like_a_key(program) && !program.contains('/') {
-        return None;
+pub(super) fn resolve_program(
+    argv: &mut [String],
+    around: PathContext,
+) -> Result<(), NoHomeFolder> {
+    if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
+        let path = paths::resolve(Path::new(program), around.folder, around.env)?;
+        *program = path.to_string_lossy().into_owned();
     }
-    if program.contains('/') {
-        *program = paths::resolve(program, around.folder, around.env)
-            .ok()?
-            .into_os_string()
-            .into_string()
-            .ok()?;
-    }
-    Some(KeySource::Command(argv))
-}
-
-/// The message for a setting that contains, or seems to contain, an API key.
-pub(super) fn key_in_the_file(entry: &Entry, near: Option<&str>) -> Option<String> {
-    let is_age = |value: &str| age::parse(value).is_ok();
-    if near == Some("max_token_age") && entry.value.as_str().is_some_and(is_age) {
-        return None;
-    }
-    let plain = entry.key.to_lowercase();
-    let is_secret = [
-        "key",
-        "token",
-        "secret",
-        "password",
-        "authorization",
-        "bearer",
-        "credential",
-    ]
-    .iter()
-    .any(|word| plain.contains(word));
-    (entry.value.is_str() && (is_secret || near == Some("api_key")) || looks_like_a_key(entry.key)).then(|| {
-        format!("an API key or token must not be in this file; remove it, then write api_key = with one of {KEY_SOURCES}")
-    })
+    Ok(())
 }

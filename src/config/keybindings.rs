@@ -3,7 +3,10 @@
 
 use toml::de::DeValue;
 
-use super::toml_reader::{Entry, Position, Problems, Section, Spanned};
+use super::{
+    kind::{DefaultValue::Words, Kind, Setting, setting},
+    table::{Entry, Position, Problems, entries, entries_of},
+};
 
 /// `name = ["key", …]` below `[keys.SCREEN]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,39 +19,35 @@ pub struct KeyOverride {
     pub keys: Vec<(String, Position)>,
 }
 
-const TABLE: &str = "keys must be a table; write for example [keys.list] on a line of its own";
+pub(super) const KEYS: &[Setting] = &[setting(
+    "keys.SCREEN",
+    "ACTION",
+    Kind::new("list of keys", "[\"T\"]", |_, _| Ok(())),
+    Words("see Keys"),
+    "other keys for an action of a screen; the help (?) shows both names",
+)];
 
 /// All key bindings, in file order.
-pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverride> {
-    let places = match top.value("keys") {
-        None => return Vec::new(),
-        Some(Spanned {
-            value: DeValue::Table(table),
-            ..
-        }) => Section::of(table),
-        Some(Spanned { at, .. }) => {
-            problems.add(at, TABLE);
-            return Vec::new();
-        }
-    };
+pub(super) fn read(keys: &Entry, problems: &mut Problems) -> Vec<KeyOverride> {
+    let table = "keys must be a table; write for example [keys.list] on a line of its own";
     let mut rebound = Vec::new();
-    for place in places.entries() {
-        let DeValue::Table(actions) = place.value else {
+    for place in entries_of(keys, table, problems) {
+        let DeValue::Table(actions) = place.value.get_ref() else {
             problems.add(
                 place.key_at,
                 "it is outside a screen; put for example [keys.list] or [keys.everywhere] above it",
             );
             continue;
         };
-        for action in Section::of(actions).entries() {
-            rebound.extend(one(place, action, problems));
+        for action in entries(actions) {
+            rebound.extend(one(&place, &action, problems));
         }
     }
     rebound
 }
 
 fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOverride> {
-    let keys = action.value.as_array().and_then(|array| {
+    let keys = action.value.get_ref().as_array().and_then(|array| {
         let keys = array.iter().map(|item| {
             let spot = problems.position(item.span().start);
             Some((item.get_ref().as_str()?.to_owned(), spot))

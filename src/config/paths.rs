@@ -55,11 +55,11 @@ pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, NoHomeFo
 
 /// [`from_home`], relative to `folder`.
 pub(super) fn resolve(
-    text: &str,
+    path: &Path,
     folder: &Path,
     env: &Environment,
 ) -> Result<PathBuf, NoHomeFolder> {
-    from_home(Path::new(text), home(env)).map(|path| folder.join(path))
+    from_home(path, home(env)).map(|path| folder.join(path))
 }
 
 /// The path that a variable names.
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_tilde_is_the_home_and_the_rest_is_relative_to_the_file() {
         let env: Environment = [("HOME", "/home/ana")].into_iter().collect();
-        let resolved = |text| resolve(text, Path::new("/etc/desk"), &env);
+        let resolved = |text| resolve(Path::new(text), Path::new("/etc/desk"), &env);
         assert_eq!(resolved("~"), Ok("/home/ana".into()));
         assert_eq!(resolved("~/k"), Ok("/home/ana/k".into()));
         assert_eq!(resolved("~//k"), Ok("/home/ana/k".into()));

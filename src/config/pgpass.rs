@@ -25,7 +25,7 @@ pub struct Endpoint {
 pub fn file(env: &Environment) -> Option<PathBuf> {
     let named = paths::of_variable(env, "PGPASSFILE").ok().flatten();
     named
-        .or_else(|| paths::resolve("~/.pgpass", Path::new("/"), env).ok())
+        .or_else(|| paths::resolve(Path::new("~/.pgpass"), Path::new("/"), env).ok())
         .filter(|file| file.is_file())
 }
 

@@ -2,57 +2,64 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use super::{address::DEFAULT_PATH, guard::Guard, scrub::shown};
+use serde::{Deserialize, Deserializer};
+
+pub use super::key_source::KeySource;
+use super::{
+    address::{self, DEFAULT_PATH},
+    guard::{GUARD, Guard},
+    key_source::KEY,
+    kind::{
+        self, AGE, DURATION, Declared,
+        DefaultValue::{Required, Value, Words},
+        FLAG, Inside, Kind, PEM, read_age, read_duration,
+    },
+    scrub::shown,
+    table::table,
+};
 use crate::domain::group::EnvironmentTag;
 
-pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-pub(super) const MAX_BULK: usize = 500;
+pub(super) const ENVIRONMENT: Kind = Kind::one_of("\"Customer\" or \"Testing\"", "\"Customer\"");
 
-/// Where an API key comes from. The key itself is never part of a configuration.
-#[derive(Clone, PartialEq, Eq)]
-pub enum KeySource {
-    /// An environment variable.
-    Env(String),
-    /// A file that only its owner may read.
-    File(PathBuf),
-    /// A command that prints the key: its argv, run without a shell.
-    Command(Vec<String>),
-    /// The kernel's keyring, by the name of the entry.
-    Keyring(String),
-    /// None: what the directory knows is read, and nothing can be sent.
-    Unset,
+const BASE_URL: Kind = Kind::text("\"https://api.example.com\"", |kind, value| {
+    // Only the whole profile tells whether plain HTTP is allowed.
+    let address = address::base_url(kind::string(kind, value)?, true);
+    address.map(drop).map_err(|error| error.to_string())
+});
+
+const PATH: Kind = Kind::text("\"/api/user\"", |kind, value| {
+    let path = address::path(kind::string(kind, value)?);
+    path.map(drop).map_err(|error| error.to_string())
+});
+
+const HAND_OFF: Kind = Kind::new(
+    "table",
+    "{ command = [\"/usr/local/bin/put-token\", \"eu\"], timeout = \"30s\" }",
+    |_, _| Ok(()),
+)
+.with(Inside::Table(|| HandOffCommand::SETTINGS));
+
+const HAND_OFF_COMMAND: Kind = Kind::new(
+    "list of strings",
+    "[\"/usr/local/bin/put-token\", \"eu\"]",
+    kind::argv,
+);
+
+fn read_tag<'de, D: Deserializer<'de>>(value: D) -> Result<Option<EnvironmentTag>, D::Error> {
+    String::deserialize(value).map(|tag| Some(EnvironmentTag::parse(&tag)))
 }
 
-/// The source in words. Arguments of a command are left out, because some contain secrets.
-impl fmt::Display for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Env(name) => write!(f, "environment variable {}", shown(name)),
-            Self::File(path) => write!(f, "file {}", shown(&path.to_string_lossy())),
-            Self::Command(argv) => match argv.first() {
-                Some(program) => write!(f, "command {}", shown(program)),
-                None => f.write_str("empty command"),
-            },
-            Self::Keyring(name) => write!(f, "kernel keyring entry {}", shown(name)),
-            Self::Unset => f.write_str("none"),
-        }
+table! {
+    /// The command that delivers a new token to where dashboards are rendered (docs/design/rotation.md, "Hand-off").
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct HandOffCommand of "profiles.NAME.handoff" {
+        /// The argv, run without a shell; never empty. The token is only passed on standard input.
+        command: Vec<String>, HAND_OFF_COMMAND, Required,
+            "a program and its arguments, run without a shell; receives one JSON object on standard input";
+        /// After this time the whole process group is killed.
+        #[serde(deserialize_with = "read_duration")]
+        timeout: Duration, DURATION, Value("\"30s\""), "the command is killed after this long";
     }
-}
-
-impl fmt::Debug for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeySource({self})")
-    }
-}
-
-/// The command that delivers a new token to where dashboards are rendered (docs/design/rotation.md, "Hand-off").
-#[derive(Clone, PartialEq, Eq)]
-pub struct HandOffCommand {
-    /// The argv, run without a shell; never empty. The token is only passed on standard input.
-    pub command: Vec<String>,
-    /// After this time the whole process group is killed.
-    pub timeout: Duration,
 }
 
 /// Shows only the program, because arguments can contain secrets.
@@ -69,46 +76,69 @@ impl fmt::Debug for HandOffCommand {
     }
 }
 
-/// One environment of one service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    pub name: String,
-    /// Scheme and host, for example `https://api.example.com`.
-    pub base_url: String,
-    /// Below the base URL; `/api/user` by default.
-    pub path: String,
-    pub api_key: KeySource,
-    /// The environment tag that answers are expected to carry (hazard 11).
-    pub environment: Option<EnvironmentTag>,
-    /// Asks for stronger confirmation, and marks every screen.
-    pub production: bool,
-    /// Mutations are refused before anything is sent.
-    pub read_only: bool,
-    /// Time limit for a whole exchange.
-    pub timeout: Duration,
-    pub connect_timeout: Duration,
-    /// Allows `http://` to hosts other than loopback.
-    pub allow_plain_http: bool,
-    /// Certificate authorities to trust besides those of the system, in PEM: for a service with a certificate from a
-    /// private authority.
-    pub ca_file: Option<PathBuf>,
-    /// Uses the proxy from the environment. Without this, no proxy is used.
-    pub proxy_from_environment: bool,
-    /// Sends the last known properties with a get, so that the service returns its own. Only for services that ignore
-    /// values for an existing group (hazard 2).
-    pub read_properties: bool,
-    /// Where new tokens are delivered automatically; `None` for nowhere.
-    pub handoff: Option<HandOffCommand>,
-    /// A token that is known to be older counts as old.
-    pub max_token_age: Option<Duration>,
-    /// Maximum number of groups in one bulk rotation.
-    pub max_bulk: usize,
-    /// Operations that need more care than usual, and why.
-    pub guards: Vec<Guard>,
-    /// Made from environment variables, so its name says nothing about its API key.
-    pub from_variables: bool,
-    /// Its API key changes regularly by design, so a new one is accepted on trial without a question.
-    pub key_changes: bool,
+table! {
+    /// One environment of one service.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Profile of "profiles.NAME" {
+        /// Scheme and host, for example `https://api.example.com`.
+        base_url: String, BASE_URL, Required,
+            "URL of the service, without the path; https://, or http:// for this machine";
+        #[serde(default)]
+        api_key: KeySource, KEY, Words("none: nothing can be sent"),
+            "source of the API key, never the key itself; see below. Without it, only the directory can be read";
+        /// Below the base URL; `/api/user` by default.
+        path: String, PATH, Value("\"/api/user\""), "path of the API, below base_url";
+        /// The environment tag that answers are expected to carry (hazard 11).
+        #[serde(default, deserialize_with = "read_tag")]
+        environment: Option<EnvironmentTag>, ENVIRONMENT, Words("any tag is accepted"),
+            "environment tag that responses must have; another tag raises an alarm";
+        /// Asks for stronger confirmation, and marks every screen.
+        production: bool, FLAG, Words("true, unless environment = \"Testing\""),
+            "marked on every screen, and asks for stronger confirmations";
+        /// Mutations are refused before anything is sent.
+        read_only: bool, FLAG, Value("false"), "refuses every change before anything is sent";
+        /// Time limit for a whole exchange.
+        #[serde(deserialize_with = "read_duration")]
+        timeout: Duration, DURATION, Value("\"30s\""),
+            "time limit for a request and its response; at most \"10m\"";
+        #[serde(deserialize_with = "read_duration")]
+        connect_timeout: Duration, DURATION, Value("\"5s\""),
+            "time limit for connecting; not longer than timeout";
+        /// Allows `http://` to hosts other than loopback.
+        allow_plain_http: bool, FLAG, Value("false"),
+            "allows http:// to other machines: the API key travels unprotected";
+        /// Certificate authorities to trust besides those of the system, in PEM: for a service with a certificate from a
+        /// private authority.
+        ca_file: Option<PathBuf>, PEM, Words("none"),
+            "CA certificates in PEM that are trusted in addition to those of the system; relative to the configuration file, ~/ is the home";
+        /// Uses the proxy from the environment. Without this, no proxy is used.
+        proxy_from_environment: bool, FLAG, Value("false"), "uses the proxy in HTTPS_PROXY or HTTP_PROXY";
+        /// Sends the last known properties with a get, so that the service returns its own. Only for services that ignore
+        /// values for an existing group (hazard 2).
+        read_properties: bool, FLAG, Value("false"),
+            "sends the known properties with a get, so that the service returns its own; only where a get changes nothing";
+        /// Its API key changes regularly by design, so a new one is accepted on trial without a question.
+        key_changes: bool, FLAG, Value("false"),
+            "the API key changes regularly: a new key is accepted automatically, and verified by the first group that is read";
+        /// Where new tokens are delivered automatically; `None` for nowhere.
+        handoff: Option<HandOffCommand>, HAND_OFF, Words("none"),
+            "command that receives each new token; see below";
+        /// A token that is known to be older counts as old.
+        #[serde(default, deserialize_with = "read_age")]
+        max_token_age: Option<Duration>, AGE, Words("90d in the console and in filters"),
+            "age limit: a token whose last known rotation is longer ago is overdue; at most \"3650d\"";
+        /// Maximum number of groups in one bulk rotation.
+        max_bulk: usize, kind::count("0 to 1000000"), Value("500"),
+            "maximum number of groups in one bulk rotation; 0 forbids bulk rotation";
+        /// Operations that need more care than usual, and why.
+        guards = "guard": Vec<Guard>, GUARD, Value("[]"),
+            "rules that block operations or ask for stronger confirmation; see below";
+    }
+    and {
+        name: String,
+        /// Made from environment variables, so its name says nothing about its API key.
+        from_variables: bool,
+    }
 }
 
 impl Profile {
@@ -131,15 +161,15 @@ impl Profile {
             environment: None,
             production: true,
             read_only: false,
-            timeout: TIMEOUT,
-            connect_timeout: CONNECT_TIMEOUT,
+            timeout: Duration::from_secs(30),
+            connect_timeout: Duration::from_secs(5),
             allow_plain_http: false,
             ca_file: None,
             proxy_from_environment: false,
             read_properties: false,
             handoff: None,
             max_token_age: None,
-            max_bulk: MAX_BULK,
+            max_bulk: 500,
             guards: Vec::new(),
             from_variables: false,
             key_changes: false,

@@ -1,27 +1,26 @@
-//! The content of `config.toml`: its keys, their defaults, and the messages about mistakes. Pure: takes the text and
-//! returns profiles or problems.
-
-use std::time::Duration;
+//! The content of `config.toml`. Pure: takes the text and returns profiles or problems. The tables are declared beside
+//! what becomes of them: `Profile`, `HandOffCommand`, `Guard`, `TeamSettings`, and `[theme]` in `ui`.
 
 use toml::de::{DeTable, DeValue};
 
 use super::{
     address,
-    directory::{TeamSettings, directory},
-    duration,
+    directory::TeamSettings,
     environment::PathContext,
     error::{Problem, meant},
-    guard::guards,
-    handoff::handoff,
-    key_source::{api_key, ca_file, key_in_the_file},
+    key_source::{resolve, resolve_program},
     keybindings::{self, KeyOverride},
+    kind::{
+        self, Declared,
+        DefaultValue::{Value, Words},
+        FLAG, Kind, OPERATOR,
+    },
     name::{nearest, objection},
-    profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
+    profile::Profile,
     scrub::shown,
-    toml_reader::{Entry, Problems, Section, Spanned},
-    ui::{UiSettings, read_ui},
+    table::{Entry, Others, Problems, check, entries, entries_of, table},
+    ui::{THEME, UiSettings},
 };
-use crate::domain::{age, group::EnvironmentTag};
 
 /// The parsed file.
 #[derive(Debug, Default)]
@@ -37,6 +36,17 @@ pub(super) struct ConfigFile {
     pub(super) keys: Vec<KeyOverride>,
 }
 
+table! {
+    /// What is in no table.
+    pub(super) struct Top of "" {
+        default_profile: Option<String>, Kind::text("\"eu-live\"", kind::any), Words("the only profile"), "profile to use if none is given";
+        operator: Option<String>, OPERATOR, Words("USER@host"), "your name in the history; at most 64 characters";
+        mouse: bool, FLAG, Value("false"),
+            "use the mouse: the wheel scrolls, a click selects a row or sorts, a second click opens the row (reads its group), and a click on a lower-case key in the footer presses it; no click confirms, sends or rotates";
+        plain: bool, FLAG, Value("false"), "run the console for screen readers, like --plain";
+    }
+}
+
 /// Parses a configuration file. All problems are reported together.
 pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Problem>> {
     let mut problems = Problems::of(text);
@@ -49,244 +59,146 @@ pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Pr
     if !problems.is_empty() {
         return Err(problems.into_list());
     }
-    let mut top = Section::of(document.get_ref());
-    let default_profile = top.text("default_profile", "eu-live", &mut problems);
-    let operator = operator(&mut top, &mut problems);
-    let ui = read_ui(&mut top, &mut problems);
-    let directory = directory(&mut top, around, &mut problems);
+    let others = Others {
+        tables: &["theme", "directory", "profiles", "keys"],
+        of_a_profile: Profile::SETTINGS,
+    };
+    let document = document.get_ref();
+    let top = check(
+        Top::SETTINGS,
+        ("the file", 0),
+        document,
+        others,
+        &mut problems,
+    );
+    let mut file = ConfigFile::default();
     let mut names = Vec::new();
-    let mut profiles = Vec::new();
-    match top.value("profiles") {
-        None => {}
-        Some(Spanned {
-            value: DeValue::Table(table),
-            ..
-        }) => {
-            for entry in Section::of(table).entries() {
-                names.push(entry.key);
-                profiles.extend(profile(entry, around, &mut problems));
+    for entry in entries(document) {
+        match entry.key {
+            "theme" => {
+                let what = "theme must be a table; write [theme] on a line of its own";
+                if let Some(table) = table_of(&entry, what, &mut problems) {
+                    let at = ("[theme]", entry.value_at());
+                    let theme = check(THEME, at, table, Others::default(), &mut problems);
+                    file.ui.set_theme(&theme);
+                }
             }
+            "directory" => file.directory = directory(&entry, around, &mut problems),
+            "profiles" => {
+                let what = "profiles must be a table; write [profiles.NAME] on a line of its own";
+                for entry in entries_of(&entry, what, &mut problems) {
+                    names.push(entry.key);
+                    file.profiles.extend(profile(&entry, around, &mut problems));
+                }
+            }
+            "keys" => file.keys = keybindings::read(&entry, &mut problems),
+            _ => {}
         }
-        Some(Spanned { at, .. }) => problems.add(
-            at,
-            "profiles must be a table; write [profiles.NAME] on a line of its own",
-        ),
     }
-    let keys = keybindings::read(&mut top, &mut problems);
-    if let Some(Spanned { at, value: name }) = default_profile
-        && !names.contains(&name)
+    if let Some(read) = top.read::<Top>(0, &mut problems) {
+        file.ui.mouse = read.mouse;
+        file.ui.plain = read.plain;
+        file.operator = read.operator;
+        file.default_profile = read.default_profile;
+    }
+    if let Some(name) = &file.default_profile
+        && !names.contains(&name.as_str())
     {
         let near = meant(nearest(name, names.iter().copied()));
-        problems.add(
-            at,
-            format!(
-                "default_profile: profile \"{}\" not found{near}",
-                shown(name)
-            ),
+        let what = format!(
+            "default_profile: profile \"{}\" not found{near}",
+            shown(name)
         );
+        problems.add(top.place("default_profile").unwrap_or_default(), what);
     }
-    top.finish(&mut problems, misplaced);
     if problems.is_empty() {
-        Ok(ConfigFile {
-            default_profile: default_profile.map(|name| name.value.to_owned()),
-            operator,
-            ui,
-            directory,
-            profiles,
-            keys,
-        })
+        Ok(file)
     } else {
         Err(problems.into_list())
     }
 }
 
-fn operator(top: &mut Section, problems: &mut Problems) -> Option<String> {
-    let Spanned { at, value } = top.text("operator", "ana", problems)?;
-    if let Some(objection) = objection(value) {
-        problems.add(at, format!("operator {objection}"));
+fn table_of<'d>(
+    entry: &Entry<'d>,
+    otherwise: &str,
+    problems: &mut Problems,
+) -> Option<&'d DeTable<'d>> {
+    let DeValue::Table(table) = entry.value.get_ref() else {
+        problems.add(entry.value_at(), otherwise);
+        return None;
+    };
+    Some(table)
+}
+
+fn directory(entry: &Entry, around: PathContext, problems: &mut Problems) -> Option<TeamSettings> {
+    let what = "directory must be a table: put [directory] on its own line. To use a file, set GROUPDESK_DIRECTORY";
+    let at = entry.value_at();
+    let table = table_of(entry, what, problems)?;
+    let of = ("[directory]", at);
+    let checked = check(
+        TeamSettings::SETTINGS,
+        of,
+        table,
+        Others::default(),
+        problems,
+    );
+    let mut team: TeamSettings = checked.read(at, problems)?;
+    for (key, why) in team.resolve(around) {
+        problems.add(
+            checked.place(key).unwrap_or(at),
+            format!("directory.{key} {why}"),
+        );
     }
-    Some(value.to_owned())
+    Some(team)
 }
 
 fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Option<Profile> {
+    let at = entry.key_at;
     if let Some(objection) = objection(entry.key) {
-        problems.add(entry.key_at, format!("the name of the profile {objection}"));
+        problems.add(at, format!("the name of the profile {objection}"));
     }
-    let DeValue::Table(table) = entry.value else {
-        problems.add(
-            entry.key_at,
-            "a profile is a table; write [profiles.NAME] on a line of its own",
-        );
+    let DeValue::Table(table) = entry.value.get_ref() else {
+        let what = "a profile is a table; write [profiles.NAME] on a line of its own";
+        problems.add(at, what);
         return None;
     };
-    let mut section = Section::of(table);
-    let allow_plain_http = section.flag("allow_plain_http", false, problems);
-    let base_url = base_url(&mut section, entry, allow_plain_http, problems);
-    let path = path(&mut section, base_url.as_ref(), problems);
-    let api_key = api_key(&mut section, around, problems);
-    let environment = environment(&mut section, problems);
-    let production = section.flag(
-        "production",
-        environment != Some(EnvironmentTag::Testing),
-        problems,
-    );
-    let read_only = section.flag("read_only", false, problems);
-    let (timeout, connect_timeout) = timeouts(&mut section, problems);
-    let ca_file = ca_file("ca_file", &mut section, around, problems);
-    let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
-    let read_properties = section.flag("read_properties", false, problems);
-    let handoff = handoff(&mut section, around, problems);
-    let max_token_age = max_token_age(&mut section, problems);
-    let max_bulk = section
-        .count("max_bulk", problems)
-        .map_or(MAX_BULK, |count| count as usize);
-    let guards = guards(&mut section, problems);
-    let key_changes = section.flag("key_changes", false, problems);
-    section.finish(problems, |entry, near| key_in_the_file(entry, near));
-    Some(Profile {
-        name: entry.key.to_owned(),
-        base_url: base_url?.value,
-        path,
-        api_key: api_key?,
-        environment,
-        production,
-        read_only,
-        timeout,
-        connect_timeout,
-        allow_plain_http,
-        ca_file,
-        proxy_from_environment,
-        read_properties,
-        handoff,
-        max_token_age,
-        max_bulk,
-        guards,
-        from_variables: false,
-        key_changes,
-    })
-}
-
-fn base_url(
-    section: &mut Section,
-    entry: &Entry,
-    allow_plain_http: bool,
-    problems: &mut Problems,
-) -> Option<Spanned<String>> {
-    let Some(_) = section.value("base_url") else {
-        problems.add(
-            entry.key_at,
-            "the profile has no base_url; add for example base_url = \"https://api.example.com\"",
-        );
-        return None;
+    let of = ("the profile", at);
+    let mut checked = check(Profile::SETTINGS, of, table, Others::default(), problems);
+    let tag = checked.value("environment").and_then(toml::Value::as_str);
+    let is_production = tag != Some("Testing");
+    checked.otherwise("production", is_production);
+    let mut profile: Profile = checked.read(at, problems)?;
+    entry.key.clone_into(&mut profile.name);
+    let mut tell = |key: &str, what: String| {
+        problems.add(checked.place(key).unwrap_or(at), format!("{key} {what}"));
     };
-    let Spanned { at, value } = section.text("base_url", "https://api.example.com", problems)?;
-    match address::base_url(value, allow_plain_http) {
-        Ok(value) => Some(Spanned { at, value }),
-        Err(error) => {
-            problems.add(at, format!("base_url {error}"));
-            None
+    match address::base_url(&profile.base_url, profile.allow_plain_http) {
+        Ok(base_url) => profile.base_url = base_url,
+        Err(error) => tell("base_url", error.to_string()),
+    }
+    let end = profile.path.trim_end_matches('/');
+    if !end.is_empty() && profile.base_url.ends_with(end) {
+        let what = format!("already ends with the path; remove \"{end}\" from it");
+        tell("base_url", what);
+    }
+    if profile.connect_timeout > profile.timeout {
+        if checked.place("connect_timeout").is_some() {
+            let what = "is longer than timeout, which applies to the whole request; shorten it";
+            tell("connect_timeout", what.into());
+        }
+        profile.connect_timeout = profile.timeout;
+    }
+    let ca_file = profile.ca_file.as_mut().map(|file| resolve(file, around));
+    let program = profile.handoff.as_mut();
+    let program = program.map(|handoff| resolve_program(&mut handoff.command, around));
+    for (key, resolved) in [
+        ("api_key", Some(profile.api_key.resolve(around))),
+        ("ca_file", ca_file),
+        ("handoff", program),
+    ] {
+        if let Some(Err(why)) = resolved {
+            tell(key, why.to_string());
         }
     }
-}
-
-fn path(
-    section: &mut Section,
-    base_url: Option<&Spanned<String>>,
-    problems: &mut Problems,
-) -> String {
-    let path = match section.text("path", address::DEFAULT_PATH, problems) {
-        None => address::DEFAULT_PATH.to_owned(),
-        Some(Spanned { at, value }) => address::path(value).unwrap_or_else(|error| {
-            problems.add(at, format!("path {error}"));
-            address::DEFAULT_PATH.to_owned()
-        }),
-    };
-    let end = path.trim_end_matches('/');
-    if let Some(Spanned { at, value }) = base_url
-        && !end.is_empty()
-        && value.ends_with(end)
-    {
-        problems.add(
-            *at,
-            format!("base_url already ends with the path; remove \"{end}\" from it"),
-        );
-    }
-    path
-}
-
-fn environment(section: &mut Section, problems: &mut Problems) -> Option<EnvironmentTag> {
-    let Spanned { at, value } = section.text("environment", "Customer", problems)?;
-    tag(value)
-        .map_err(|what| problems.add(at, format!("environment {what}")))
-        .ok()
-}
-
-/// One of the two documented tags. Any other text is taken for a typing mistake.
-pub(super) fn tag(text: &str) -> Result<EnvironmentTag, String> {
-    match EnvironmentTag::parse(text) {
-        EnvironmentTag::Other(other) => {
-            let near = nearest(&other, ["Customer", "Testing"]);
-            Err(format!(
-                "must be \"Customer\" or \"Testing\"{}",
-                meant(near)
-            ))
-        }
-        known => Ok(known),
-    }
-}
-
-fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Duration) {
-    let mut read = |key, example| {
-        let Spanned { at, value } = section.text(key, example, problems)?;
-        duration::parse(value)
-            .map(|value| Spanned { at, value })
-            .map_err(|error| problems.add(at, format!("{key} {error}")))
-            .ok()
-    };
-    let timeout = read("timeout", "30s").map_or(TIMEOUT, |placed| placed.value);
-    let connect = read("connect_timeout", "5s");
-    if let Some(Spanned { at, value }) = connect
-        && value > timeout
-    {
-        problems.add(
-            at,
-            "connect_timeout is longer than timeout, which applies to the whole request; shorten it",
-        );
-    }
-    let connect = connect.map_or(CONNECT_TIMEOUT, |placed| placed.value);
-    (timeout, connect.min(timeout))
-}
-
-fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Duration> {
-    let Spanned { at, value } = section.text("max_token_age", "90d", problems)?;
-    age::parse(value)
-        .map_err(|error| problems.add(at, format!("max_token_age {error}")))
-        .ok()
-}
-
-/// A better message for a top-level key that belongs into a profile.
-fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
-    const OF_A_PROFILE: [&str; 14] = [
-        "base_url",
-        "path",
-        "api_key",
-        "environment",
-        "production",
-        "read_only",
-        "timeout",
-        "connect_timeout",
-        "ca_file",
-        "key_changes",
-        "handoff",
-        "max_token_age",
-        "max_bulk",
-        "guard",
-    ];
-    if OF_A_PROFILE.contains(&entry.key) {
-        return Some(format!(
-            "\"{}\" belongs in a profile; put it below a line [profiles.NAME]",
-            entry.key
-        ));
-    }
-    key_in_the_file(entry, near)
+    Some(profile)
 }

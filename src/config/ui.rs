@@ -1,12 +1,14 @@
 //! The appearance and behaviour of the console at this installation: colours by role, the mouse, the plain mode.
 
-use toml::de::DeValue;
+use serde::Deserialize;
+use toml::Value;
 
 use super::{
     error::meant,
+    kind::{DefaultValue::Words, Kind, Setting, setting},
     name::nearest,
     scrub::shown,
-    toml_reader::{Problems, Section, Spanned},
+    table::Checked,
 };
 use crate::domain::word_enum::word_enum;
 
@@ -23,10 +25,12 @@ pub struct UiSettings {
 }
 
 /// The base set of colours.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Background {
     /// Not configured: detected from the terminal's background.
     #[default]
+    #[serde(skip)]
     Asked,
     /// The 16 named colours of the terminal's palette.
     Terminal,
@@ -48,122 +52,90 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-word_enum! {
-    /// What a colour stands for, by its name in the file.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Role {
-        Production = "production",
-        Testing = "testing",
-        Changed = "changed",
-        Added = "added",
-        Removed = "removed",
-        Error = "error",
-        Warning = "warning",
-        Ok = "ok",
-        Unknown = "unknown",
-        Key = "key",
-        Matched = "matched",
-        JsonKey = "json_key",
-        JsonString = "json_string",
-        JsonValue = "json_value",
-        Dim = "dim",
-        Focus = "focus",
-        Cursor = "cursor",
-        Mark = "mark",
-        Heading = "heading",
-        AgeDue = "age_due",
-        AgeOver = "age_over",
-        AgeFar = "age_far",
-        News = "news",
-        Info = "info",
-        Label = "label",
-        Backdrop = "backdrop",
-    }
+/// The roles, each with its name in the file and its meaning.
+macro_rules! roles {
+    ($($role:ident = $name:literal: $meaning:literal,)+) => {
+        word_enum! {
+            /// What a colour stands for, by its name in the file.
+            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+            pub enum Role { $($role = $name,)+ }
+        }
+
+        /// `[theme]`.
+        pub(super) const THEME: &[Setting] = &[
+            setting(
+                "theme",
+                "base",
+                Kind::one_of("\"terminal\", \"light\" or \"dark\"", "\"light\""),
+                Words("detected from the terminal's background"),
+                "the 16 colours of the terminal, or fixed colours for a light or dark background",
+            ),
+            $(setting("theme", $name, COLOUR, Words("by base"), $meaning),)+
+        ];
+    };
 }
 
+roles! {
+    Production = "production": "the word PRODUCTION",
+    Testing = "testing": "the word TESTING",
+    Changed = "changed": "what a change replaces",
+    Added = "added": "what a change adds",
+    Removed = "removed": "what a change removes",
+    Error = "error": "what failed",
+    Warning = "warning": "warnings",
+    Ok = "ok": "success",
+    Unknown = "unknown": "an unknown result",
+    Key = "key": "a key in the footer or the help",
+    Matched = "matched": "text that matches the filter",
+    JsonKey = "json_key": "keys of a JSON object",
+    JsonString = "json_string": "JSON strings",
+    JsonValue = "json_value": "numbers, true, false and null",
+    Dim = "dim": "secondary text",
+    Focus = "focus": "border and title of the active pane",
+    Cursor = "cursor": "background of the selected row",
+    Mark = "mark": "marked rows",
+    Heading = "heading": "column titles, labels of details",
+    AgeDue = "age_due": "a token in the last sixth of its age limit",
+    AgeOver = "age_over": "a token over its age limit",
+    AgeFar = "age_far": "a token over twice its age limit",
+    News = "news": "changes made by others",
+    Info = "info": "a plain message",
+    Label = "label": "labels and favourites",
+    Backdrop = "backdrop": "background behind a dialogue",
+}
+
+const COLOUR: Kind = Kind::new("colour", "\"light-blue\"", |_, value| {
+    colour(value).map(drop)
+});
+
+#[rustfmt::skip]
 const NAMES: [&str; 16] = [
-    "black",
-    "red",
-    "green",
-    "yellow",
-    "blue",
-    "magenta",
-    "cyan",
-    "gray",
-    "dark-gray",
-    "light-red",
-    "light-green",
-    "light-yellow",
-    "light-blue",
-    "light-magenta",
-    "light-cyan",
-    "white",
+    "black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
+    "dark-gray", "light-red", "light-green", "light-yellow", "light-blue", "light-magenta", "light-cyan", "white",
 ];
 
-pub(super) fn read_ui(top: &mut Section, problems: &mut Problems) -> UiSettings {
-    let plain = top.flag("plain", false, problems);
-    let mouse = top.flag("mouse", false, problems);
-    let (ground, colours) = match top.value("theme") {
-        None => (Background::default(), Vec::new()),
-        Some(Spanned {
-            value: DeValue::Table(table),
-            ..
-        }) => theme(Section::of(table), problems),
-        Some(Spanned { at, .. }) => {
-            let what = "theme must be a table; write [theme] on a line of its own";
-            problems.add(at, what);
-            (Background::default(), Vec::new())
-        }
-    };
-    UiSettings {
-        plain,
-        mouse,
-        ground,
-        colours,
+impl UiSettings {
+    /// Takes the colours of a table without problems.
+    pub(super) fn set_theme(&mut self, theme: &Checked) {
+        let base = theme.value("base").cloned();
+        self.ground = base
+            .and_then(|base| base.try_into().ok())
+            .unwrap_or_default();
+        let colours = Role::ALL.into_iter().filter_map(|role| {
+            let colour = colour(theme.value(role.as_str())?).ok()?;
+            Some((role, colour))
+        });
+        self.colours = colours.collect();
     }
 }
 
-fn theme(mut section: Section, problems: &mut Problems) -> (Background, Vec<(Role, Colour)>) {
-    let ground = match section.text("base", "light", problems) {
-        None => Background::default(),
-        Some(Spanned { at, value }) => ground(value).unwrap_or_else(|what| {
-            problems.add(at, what);
-            Background::default()
-        }),
-    };
-    let mut colours = Vec::new();
-    for role in Role::ALL {
-        let name = role.as_str();
-        let Some(Spanned { at, value }) = section.value(name) else {
-            continue;
-        };
-        match colour(value) {
-            Ok(colour) => colours.push((role, colour)),
-            Err(what) => problems.add(at, format!("{name} {what}")),
-        }
-    }
-    section.finish(problems, |_, _| None);
-    (ground, colours)
-}
-
-fn ground(text: &str) -> Result<Background, String> {
-    match text {
-        "terminal" => Ok(Background::Terminal),
-        "light" => Ok(Background::Light),
-        "dark" => Ok(Background::Dark),
-        _ => Err(format!(
-            "base must be \"terminal\", \"light\" or \"dark\"{}",
-            meant(nearest(text, ["terminal", "light", "dark"]))
-        )),
-    }
-}
-
-fn colour(value: &DeValue<'_>) -> Result<Colour, String> {
+fn colour(value: &Value) -> Result<Colour, String> {
     const FORMS: &str =
         "must be a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255";
     if let Some(integer) = value.as_integer() {
-        let index = u8::from_str_radix(integer.as_str(), integer.radix());
-        return index.map(Colour::Index).map_err(|_| FORMS.to_owned());
+        return u8::try_from(integer)
+            .map(Colour::Index)
+            .map_err(|_| FORMS.to_owned());
     }
     let Some(text) = value.as_str() else {
         return Err(format!("{FORMS}, but is of type {}", value.type_str()));

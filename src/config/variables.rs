@@ -4,8 +4,7 @@ use super::{
     address,
     environment::{API_KEY, Environment},
     error::ConfigError,
-    profile::{KeySource, Profile},
-    schema,
+    profile::{ENVIRONMENT, KeySource, Profile},
 };
 use crate::domain::group::EnvironmentTag;
 
@@ -55,7 +54,9 @@ pub(super) fn profile(
     };
     let environment = env
         .text(TAG)?
-        .map(schema::tag)
+        .map(|tag| {
+            (ENVIRONMENT.check)(&ENVIRONMENT, &tag.into()).map(|()| EnvironmentTag::parse(tag))
+        })
         .transpose()
         .map_err(|what| ConfigError::variable(TAG, what))?;
     let mut profile = Profile {

@@ -1,5 +1,5 @@
-//! Ages and times past: a whole number and `h`, `d` or `w`. One grammar for options, filters and settings. Minutes are
-//! no age: `3m` could be meant as months, and would then select every token.
+//! A whole number and its unit. Ages and times past have `h`, `d` or `w`: one grammar for options, filters and settings.
+//! Minutes are no age: `3m` could be meant as months, and would then select every token. How long to wait has `ms`, `s` or `m`.
 
 use std::time::Duration;
 
@@ -71,4 +71,31 @@ pub fn age(text: &str) -> Result<Duration, InvalidAge> {
     Err(meant.map_or(InvalidAge::Unreadable, |(each, unit)| {
         InvalidAge::Meant(number.saturating_mul(each), unit)
     }))
+}
+
+/// Nobody waits longer than this for one answer.
+pub const LONGEST_WAIT: Duration = Duration::from_mins(10);
+
+/// Why a text is not a duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidDuration {
+    #[error("is not a duration; write a whole number and its unit: \"1500ms\", \"30s\" or \"2m\"")]
+    Unreadable,
+    #[error("is zero, so no response could arrive; write for example \"30s\"")]
+    Zero,
+    #[error("is too long; at most \"10m\" is allowed")]
+    TooLong,
+}
+
+/// Reads a whole number with `ms`, `s` or `m`; more than zero and at most [`LONGEST_WAIT`].
+pub fn wait(text: &str) -> Result<Duration, InvalidDuration> {
+    let milliseconds = with_units(text, &[("ms", 1), ("s", 1_000), ("m", 60_000)]);
+    let duration = Duration::from_millis(milliseconds.ok_or(InvalidDuration::Unreadable)?);
+    if duration.is_zero() {
+        Err(InvalidDuration::Zero)
+    } else if duration > LONGEST_WAIT {
+        Err(InvalidDuration::TooLong)
+    } else {
+        Ok(duration)
+    }
 }

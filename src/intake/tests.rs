@@ -1,10 +1,10 @@
 //! What arrives in every encoding, with every line end, is the same text; and what cannot be read is named once.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use super::{
     decoder::Decoder,
-    duration::{self, InvalidAge},
+    duration::{self, InvalidAge, InvalidDuration, LONGEST_WAIT},
     fault::Fault,
     ids, kind, listen, pairs, pem, secret, signs, text,
 };
@@ -289,4 +289,28 @@ fn an_address_to_listen_on_is_taken_where_it_is_clear() {
         assert!(why.contains(write), "{text}: {why}");
     }
     assert!(listen::address("127.0.0.1", None).is_err());
+}
+
+#[test]
+fn how_long_to_wait_has_three_units() {
+    assert_eq!(duration::wait("1500ms"), Ok(Duration::from_millis(1500)));
+    assert_eq!(duration::wait("30s"), Ok(Duration::from_secs(30)));
+    assert_eq!(duration::wait("10m"), Ok(LONGEST_WAIT));
+}
+
+#[test]
+fn no_other_time_to_wait_is_read() {
+    for text in ["", "30", "s", "-1s", "1.5s", "30 s", "1h", "٣s", "30S"] {
+        assert_eq!(
+            duration::wait(text),
+            Err(InvalidDuration::Unreadable),
+            "{text}"
+        );
+    }
+    assert_eq!(duration::wait("0ms"), Err(InvalidDuration::Zero));
+    assert_eq!(duration::wait("601s"), Err(InvalidDuration::TooLong));
+    assert_eq!(
+        duration::wait("99999999999999999999s"),
+        Err(InvalidDuration::TooLong)
+    );
 }

@@ -5,14 +5,16 @@ use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 use clap::{Args, Subcommand};
 
 use crate::{
-    config::duration::{self, InvalidDuration},
-    intake::listen,
+    intake::{
+        duration::{self, InvalidDuration},
+        listen,
+    },
     service::{is_host_name, keys::Expiry},
 };
 
 /// Zero, too: it is the same as none.
 fn drain(text: &str) -> Result<Duration, InvalidDuration> {
-    match duration::parse(text) {
+    match duration::wait(text) {
         Err(InvalidDuration::Zero) => Ok(Duration::ZERO),
         read => read,
     }

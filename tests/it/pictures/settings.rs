@@ -30,7 +30,7 @@ fn row(same: &[&Setting]) -> String {
             .map(|one| format!("`{}` {}", one.key, cell(one.meaning)));
         ("a role".to_owned(), each.collect::<Vec<_>>().join(" · "))
     };
-    let (kind, without) = (cell(first.kind), without(first.usual));
+    let (kind, without) = (cell(first.kind.words), without(first.usual));
     format!("| {keys} | {kind} | {without} | {meaning} |\n")
 }
 
@@ -47,7 +47,7 @@ pub(super) fn settings() -> String {
             .filter(|setting| setting.table == table)
             .collect();
         let share = |one: &&Setting, other: &&Setting| {
-            one.kind == "colour" && other.kind == "colour" && one.usual == other.usual
+            one.kind.words == "colour" && other.kind.words == "colour" && one.usual == other.usual
         };
         for same in of_it.chunk_by(share) {
             made += &row(same);
@@ -70,7 +70,7 @@ pub(super) fn variables() -> String {
 #[test]
 fn every_setting_and_every_variable_is_listed() {
     let (settings, variables) = (settings(), variables());
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter() {
         assert!(
             settings.contains(&format!("`{}`", setting.key)),
             "{}",
