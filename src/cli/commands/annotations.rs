@@ -147,11 +147,11 @@ fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
 }
 
 shape! {
-    pub(crate) ANNOTATION = "annotation", "what people wrote about a group in the directory; never sent";
+    pub(crate) ANNOTATION = "annotation", "note, labels and favourite of a group; stored in the directory, never sent";
     fn value(id: &UserGroupId, annotation: &Annotation) {
         "user_group_id": text = id.as_str(), "the group";
-        "note": text or "there is none" = annotation.note.as_ref(), "one line";
-        "labels": texts = annotation.labels.iter().map(Label::as_str), "without #";
-        "favourite": bool = annotation.is_favourite, "as the console marks it";
+        "note": text or "there is none" = annotation.note.as_ref(), "its note, one line";
+        "labels": texts = annotation.labels.iter().map(Label::as_str), "its labels, without the #";
+        "favourite": bool = annotation.is_favourite, "whether it is a favourite";
     }
 }

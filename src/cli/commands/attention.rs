@@ -120,11 +120,11 @@ shape! {
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
         "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft";
         "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
-        "profile": text = concern.place, "the profile that means the environment, or the environment";
+        "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
         "object": text = object, "the group, the number of the batch, or how many";
-        "since": time or "not known" = concern.since, "since when";
-        "by": text or "not known" = concern.by.as_ref(), "who started it: user@machine";
+        "since": time or "unknown" = concern.since, "since when";
+        "by": text or "unknown" = concern.by.as_ref(), "who started it: user@machine";
         "next": text = next, "the command to run next; human-readable, may change";
     }
 }

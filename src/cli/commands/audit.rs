@@ -36,16 +36,16 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
 shape! {
     pub(crate) AUDITED = "audited", "a change in a team directory, or a history entry without one";
     fn object(line: &Audited) {
-        "number": number or "a history entry" = line.number, "counted up";
-        "at": time = line.at, "by the clock of the database";
-        "who": text = line.who, "the role of the database";
+        "number": number or "a history entry" = line.number, "its number";
+        "at": time = line.at, "when it was made, by the clock of the database";
+        "who": text = line.who, "the database role";
         "address": text or "on the same machine" = line.address.as_ref(), "where from";
         "what": text = line.what, "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history";
-        "environment": text or "of no environment" = line.place.as_ref(), "its name";
-        "user_group_id": text or "of no group" = line.user_group_id.as_ref(), "the group";
-        "rotation": number or "of no rotation" = line.rotation, "its number";
-        "before": text or "nothing was there" = line.before.as_ref(), "the state before; of a role, whose";
-        "after": text or "nothing is there" = line.after.as_ref(), "the state after; of a group, what changed";
+        "environment": text or "it concerns no environment" = line.place.as_ref(), "its name";
+        "user_group_id": text or "it concerns no group" = line.user_group_id.as_ref(), "the group";
+        "rotation": number or "it concerns no rotation" = line.rotation, "its number";
+        "before": text or "there was none" = line.before.as_ref(), "the previous state; for a role, whose it is";
+        "after": text or "there is none" = line.after.as_ref(), "the new state; for a group, what changed";
     }
 }
 

@@ -70,8 +70,8 @@ shape! {
     pub(crate) FILE = "configuration-file", "where the configuration file is";
     fn place(file: &str, exists: bool, named_by: Option<&str>) {
         "file": text = file, "the configuration file";
-        "exists": bool = exists, "it is there";
-        "named_by": text or "it is the usual one" = named_by, "the option or variable that named it";
+        "exists": bool = exists, "whether the file exists";
+        "named_by": text or "it is the default file" = named_by, "the option or variable that set it";
     }
 }
 
@@ -79,7 +79,7 @@ shape! {
     pub(crate) VALID = "configuration", "a valid configuration file";
     fn valid(file: &str, profiles: &[&String]) {
         "file": text = file, "the configuration file";
-        "valid": bool = true, "true; a wrong one is an error";
+        "valid": bool = true, "true; an invalid file is an error";
         "profiles": texts = profiles, "the names of its profiles";
     }
 }

@@ -38,9 +38,9 @@ pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliErro
 shape! {
     pub(crate) DEMO = "demo", "a demo that runs until it is stopped; one line, printed when it is ready";
     fn object(world: &World, configuration: &Path) {
-        "url": text = format_args!("http://{}", world.address()), "where its service listens";
-        "config": text = configuration.display(), "for GROUPDESK_CONFIG";
-        "directory": text = world.directory_file().display(), "for GROUPDESK_DIRECTORY";
+        "url": text = format_args!("http://{}", world.address()), "URL of its service";
+        "config": text = configuration.display(), "value for GROUPDESK_CONFIG";
+        "directory": text = world.directory_file().display(), "value for GROUPDESK_DIRECTORY";
     }
 }
 

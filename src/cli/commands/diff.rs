@@ -167,12 +167,12 @@ shape! {
         (same, change, not_known): (bool, &Change, &[&str]),
     ) {
         "user_group_id": text = id.as_str(), "the group";
-        "profile": text = profile, "on this side";
+        "profile": text = profile, "the first profile";
         ..PLACE = of_place(place);
-        "with": text = with, "on the other side";
-        "with_environment": text or "the profile was never bound" = with_place, "the name of the environment on the other side";
-        "same": bool = same, "nothing differs, according to the directory";
-        "changes": any or "nothing differs" = changes_json(change), "from this side to the other one, as in `request`";
-        "not_known": texts = not_known, "name, mapping or properties, where not both sides are known";
+        "with": text = with, "the other profile";
+        "with_environment": text or "the profile was never bound" = with_place, "the environment of the other profile";
+        "same": bool = same, "whether both are equal, according to the directory";
+        "changes": any or "nothing differs" = changes_json(change), "from the first profile to the other one, as in `request`";
+        "not_known": texts = not_known, "name, mapping or properties, if one of the two values is unknown";
     }
 }

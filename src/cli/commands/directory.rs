@@ -326,14 +326,14 @@ shape! {
     fn status_object(at: &str, team: Option<&directory::TeamStatus>, open: &[OpenRotation]) {
         "directory": text = at, "the file, or the address and schema";
         "kind": text = if team.is_some() { "team" } else { "file" }, "file or team";
-        "server": text or "of a file" = team.map(|team| &team.server), "the version of PostgreSQL";
-        "user": text or "of a file" = team.map(|team| &team.user), "the database user";
-        "role": text or "of a file" = team.map(|team| team.role.as_str()), "viewer, operator, admin or owner";
-        "schema": number or "of a file" = team.map(|team| team.schema), "the version of the tables";
-        "synchronous_standby_names": text or "of a file" = team.map(|team| &team.synchronous), "empty: the last confirmed changes may be lost in a failover";
-        "sessions": number or "of a file" = team.map(|team| team.sessions), "groupdesk connections to the database";
-        "timeline": text or "of a file" = team.map(|team| &team.timeline), "another one after a failover";
-        "moved_to": text or "of a file, or it was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of its new location";
+        "server": text or "it is a file" = team.map(|team| &team.server), "the version of PostgreSQL";
+        "user": text or "it is a file" = team.map(|team| &team.user), "the database user";
+        "role": text or "it is a file" = team.map(|team| team.role.as_str()), "viewer, operator, admin or owner";
+        "schema": number or "it is a file" = team.map(|team| team.schema), "the version of the tables";
+        "synchronous_standby_names": text or "it is a file" = team.map(|team| &team.synchronous), "as set on the server; if empty, the last confirmed changes can be lost in a failover";
+        "sessions": number or "it is a file" = team.map(|team| team.sessions), "groupdesk connections to the database";
+        "timeline": text or "it is a file" = team.map(|team| &team.timeline), "its timeline; a failover changes it";
+        "moved_to": text or "it is a file, or was not moved" = team.and_then(|team| team.moved_to.as_ref()), "the address of its new location";
         "open_rotations": [OPEN_ROTATION] = open.iter().map(open_rotation), "open rotations";
     }
 }
@@ -343,7 +343,7 @@ shape! {
     fn open_rotation((id, group, state, by): &OpenRotation) {
         "id": number = *id, "number of an open rotation";
         "user_group_id": text = group, "its group";
-        "state": text = state, "as in rotations";
+        "state": text = state, "as in `rotation`";
         "by": text = by, "who started it";
     }
 }
@@ -366,26 +366,26 @@ shape! {
     pub(crate) COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
     fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
         "file": text = file, "the file";
-        "directory": text = at, "the address and schema of the other";
-        "rows": numbers_by_key = rows.iter().copied(), "by table, how many rows were copied";
+        "directory": text = at, "address and schema of the team directory";
+        "rows": numbers_by_key = rows.iter().copied(), "number of copied rows, by table";
     }
 }
 
 shape! {
     pub(crate) MIGRATED = "directory-migrated", "what was done, or would be, to the tables of a team's directory";
     fn upgraded(migrated: &directory::Migrated, is_done: bool) {
-        "from": number = migrated.from, "their version before";
-        "to": number = migrated.to, "the version of this groupdesk";
+        "from": number = migrated.from, "the previous schema version";
+        "to": number = migrated.to, "the schema version of this groupdesk";
         "is_done": bool = is_done, "false with --check";
-        "reads_from": number = migrated.reads_from, "the oldest version that a groupdesk may know and read them";
-        "writes_from": number = migrated.writes_from, "the same for writing";
+        "reads_from": number = migrated.reads_from, "the oldest schema version whose groupdesk can still read them";
+        "writes_from": number = migrated.writes_from, "the oldest schema version whose groupdesk can still write them";
     }
 }
 
 shape! {
     pub(crate) RIGHT = "directory-right", "the access of a role to a team directory";
     fn right(name: &str, role: Option<directory::Role>) {
-        "name": text = name, "the role of the database";
+        "name": text = name, "the database role";
         "role": text or "it was removed" = role.map(directory::Role::as_str), "viewer, operator or admin";
     }
 }

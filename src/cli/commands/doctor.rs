@@ -55,7 +55,7 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
 shape! {
     pub(crate) REPORT = "report", "what doctor found; safe to paste";
     fn object(report: &Report) {
-        "version": text = VERSION, "of groupdesk";
+        "version": text = VERSION, "version of groupdesk";
         "worst": text = report.worst().as_str(), "the worst severity";
         "findings": [FINDING] = report.findings.iter().map(finding), "in the order of the checks";
     }
@@ -67,7 +67,7 @@ shape! {
         "area": text = finding.area.as_str(), "groupdesk, configuration, key, network, service, clock, directory or terminal";
         "severity": text = finding.severity.as_str(), "ok, note, warning or problem";
         "found": text = finding.found, "what was found; human-readable, may change";
-        "advice": text or "nothing has to be done" = finding.advice.as_deref().map(proposals::complete), "what to do; human-readable, may change";
+        "advice": text or "nothing needs to be done" = finding.advice.as_deref().map(proposals::complete), "what to do; human-readable, may change";
     }
 }
 

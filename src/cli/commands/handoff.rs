@@ -135,9 +135,9 @@ shape! {
     ) {
         "rotation": number = id.0, "number of the rotation";
         maybe "user_group_id": text = tried.ok().map(|(group, _)| group.as_str()), "the group; missing with error";
-        maybe "fingerprint": text or "not known" = here.map(|handed| handed.fingerprint), "of the token; missing with error and due_in";
+        maybe "fingerprint": text or "unknown" = here.map(|handed| handed.fingerprint), "fingerprint of the token; missing with error and due_in";
         maybe "due_in": text = due_in, "the profile that started it, which hands it off; only present if it is another profile";
         maybe "handoff": {HAND_OFF} = tried.ok().map(|(_, handoff)| hand_off(handoff)), "the result; missing with error";
-        maybe "error": text = tried.err(), "why it could not be tried; only present then";
+        maybe "error": text = tried.err(), "why the hand-off was not tried; only present in that case";
     }
 }

@@ -273,7 +273,7 @@ async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, Cl
 shape! {
     pub(crate) DIFFERENCE = "line-difference", "what a history entry changed, or its present state";
     fn difference(number: i64, entry: &Entry, against: &str, change: &Change) {
-        "number": number = number, "of the line";
+        "number": number = number, "number of the entry";
         "at": time = entry.at, "when it was written";
         "user_group_id": text = entry.user_group_id.as_str(), "the group";
         "operation": text = entry.operation.as_str(), "update or create";

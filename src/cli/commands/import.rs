@@ -250,9 +250,9 @@ async fn import_rows(
 }
 
 shape! {
-    pub(crate) TAKEN = "taken-row", "a row that was taken into the directory; nothing was sent";
+    pub(crate) TAKEN = "taken-row", "a row that was imported into the directory; nothing was sent";
     fn taken_row((number, id): (usize, &UserGroupId), result: ImportResult, annotations: &AnnotationPlan, oddities: &Oddities) {
-        "row": number = number, "of the file, from 1";
+        "row": number = number, "row number in the file, from 1";
         "user_group_id": text = id.as_str(), "the group";
         "outcome": text = result.as_str(), "added, filled (missing values were added), kept (differs from the last known values in the service) or unchanged";
         ..ANNOTATED_ROW = annotated_row(annotations);
@@ -265,10 +265,10 @@ shape! {
     fn taken_sum(tally: &Tally, rows: usize, dry_run: bool, odd: Object) {
         "rows": number = rows, "rows of the file";
         "added": number = tally.added, "IDs new to the directory";
-        "filled": number = tally.filled, "gaps that were filled";
+        "filled": number = tally.filled, "rows that added missing values";
         "kept": number = tally.kept, "rows that differ from the last known values in the service";
-        "unchanged": number = tally.unchanged, "rows that were known";
-        "dry_run": bool = dry_run, "nothing was written";
+        "unchanged": number = tally.unchanged, "rows whose values were known";
+        "dry_run": bool = dry_run, "true: nothing was written";
         ..ODD = odd;
         ..ROWS_ANNOTATED = rows_annotated(tally.annotated, tally.annotations_kept);
     }

@@ -79,11 +79,11 @@ shape! {
         "name": text or "it has none" = info.name.as_ref(), "who or what uses it";
         "environment": text = info.environment, "the environment it belongs to";
         "tag": text or "the environment has none" = info.tag.as_ref(), "Customer or Testing";
-        "read_only": bool = info.read_only, "it may get, but change nothing";
-        "created_at": time = info.created_at, "when it was made";
+        "read_only": bool = info.read_only, "whether it can only read";
+        "created_at": time = info.created_at, "when it was created";
         "revoked_at": time or "it was not revoked" = info.revoked_at, "when it was revoked";
-        "expires_at": time or "it does not end by itself" = info.expires_at, "from then on it is refused";
-        "last_used_at": time or "it was not used yet" = info.last_used_at, "when it was last used, to the minute";
+        "expires_at": time or "it does not expire" = info.expires_at, "when it expires";
+        "last_used_at": time or "it was never used" = info.last_used_at, "when it was last used, to the minute";
     }
 }
 

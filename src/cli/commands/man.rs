@@ -44,7 +44,7 @@ shape! {
     pub(crate) PAGE = "page", "the manual page of groupdesk; with a folder, an array of the names of the files";
     fn object(name: &str, text: &str) {
         "name": text = name, "name of its file";
-        "text": text = text, "its roff";
+        "text": text = text, "the page as roff";
     }
 }
 

@@ -183,7 +183,7 @@ shape! {
 shape! {
     ALARM = "", "";
     fn alarm(alarm: &Alarm) {
-        "user_group_id": text or "it is of no group" = alarm.user_group_id.as_ref(), "the group whose response raised it";
+        "user_group_id": text or "it concerns no group" = alarm.user_group_id.as_ref(), "the group whose response raised it";
         "what": text = alarm.what, "what the response contradicted";
         "at": time = alarm.at, "when it was raised";
         "by": text = alarm.by, "who sent the request";
@@ -191,7 +191,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) SHOWN = "environment-shown", "an environment, and what was said about it";
+    pub(crate) SHOWN = "environment-shown", "an environment with its history";
     fn with_events(place: &Place, events: &[PlaceEvent]) {
         ..PLACE = json(place);
         "events": [EVENT] = events.iter().map(event), "what was decided or happened, oldest first";
@@ -203,8 +203,8 @@ shape! {
     fn event(event: &PlaceEvent) {
         "at": time = event.at, "when";
         "by": text = event.by, "who";
-        "profile": text = event.profile, "the profile it was said with; empty where none was";
-        "event": text = event.event, "what was said or happened";
-        "note": text or "nothing more is known" = event.note.as_ref(), "details; human-readable, may change";
+        "profile": text = event.profile, "the profile that was in use; empty if there was none";
+        "event": text = event.event, "what was decided or happened";
+        "note": text or "there are none" = event.note.as_ref(), "details; human-readable, may change";
     }
 }

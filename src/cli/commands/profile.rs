@@ -183,7 +183,7 @@ impl Setup {
 }
 
 shape! {
-    pub(crate) CHECK = "check", "the test of a connection";
+    pub(crate) CHECK = "check", "result of a connection test";
     fn checked(probe: &Probe, profile: &str) {
         ..show::PROBE = show::probe(probe);
         "profile": text = profile, "the profile";
@@ -195,18 +195,18 @@ shape! {
     fn removed(name: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
         "file": text = edit.file.display(), "the configuration file";
-        "dry_run": bool = dry_run, "nothing was changed";
+        "dry_run": bool = dry_run, "true: nothing was changed";
         "lines": text = edit.lines, "the lines that were, or would be, removed";
     }
 }
 
 shape! {
-    pub(crate) RENAMED = "profile-renamed", "a profile that has, or would have, another name";
+    pub(crate) RENAMED = "profile-renamed", "a profile that was, or would be, renamed";
     fn renamed(name: &str, was: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
         "was": text = was, "its name before";
         "file": text = edit.file.display(), "the configuration file";
-        "dry_run": bool = dry_run, "nothing was changed";
+        "dry_run": bool = dry_run, "true: nothing was changed";
         "lines": text = edit.lines, "the lines that changed";
     }
 }

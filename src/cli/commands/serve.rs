@@ -202,21 +202,21 @@ shape! {
     pub(crate) SERVING = "serving", "a service that runs until it is stopped; one line, printed when it listens";
     fn serving(url: &str, metrics: Option<&str>) {
         "listening": text = url, "its URL";
-        "metrics": text or "without --metrics" = metrics, "the URL of its metrics";
+        "metrics": text or "--metrics was not given" = metrics, "the URL of its metrics";
     }
 }
 
 // The service writes it: `src/service/access_log.rs`.
 shape! {
     pub(crate) REQUEST_SERVED = "request-served", "a request to the service; with or without --json"; {
-        "time": time, "when it was answered or the caller left";
+        "time": time, "when the response was sent, or the client disconnected";
         "operation": text, "get_or_create, update, rotate, other or unreadable";
-        "verdict": text, "ok, the code of the refusal, or caller_left";
-        "status": number or "the caller left before", "of HTTP";
-        "duration_ms": number, "from the head of the request to the response, in milliseconds";
+        "verdict": text, "ok, the code of the error, or caller_left (the client disconnected)";
+        "status": number or "the client disconnected", "HTTP status";
+        "duration_ms": number, "milliseconds from the head of the request to the response";
         "key": number or "no key was recognised", "number of the API key";
         "key_name": text or "the key has no name, or none was recognised", "name of the API key";
-        "user_group_id": text or "without --log-ids, or none was read", "the group";
+        "user_group_id": text or "--log-ids was not given, or no ID was read", "the group";
     }
 }
 

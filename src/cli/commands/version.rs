@@ -18,7 +18,7 @@ pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {
 }
 
 shape! {
-    pub(crate) OBJECT = "version", "which groupdesk this is";
+    pub(crate) OBJECT = "version", "the version of groupdesk";
     fn value() {
         "version": text = VERSION, "its version";
         "released": text = RELEASED, "the day of its release";

@@ -50,9 +50,9 @@ pub(crate) fn object(command: &[String]) -> Option<Object> {
 }
 
 shape! {
-    pub(super) CONTRACT = "contract", "this text for programs";
+    pub(super) CONTRACT = "contract", "this help as JSON";
     fn whole(commands: &[&Printed], shapes: &[&Shape]) {
-        "promise": text = PROMISE, "the rules for all of the output";
+        "promise": text = PROMISE, "the rules for all output";
         "commands": [COMMAND] = commands.iter().map(|printed| of_command(printed)), "what prints what";
         "shapes": [SHAPE] = shapes.iter().map(|shape| of_shape(shape)), "what is printed";
     }
@@ -63,7 +63,7 @@ shape! {
     fn of_command(printed: &Printed) {
         "command": text = printed.command, "the command as typed";
         "form": text = printed.form.as_str(), "one object, array or lines";
-        "shapes": texts = printed.shapes, "names of shapes; of lines the last one is the last line";
+        "shapes": texts = printed.shapes, "names of shapes; for lines, the last name is that of the last line";
     }
 }
 
@@ -79,10 +79,10 @@ shape! {
 shape! {
     FIELD = "", "";
     fn of_field(field: &Described) {
-        "field": text = field.path, "its name; below another as handoff.state, of an array as steps[].what";
-        "type": text = field.kind, "text, number, bool, time or object; [] is an array of it; object of ... has the user's own keys";
+        "field": text = field.path, "its name; nested as handoff.state, in an array as steps[].what";
+        "type": text = field.kind, "string, number, bool, time (a string) or object; [] is an array of it; object of ... has keys of your own";
         "null": text or "it is never null" = Some(field.null).filter(|null| !null.is_empty()), "when it is null";
-        "meaning": text = field.meaning, "what it says";
+        "meaning": text = field.meaning, "what it means";
     }
 }
 

@@ -137,7 +137,7 @@ pub(crate) async fn changed(
 shape! {
     pub(crate) CHANGED = "configuration-changed", "result of editing the configuration file";
     fn changed_file(written: bool, file: Option<&str>) {
-        "written": bool = written, "false where nothing was changed";
+        "written": bool = written, "whether the file was changed";
         "file": text or "nothing was changed" = file, "the configuration file";
     }
 }

@@ -38,12 +38,12 @@ shape! {
     pub(crate) fn group(group: &KnownGroup, place: Option<&str>) {
         "user_group_id": text = group.id.as_str(), "the ID of the group";
         "name": text or "unknown" = group.name.as_ref().map(|known| known.value.as_str()), "its name";
-        "team_id": number or "unknown" = group.team_id.as_ref().map(|known| known.value), "the team the service counts it to";
-        "environment_tag": text or "unknown, or the service returned none" = group.environment_tag.as_ref().map(|known| known.value.as_str()), "Customer or Testing, as the service said last";
-        "fingerprint": text or "unknown" = group.fingerprint.as_ref().map(|known| known.value), "of its current token, according to the directory";
+        "team_id": number or "unknown" = group.team_id.as_ref().map(|known| known.value), "ID of its team in the service";
+        "environment_tag": text or "unknown, or the service returned none" = group.environment_tag.as_ref().map(|known| known.value.as_str()), "Customer or Testing, as last returned";
+        "fingerprint": text or "unknown" = group.fingerprint.as_ref().map(|known| known.value), "fingerprint of its current token, according to the directory";
         "mapping": texts_by_key or "unknown" = group.mapping.as_ref().map(|known| &known.value), "data source IDs by schema ID, as last returned, sent or imported";
         "properties": any or "unknown" = group.properties.as_ref().map(|known| &known.value), "as last returned, sent or imported";
-        "last_rotated": time or "unknown" = group.last_rotated.as_ref().map(|last| last.at), "when its token was seen to be a new one";
+        "last_rotated": time or "unknown" = group.last_rotated.as_ref().map(|last| last.at), "when its current token was first seen";
         "last_seen": time or "never" = group.last_seen, "when it was last seen in the service";
         ..PLACE = of_place(place);
     }
@@ -56,7 +56,7 @@ shape! {
         ..FIELDS = group(known, place);
         maybe "note": text or "there is none" = columns.shows(&Column::Note).then(|| beside.as_ref()?.note.as_ref()), "its note; this field and those after it are only present if list --columns includes them";
         maybe "labels": texts = columns.shows(&Column::Labels).then(|| beside.iter().flat_map(|beside| beside.labels.iter().map(Label::as_str))), "its labels, without the #";
-        maybe "favourite": bool = columns.shows(&Column::Favourite).then(|| beside.as_ref().is_some_and(|beside| beside.is_favourite)), "it is a favourite";
+        maybe "favourite": bool = columns.shows(&Column::Favourite).then(|| beside.as_ref().is_some_and(|beside| beside.is_favourite)), "whether it is a favourite";
     }
 }
 
@@ -99,7 +99,7 @@ shape! {
     pub(crate) fn rotated(done: &Done, place: Option<&str>, handed: Option<&HandedOff>, token: Option<&Token>) {
         ..FIELDS = group(&done.group, place);
         ..OUTCOME = outcome(done);
-        "previous_fingerprint": text or "not known" = done.previous_fingerprint, "of the token that was replaced";
+        "previous_fingerprint": text or "unknown" = done.previous_fingerprint, "fingerprint of the replaced token";
         "handoff": {HAND_OFF} or "nothing is handed off" = handed.map(|handed| hand_off(&handed.handoff)), "result of the hand-off of the new token";
         ..WARNINGS = warnings(&done.warnings);
         ..REVEALED = revealed(token);
@@ -112,7 +112,7 @@ shape! {
     pub(crate) fn hand_off(handoff: &HandOff) {
         "state": text = handoff.state.as_str(), "pending, done or failed";
         "exit": number or "it has not run, or did not exit by itself" = handoff.exit, "exit code of the command";
-        "note": text or "nothing was seen" = handoff.note.as_ref(), "what was seen, without secrets";
+        "note": text or "nothing was reported" = handoff.note.as_ref(), "what the command reported, without secrets";
     }
 }
 
@@ -122,8 +122,8 @@ shape! {
     pub(crate) fn requests(method: &str, url: &str) {
         "dry_run": bool = true, "true";
         "outcome": text or "always" = NOTHING, "nothing was done";
-        "method": text = method, "of the requests that would be sent";
-        "url": text = url, "where they would go";
+        "method": text = method, "method of the requests that would be sent";
+        "url": text = url, "URL of the requests";
     }
 }
 
@@ -133,8 +133,8 @@ shape! {
     pub(crate) fn one_request(method: &str, url: &str) {
         "outcome": text or "always" = NOTHING, "nothing was done";
         "dry_run": bool = true, "true";
-        "method": text = method, "of the request that would be sent";
-        "url": text = url, "where it would go";
+        "method": text = method, "method of the request that would be sent";
+        "url": text = url, "URL of the request";
     }
 }
 
@@ -149,7 +149,7 @@ shape! {
         "unknown": number = counts.unknown, "may or may not have been changed; only a read resolves it";
         "conflict": number = counts.conflict, "the responses contradict each other";
         "abandoned": number = counts.abandoned, "closed without a result";
-        "not_started": number = counts.not_started, "left for batches resume";
+        "not_started": number = counts.not_started, "groups that batches resume would start";
     }
 }
 
@@ -172,7 +172,7 @@ shape! {
 shape! {
     pub(crate) ENTRY = "entry", "a history entry, newest first";
     pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) {
-        "number": number = line.number, "of the line; it grows";
+        "number": number = line.number, "number of the entry; newer entries have higher numbers";
         "at": time = line.value.at, "when it was written";
         "by": text = line.value.by, "who did it: user@machine";
         "profile": text = line.value.profile, "where";
@@ -180,11 +180,11 @@ shape! {
         "operation": text = line.value.operation.as_str(), "get, create, update, rotate or handoff";
         "outcome": text = line.value.ending.as_str(), "a value of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, \
         handoff_failed";
-        "previous_fingerprint": text or "no token was replaced, or not known" = line.value.previous_fingerprint, "of the token before";
-        "fingerprint": text or "not known" = line.value.fingerprint, "of the token after";
+        "previous_fingerprint": text or "no token was replaced, or unknown" = line.value.previous_fingerprint, "fingerprint of the previous token";
+        "fingerprint": text or "unknown" = line.value.fingerprint, "fingerprint of the new token";
         "reason": text or "no reason was given" = line.value.reason.as_ref(), "the reason given with --reason";
         "changes": any or "nothing was changed" = line.value.changes.as_ref(), "as in `request`";
-        "note": text or "none" = line.value.note.as_ref(), "what else was seen";
+        "note": text or "none" = line.value.note.as_ref(), "details";
         ..PLACE = of_place(place);
     }
 }
@@ -205,7 +205,7 @@ fn in_one(record: &OperationRecord) -> Numbered<Entry> {
 }
 
 shape! {
-    pub(crate) OPERATION = "operation", "the history entries of one operation: the first of them, with the outcome, token and note of the last";
+    pub(crate) OPERATION = "operation", "one operation: the first of its history entries, with the outcome, token and note of the last";
     /// An operation record, as `history --by-operation` prints them.
     pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) {
         ..ENTRY = entry(&in_one(record), place);
@@ -218,17 +218,17 @@ shape! {
 shape! {
     STEP = "", "";
     fn step((number, step): &(i64, Entry)) {
-        "number": number = *number, "of the line";
+        "number": number = *number, "number of the entry";
         "at": time = step.at, "when it was written";
         "by": text = step.by, "who did it";
         "operation": text = step.operation.as_str(), "as in `entry`";
         "outcome": text = step.ending.as_str(), "as in `entry`";
-        "note": text or "none" = step.note.as_ref(), "what else was seen";
+        "note": text or "none" = step.note.as_ref(), "details";
     }
 }
 
 shape! {
-    pub(crate) CHANGE = "change", "a create, an update or a first read that was started, newest first";
+    pub(crate) CHANGE = "change", "a create, update or first read that was started, newest first";
     /// As `history --open` prints it.
     pub(crate) fn change(change: &Mutation, place: Option<&str>) {
         "change": text = format_args!("m{}", change.id.0), "m and its number, for abandon";
@@ -241,7 +241,7 @@ shape! {
         unknown: open; ended";
         "outcome": text or "it has not ended" = change.ending.map(Ending::as_str), "as in `entry`";
         "changes": any or "nothing was to be changed" = change.changes.as_ref(), "as in `request`";
-        "note": text or "none" = change.note.as_ref(), "what else was seen";
+        "note": text or "none" = change.note.as_ref(), "details";
         ..PLACE = of_place(place);
     }
 }
@@ -252,12 +252,12 @@ shape! {
         "rotation": number = row.id.0, "its number, for check, abandon and handoff";
         "user_group_id": text = row.user_group_id.as_str(), "the group";
         "state": text = row.rotation.state.as_str(), "open: intended, sent, rotated, unknown; ended: confirmed, recovered, not_applied, superseded, conflict, abandoned";
-        "previous_fingerprint": text = row.rotation.previous, "of the token that is replaced";
-        "fingerprint": text or "not known" = row.rotation.fingerprint, "of the new token";
+        "previous_fingerprint": text = row.rotation.previous, "fingerprint of the token that is replaced";
+        "fingerprint": text or "unknown" = row.rotation.fingerprint, "fingerprint of the new token";
         "started_at": time = row.started_at, "when it was started";
         "by": text = row.by, "who started it: user@machine";
         "reason": text or "no reason was given" = row.reason.as_ref(), "the reason given with --reason";
-        "handoff": text = row.handoff.state.as_str(), "of the new token: none, pending, done or failed";
+        "handoff": text = row.handoff.state.as_str(), "hand-off of the new token: none, pending, done or failed";
         ..PLACE = of_place(place);
     }
 }
@@ -284,19 +284,19 @@ pub(crate) fn owners(answered: &TokenReport) -> impl Iterator<Item = Object> {
 }
 
 shape! {
-    pub(crate) OWNER = "owner", "a group that has or had a token of the text; an empty array and exit 1 where there is none";
+    pub(crate) OWNER = "owner", "a group that has or had a token in the text; without any: an empty array and exit 1";
     fn owner(answered: &TokenReport, owner: &Owner) {
-        "profile": text = owner.profile, "of which profile";
+        "profile": text = owner.profile, "the profile";
         "user_group_id": text = owner.user_group_id.as_str(), "the group";
         "current": bool = owner.current, "whether it is the group's current token, according to the directory";
-        "last_seen": time = owner.last_seen, "when that token was last seen here";
-        "fingerprint": text = answered.fingerprint, "of that token";
+        "last_seen": time = owner.last_seen, "when that token was last seen";
+        "fingerprint": text = answered.fingerprint, "fingerprint of that token";
         "environment": text = owner.profile, "the environment that has the group";
     }
 }
 
 shape! {
-    pub(crate) FAILURE = "failure", "why a command did not do what was asked";
+    pub(crate) FAILURE = "failure", "why a command failed";
     /// What is printed when a command fails.
     pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) {
         "outcome": text or "nothing was sent" = ending.map(Ending::as_str), "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get";

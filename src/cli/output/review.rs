@@ -209,7 +209,7 @@ shape! {
     pub(crate) REQUEST = "request", "what --dry-run would send and change";
     fn requested(method: Method, url: &str, request: &impl Serialize, change: &Change, curl: Option<&str>) {
         ..ONE_REQUEST = one_request(method.as_str(), url);
-        "request": any = request, "its body, exactly";
+        "request": any = request, "the exact body";
         "changes": any or "nothing changes" = changes_json(change), "by field: name as [before, after]; mapping and properties \
         as objects of such pairs by key; null in a pair means missing";
         maybe "curl": text = curl, "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; only present with --curl";

@@ -186,13 +186,13 @@ macro_rules! shape {
             meaning: $meaning,
         },] $($rest)*)
     };
-    (@kind text) => { $crate::cli::output::shape::Kind::Plain("text") };
+    (@kind text) => { $crate::cli::output::shape::Kind::Plain("string") };
     (@kind number) => { $crate::cli::output::shape::Kind::Plain("number") };
     (@kind bool) => { $crate::cli::output::shape::Kind::Plain("bool") };
     (@kind time) => { $crate::cli::output::shape::Kind::Plain("time") };
-    (@kind texts) => { $crate::cli::output::shape::Kind::Plain("text[]") };
-    (@kind any) => { $crate::cli::output::shape::Kind::Plain("object of anything") };
-    (@kind texts_by_key) => { $crate::cli::output::shape::Kind::Plain("object of text") };
+    (@kind texts) => { $crate::cli::output::shape::Kind::Plain("string[]") };
+    (@kind any) => { $crate::cli::output::shape::Kind::Plain("object of any") };
+    (@kind texts_by_key) => { $crate::cli::output::shape::Kind::Plain("object of string") };
     (@kind numbers_by_key) => { $crate::cli::output::shape::Kind::Plain("object of number") };
     (@kind {$shape:path}) => { $crate::cli::output::shape::Kind::Object(&$shape) };
     (@kind [$shape:path]) => { $crate::cli::output::shape::Kind::Objects(&$shape) };
@@ -253,8 +253,8 @@ mod tests {
         let described = OUTER.described().into_iter();
         let described = described.map(|field| (field.path, field.kind, field.null));
         let expected = [
-            ("text", "text", "there is none"),
-            ("rare", "text[]", ""),
+            ("text", "string", "there is none"),
+            ("rare", "string[]", ""),
             ("one", "object", "not there"),
             ("one.number", "number", ""),
             ("many", "object[]", ""),

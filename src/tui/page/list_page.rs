@@ -340,7 +340,7 @@ impl<R: Rows> ListPage<R> {
         if let Some(whole) = &self.whole {
             return match action {
                 Action::CopyMenu => whole.can_copy(),
-                Action::Refresh => Err("nothing to read".into()),
+                Action::Refresh => Err("nothing to refresh".into()),
                 _ => Ok(None),
             };
         }
@@ -352,7 +352,9 @@ impl<R: Rows> ListPage<R> {
         }
         match (Self::command(action), action) {
             (Some(command), _) => (command.can)(self, context),
-            (None, Action::Refresh) if self.kind.job().is_none() => Err("nothing to read".into()),
+            (None, Action::Refresh) if self.kind.job().is_none() => {
+                Err("nothing to refresh".into())
+            }
             (None, Action::NextField) if R::HAS_SCOPE && self.is_of_all => Ok(Some("this profile")),
             (None, Action::NextField) if R::HAS_SCOPE => Ok(Some("all profiles")),
             _ => Ok(None),

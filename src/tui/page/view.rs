@@ -92,7 +92,7 @@ pub trait View {
     }
     /// Why an action is not possible now; the help shows it dimmed with this reason, and the footer leaves it out.
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
-        (action == Action::Refresh).then(|| "nothing to read".into())
+        (action == Action::Refresh).then(|| "nothing to refresh".into())
     }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {

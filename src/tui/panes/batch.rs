@@ -348,7 +348,7 @@ impl View for BatchPane {
                 Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_)
             );
             let here = matches!(self.focus(), Focus::BulkCheck | Focus::ResumeCheck);
-            return (!reads || !here).then(|| "nothing to read".into());
+            return (!reads || !here).then(|| "nothing to refresh".into());
         }
         if action == Action::Confirm {
             return Self::why_not_start(context).filter(|_| self.confirm().is_some());

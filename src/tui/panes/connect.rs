@@ -174,7 +174,7 @@ impl View for Connect {
             (Action::WriteFile, Stage::Checking(_)) => Some("the test is running".into()),
             (Action::WriteFile, Stage::Writing(..)) => Some("it is being written".into()),
             (Action::Refresh, Stage::Checked(_)) => None,
-            (Action::Refresh, _) => Some("nothing to read".into()),
+            (Action::Refresh, _) => Some("nothing to refresh".into()),
             _ => needs_a_profile(action, context),
         }
     }

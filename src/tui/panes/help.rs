@@ -383,7 +383,7 @@ impl View for Help {
             Action::Enter if self.is_palette && self.found().is_empty() => {
                 Some("no such command".into())
             }
-            Action::Refresh => Some("nothing to read".into()),
+            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }

@@ -245,7 +245,7 @@ impl View for Open {
             Action::NextField if self.is_known(context) && !self.on_copy => {
                 Some("this ID is known: it is opened".into())
             }
-            Action::Refresh => Some("nothing to read".into()),
+            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }

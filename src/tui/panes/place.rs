@@ -299,7 +299,7 @@ impl View for PlacePane {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
-            (Action::Refresh, _) => Some("nothing to read".into()),
+            (Action::Refresh, _) => Some("nothing to refresh".into()),
             _ => self.confirm()?.disabled(action),
         }
     }

@@ -299,7 +299,7 @@ impl View for ViewsPane {
                 Some("this column is the last shown".into())
             }
             Action::RemoveView if column.is_some() => Some("this row is a column".into()),
-            Action::Refresh => Some("nothing to read".into()),
+            Action::Refresh => Some("nothing to refresh".into()),
             _ => None,
         }
     }

@@ -194,13 +194,13 @@ fn walk(
         };
         for value in values {
             let is_right = match one.unwrap_or(kind) {
-                "text" => value.is_string(),
+                "string" => value.is_string(),
                 "number" => value.is_number(),
                 "bool" => value.is_boolean(),
                 "time" => value
                     .as_str()
                     .is_some_and(|at| at.parse::<jiff::Timestamp>().is_ok()),
-                "object of text" => {
+                "object of string" => {
                     let values = value.as_object().map(|object| object.values());
                     values.is_some_and(|mut values| values.all(Value::is_string))
                 }
@@ -208,7 +208,7 @@ fn walk(
                     let values = value.as_object().map(|object| object.values());
                     values.is_some_and(|mut values| values.all(Value::is_number))
                 }
-                "object" | "object of anything" => value.is_object(),
+                "object" | "object of any" => value.is_object(),
                 other => return Err(format!("{path}: no type {other}")),
             };
             if !is_right {
@@ -240,10 +240,10 @@ fn a_field_that_is_not_described_or_of_another_type_is_found() {
         null: null.map(str::to_owned),
     };
     let fields = [
-        field("a", "text", None),
+        field("a", "string", None),
         field("b", "object[]", None),
         field("b[].c", "number", Some("never")),
-        field("d", "object of text", None),
+        field("d", "object of string", None),
     ];
     let wrong = |value: Value| {
         let mut missing = Vec::new();
@@ -259,11 +259,11 @@ fn a_field_that_is_not_described_or_of_another_type_is_found() {
     let fine = json(r#"{"a": "x", "b": [{"c": 1}, {"c": null}], "d": {"k": "v"}}"#);
     assert_eq!(wrong(fine), (None, Vec::new()));
     for (text, words) in [
-        (r#"{"a": 1}"#, "a is no text"),
+        (r#"{"a": 1}"#, "a is no string"),
         (r#"{"a": null}"#, "a is null"),
         (r#"{"b": {}}"#, "b is no array"),
         (r#"{"b": [{"c": "x"}]}"#, "b[].c is no number"),
-        (r#"{"d": {"k": 1}}"#, "d is no object of text"),
+        (r#"{"d": {"k": 1}}"#, "d is no object of string"),
     ] {
         assert_eq!(wrong(json(text)).0.as_deref(), Some(words));
     }

@@ -195,7 +195,7 @@ shape! {
         "changing": [CHANGING] = plan.changing().map(changing), "groups that would be updated";
         "same": texts = plan.rows.iter().filter(|row| row.verdict == Verdict::Same).map(|row| row.id.as_str()), "IDs of groups that already have this value";
         ..LEFT_OUT = skipped(left_out(plan));
-        "unread": number = plan.unverified().map_or(0, |(count, _)| count), "of so many that would be updated, a field that cannot be read is sent as last sent from here";
+        "unread": number = plan.unverified().map_or(0, |(count, _)| count), "number of updates that also send a field that cannot be read, with its last known value";
     }
 }
 
@@ -203,8 +203,8 @@ shape! {
     CHANGING = "", "";
     fn changing(row: &EditRow) {
         "user_group_id": text = row.id.as_str(), "the group";
-        "before": text or "the row does not exist" = row.before.as_ref(), "what the row is; of a property its JSON";
-        "after": text or "the row is removed" = row.after.as_ref(), "what it would be";
+        "before": text or "the row does not exist" = row.before.as_ref(), "current value of the row; for a property its JSON";
+        "after": text or "the row is removed" = row.after.as_ref(), "new value of the row";
     }
 }
 

@@ -21,15 +21,15 @@ use crate::{
 pub(super) const NAMED: usize = 20;
 
 shape! {
-    pub(crate) ITEM = "bulk-item", "a group of a bulk rotation or a bulk edit, as it ends";
+    pub(crate) ITEM = "bulk-item", "a group of a bulk rotation or bulk edit, as soon as it ends";
     pub(crate) fn item(ended: &Ended) {
         "batch": number = ended.key.batch.0, "number of the batch, for batches resume and retry";
         "user_group_id": text = ended.user_group_id.as_str(), "the group";
         "outcome": text = ended.outcome, "a value of `answer` or of `failure`";
         "rotation": number or "none was started" = ended.rotation.map(|rotation| rotation.0), "number of the rotation";
-        "previous_fingerprint": text or "not known" = ended.previous, "of the token that was replaced";
-        "fingerprint": text or "not known" = ended.fingerprint, "of the new token";
-        "settled": bool = ended.settled, "an earlier run started it, and it was only read now";
+        "previous_fingerprint": text or "unknown" = ended.previous, "fingerprint of the replaced token";
+        "fingerprint": text or "unknown" = ended.fingerprint, "fingerprint of the new token";
+        "settled": bool = ended.settled, "whether an earlier run started it and this run only checked it";
         "milliseconds": number = ended.took.as_millis() as u64, "how long it took";
         "note": text or "none" = ended.note.as_ref(), "more information; human-readable, may change";
         ..WARNINGS = warnings(&ended.warnings);
@@ -43,7 +43,7 @@ shape! {
     pub(crate) fn summary(report: Option<&Report>, left_out: &[(UserGroupId, String)], not_handed_off: usize) {
         "batch": number or "nothing to do" = report.map(|report| report.batch.0), "number of the batch";
         ..COUNTS = counts(&report.map(|report| report.counts).unwrap_or_default());
-        "not_handed_off": number = not_handed_off, "new tokens that have not arrived";
+        "not_handed_off": number = not_handed_off, "new tokens that were not delivered";
         "stopped": text or "it ran to its end" = report.and_then(|report| report.halt.as_ref()), "why it stopped; human-readable, may change";
         ..LEFT_OUT = skipped(left_out.iter().map(|(id, why)| (id, why.clone())));
     }

@@ -226,11 +226,11 @@ fn copy(
 }
 
 shape! {
-    pub(crate) WRONG = "wrong-row", "a row that cannot be used; nothing is done then";
+    pub(crate) WRONG = "wrong-row", "an invalid row; nothing was sent";
     fn wrong(file: &str, (row, line): (usize, usize), error: &str) {
         "file": text = file, "the file, or standard input";
-        "row": number = row, "of the files, from 1";
-        "line": number = line, "of the file, where the row begins";
+        "row": number = row, "row number in the files, from 1";
+        "line": number = line, "line of the file where the row begins";
         "error": text = error, "what is wrong; human-readable, may change";
     }
 }
@@ -239,7 +239,7 @@ shape! {
     pub(crate) WRONG_SUM = "wrong-sum", "the last line; the exit code is 2";
     fn wrong_sum(rows: usize, bad: usize, error: &str) {
         "rows": number = rows, "rows of the files";
-        "bad": number = bad, "how many of them are wrong";
-        "error": text = error, "the same, human-readable; may change";
+        "bad": number = bad, "number of invalid rows";
+        "error": text = error, "the same as text; human-readable, may change";
     }
 }

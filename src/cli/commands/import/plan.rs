@@ -486,19 +486,19 @@ fn annotation_lines(text: &mut String, indent: &str, annotations: &AnnotationPla
 }
 
 shape! {
-    pub(crate) ROW = "planned-row", "what a row needs, according to the directory; nothing was sent for it yet";
+    pub(crate) ROW = "planned-row", "what would be sent for a row, according to the directory";
     /// Without a row it is a group that is not in the files.
     pub(crate) fn planned_row(
         planned: Option<(&PlannedRow, &Oddities, Option<Timestamp>)>,
         id: &UserGroupId,
         word: &str,
     ) {
-        maybe "row": number = planned.map(|(one, ..)| one.number), "of the files, from 1; missing for not_in_files";
+        maybe "row": number = planned.map(|(one, ..)| one.number), "row number in the files, from 1; missing for not_in_files";
         "user_group_id": text = id.as_str(), "the group";
         "plan": text = word, "create, update, unchanged; not_known and exists: it would need --create, --update; not_in_files, with --prune-report";
         maybe "request": any or "unchanged" = planned.map(|(one, ..)| matches!(word, "create" | "update").then(|| request(id, &one.planned.wanted))), "the body that would be sent; missing for not_in_files";
         maybe "changes": any or "nothing changes" = planned.map(|(one, ..)| changes_json(&one.planned.change)), "as in `request`; missing for not_in_files";
-        maybe "read_at": time or "not read in this run: it is as last known" = planned.map(|(.., read_at)| read_at), "when the group was last seen in the service; \
+        maybe "read_at": time or "it was not read in this run" = planned.map(|(.., read_at)| read_at), "when the group was last seen in the service; \
         missing for not_in_files";
         ..ANNOTATED_ROW = planned.map(|(one, ..)| annotated_row(&one.annotations)).unwrap_or_default();
         ..ODDITIES = planned.map(|(_, oddities, _)| of_row(oddities)).unwrap_or_default();

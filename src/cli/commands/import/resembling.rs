@@ -38,7 +38,7 @@ shape! {
     pub(super) ODDITIES = "", "";
     pub(super) fn of_row(odd: &Oddities) {
         maybe "resembles": texts = Some(&odd.resembles).filter(|all| !all.is_empty()), "known IDs that this new ID resembles; only present if there are any";
-        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with what only a spreadsheet writes, such as #N/A or 1.2E+11; only present if there are any";
+        maybe "spreadsheet_cells": texts = Some(&odd.spreadsheet).filter(|all| !all.is_empty()), "ID, name, mapping, property or note: fields with values that only a spreadsheet writes, such as #N/A or 1.2E+11; only present if there are any";
     }
 }
 
@@ -46,9 +46,9 @@ shape! {
     pub(super) ODD = "", "";
     /// What is odd about all rows.
     pub(super) fn odd(losses: &Losses, resembling: &Resembling, cells: &SpreadsheetCells) {
-        "emptied": {EMPTIED} = emptied(losses), "how many values that are known now become empty or are removed";
+        "emptied": {EMPTIED} = emptied(losses), "number of known values that become empty or are removed";
         "resembling": number = resembling.count, "new IDs that resemble known ones";
-        "spreadsheet_cells": number = cells.0, "cells with what only a spreadsheet writes";
+        "spreadsheet_cells": number = cells.0, "cells with values that only a spreadsheet writes";
     }
 }
 

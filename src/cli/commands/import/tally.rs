@@ -285,12 +285,12 @@ fn read_at(end: &RowEnd) -> Option<Timestamp> {
 shape! {
     pub(crate) ROW = "sent-row", "result of a sent row, as soon as it ends";
     fn row(number: usize, id: &UserGroupId, end: &RowEnd, is_annotated: bool) {
-        "row": number = number, "of the files, from 1";
+        "row": number = number, "row number in the files, from 1";
         "user_group_id": text = id.as_str(), "the group";
         "outcome": text = if end.is_unknown() { "unknown" } else { end.outcome() }, "created, existed, updated, unchanged, not_known, failed, or a value of `failure`";
         "note": text or "none" = note(end), "what is wrong; human-readable, may change";
         ..WARNINGS = warnings(warned(end));
-        "read_at": time or "not read in this run: it is as last known" = read_at(end), "when the group was last seen in the service";
+        "read_at": time or "it was not read in this run" = read_at(end), "when the group was last seen in the service";
         maybe "annotated": bool = is_annotated.then_some(true), "only present if its note, labels or favourite were changed in the directory";
     }
 }
@@ -300,13 +300,13 @@ shape! {
     fn sum(run: &Run, rows: usize) {
         "rows": number = rows, "rows of the files";
         "created": number = run.counts.created, "groups that were created";
-        "existed": number = run.counts.existed, "groups that were there, unchanged";
+        "existed": number = run.counts.existed, "groups that already existed; unchanged";
         "updated": number = run.counts.updated, "groups that were changed";
         "unchanged": number = run.counts.unchanged + run.counts.as_known, "groups that already had these values";
-        "failed": number = run.counts.failed, "not done";
-        "unknown": number = run.counts.unknown, "may or may not have taken effect";
-        "done_before": number = run.counts.done_before, "done by an earlier run of the same file";
-        "not_started": number = run.not_started(rows), "nothing was sent";
+        "failed": number = run.counts.failed, "groups that failed";
+        "unknown": number = run.counts.unknown, "groups whose change may or may not have taken effect";
+        "done_before": number = run.counts.done_before, "rows that an earlier run of the same file has done";
+        "not_started": number = run.not_started(rows), "groups for which nothing was sent";
         "stopped": text or "it ran to its end" = run.stopped.as_ref(), "why it stopped; human-readable, may change";
         maybe "annotations": {ANNOTATED} = (run.counts.annotated > 0).then(|| annotated((run.counts.annotated, 0))), "notes, labels and favourites; only present if a row changes any";
     }

@@ -186,6 +186,6 @@ shape! {
     fn requested(url: &str, id: &UserGroupId, seen: Option<Fingerprint>) {
         ..ONE_REQUEST = one_request("POST", url);
         "user_group_id": text = id.as_str(), "the group";
-        "fingerprint": text or "unknown" = seen, "of the token that would be replaced";
+        "fingerprint": text or "unknown" = seen, "fingerprint of the token that would be replaced";
     }
 }

@@ -268,17 +268,17 @@ shape! {
     fn object(name: &str, edit: &Edit, probe: Option<&Result<Probe, Failure>>, written: bool) {
         "profile": text = name, "its name";
         "file": text = edit.file.display(), "the configuration file";
-        "written": bool = written, "false with --dry-run, and where the test failed";
+        "written": bool = written, "false with --dry-run, or if the test failed";
         "lines": text = edit.lines, "the lines for the file";
-        "check": {CHECK} or "--no-check was given" = probe.map(|probe| check(probe.as_ref())), "the test of the connection";
+        "check": {CHECK} or "--no-check was given" = probe.map(|probe| check(probe.as_ref())), "result of the connection test";
     }
 }
 
 shape! {
     CHECK = "", "";
     fn check(probe: Result<&Probe, &Failure>) {
-        "finding": text or "it could not be tested" = probe.ok().map(|probe| probe.finding.as_str()), "a word of `check`";
-        "text": text = probe.map_or_else(ToString::to_string, |probe| probe.text.clone()), "the same, human-readable; may change";
+        "finding": text or "it could not be tested" = probe.ok().map(|probe| probe.finding.as_str()), "as in `check`";
+        "text": text = probe.map_or_else(ToString::to_string, |probe| probe.text.clone()), "the same as text; human-readable, may change";
         maybe "steps": [show::STEP] = probe.ok().map(|probe| probe.steps.iter().map(show::step)), "as in `check`; missing if it could not be tested";
     }
 }

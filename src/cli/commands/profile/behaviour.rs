@@ -92,11 +92,11 @@ impl FactLine {
 }
 
 shape! {
-    pub(crate) FACT = "fact", "known behaviour of the service of a profile where its API is undocumented";
+    pub(crate) FACT = "fact", "how the service of a profile behaves where its API is undocumented";
     fn object(line: &FactLine) {
         "fact": text = line.fact, "properties_on_get, absent_name, absent_properties, absent_mapping or sole_writer";
-        "value": text = line.value, "returned, echoed or unknown; of an absent field keep, clear or unknown; of sole_writer yes or no";
-        "source": text = line.basis.as_str(), "proven, told or unknown";
+        "value": text = line.value, "for properties_on_get: returned, echoed or unknown; for absent_*: keep, clear or unknown; for sole_writer: yes or no";
+        "source": text = line.basis.as_str(), "proven, told (set by you or announced by the service) or unknown";
         "at": time or "it was never set" = line.at, "since when";
         "by": text or "it was never set" = line.by.as_ref(), "by whom";
     }

@@ -114,12 +114,12 @@ async fn one(
 }
 
 shape! {
-    pub(crate) BINDING = "binding", "which environment a profile means";
+    pub(crate) BINDING = "binding", "the environment of a profile";
     fn binding(profile: &str, bound: &Bound, is_bound: bool) {
         "profile": text = profile, "its name";
         "environment": text = bound.name, "the name of the environment";
-        "on_trial": bool = bound.on_trial, "its API key may only read groups that verify it";
-        "bound": bool = is_bound, "false: the binding was undone";
+        "on_trial": bool = bound.on_trial, "its API key is not verified: it can only read groups that verify it";
+        "bound": bool = is_bound, "false: the binding was removed";
     }
 }
 

@@ -87,25 +87,25 @@ shape! {
     pub(crate) PROFILE = "profile", "a profile of the configuration, never a key";
     fn object(profile: &Profile, usual: Option<&str>) {
         "profile": text = profile.name, "its name";
-        "default": bool = usual == Some(profile.name.as_str()), "it is the default_profile of the configuration";
-        "url": text = profile.url(), "where its requests go";
+        "default": bool = usual == Some(profile.name.as_str()), "whether it is the default_profile";
+        "url": text = profile.url(), "its URL";
         "environment": text or "the configuration expects none" = profile.environment.as_ref().map(EnvironmentTag::as_str), "the tag that responses must have";
-        "production": bool = profile.production, "it counts as production";
-        "read_only": bool = profile.read_only, "every change is refused";
+        "production": bool = profile.production, "whether it counts as production";
+        "read_only": bool = profile.read_only, "whether every change is refused";
         "api_key_from": text = profile.api_key, "source of its API key; human-readable, may change";
         "ca_file": text or "none" = profile.ca_file.as_ref().map(|file| file.display()), "the file of CA certificates that it trusts in addition to those of the system";
         "handoff": text or "none" = profile.handoff.as_ref(), "the command that receives new tokens; human-readable, may change";
-        "max_bulk": number = profile.max_bulk, "most groups of one bulk rotation";
-        "guards": [GUARD] = profile.guards.iter().map(guard), "what the configuration guards";
+        "max_bulk": number = profile.max_bulk, "maximum number of groups in one bulk rotation";
+        "guards": [GUARD] = profile.guards.iter().map(guard), "its guards";
     }
 }
 
 shape! {
     GUARD = "", "";
     fn guard(guard: &Guard) {
-        "operation": text = guard.operation.as_str(), "which operation";
+        "operation": text = guard.operation.as_str(), "the guarded operation";
         "rule": text = rule(guard), "what it requires; human-readable, may change";
-        "reason": text = guard.reason, "why, as the configuration says";
+        "reason": text = guard.reason, "the reason in the configuration";
     }
 }
 
@@ -114,8 +114,8 @@ shape! {
     /// The result of a connection test, as JSON.
     pub(super) fn probe(probe: &Probe) {
         "finding": text = probe.finding.as_str(), "accepted, may_not_change, key_refused, not_reached, no_answer, not_found, slash, redirected, web_page, busy, service_failed or strange";
-        "text": text = probe.text, "the same, human-readable; may change";
-        "steps": [STEP] = probe.steps.iter().map(step), "what was done, in order";
+        "text": text = probe.text, "the same as text; human-readable, may change";
+        "steps": [STEP] = probe.steps.iter().map(step), "the steps of the test, in order";
     }
 }
 
@@ -124,8 +124,8 @@ shape! {
     pub(super) fn step(step: &Step) {
         "what": text = step.what, "what was done";
         "ms": number = step.took.as_millis() as u64, "how long it took, in milliseconds";
-        "ok": bool = step.result.is_ok(), "it worked";
-        "result": text = match &step.result { Ok(text) | Err(text) => text }, "what was seen; human-readable, may change";
+        "ok": bool = step.result.is_ok(), "whether it succeeded";
+        "result": text = match &step.result { Ok(text) | Err(text) => text }, "the result; human-readable, may change";
     }
 }
 

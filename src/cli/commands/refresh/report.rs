@@ -87,10 +87,10 @@ shape! {
     pub(crate) PLAN = "refresh-plan", "what get of several groups or of all would do";
     fn planned(plan: &Refresh, report: &Report, url: &str) {
         ..REQUESTS = requests("GET", url);
-        "planned": number = report.known, "groups of the whole";
-        "done_before": number = plan.done_before, "read by an interrupted run";
+        "planned": number = report.known, "groups in total";
+        "done_before": number = plan.done_before, "groups that an interrupted run has read";
         "to_read": number = plan.ids.len(), "groups that would be read";
-        "never_seen": number = report.never_seen, "skipped, because they come from files";
+        "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";
     }
 }
 
@@ -99,16 +99,16 @@ shape! {
                 done_before + not_started = planned";
     fn sum(report: &Report, counts: &Counts, halt: Option<&Halt>) {
         "planned": number = counts.planned(), "groups that are to be read";
-        "unchanged": number = counts.unchanged, "as they were known";
-        "changed": number = counts.changed, "changed elsewhere";
-        "first_seen": number = counts.first_seen, "seen for the first time";
-        "created_again": number = counts.created_again, "had vanished, and were created again by reading";
-        "created": number = counts.created, "created by reading";
-        "wrong_environment": number = counts.wrong_environment, "of another environment";
-        "failed": number = counts.failed, "not read";
-        "done_before": number = counts.done_before, "read by an interrupted run";
-        "not_started": number = counts.not_started, "nothing was sent";
-        "never_seen": number = report.never_seen, "skipped, because they come from files";
+        "unchanged": number = counts.unchanged, "groups that had not changed";
+        "changed": number = counts.changed, "groups that were changed elsewhere";
+        "first_seen": number = counts.first_seen, "groups that were seen for the first time";
+        "created_again": number = counts.created_again, "groups that had vanished; reading created them again";
+        "created": number = counts.created, "groups that reading created";
+        "wrong_environment": number = counts.wrong_environment, "groups of another environment";
+        "failed": number = counts.failed, "groups that could not be read";
+        "done_before": number = counts.done_before, "groups that an interrupted run has read";
+        "not_started": number = counts.not_started, "groups for which nothing was sent";
+        "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";
         "stopped": text or "it ran to its end" = halt, "why it stopped; human-readable, may change";
     }
 }
@@ -188,13 +188,13 @@ impl Tally {
 }
 
 shape! {
-    pub(crate) ITEM = "refreshed", "a group that was read again, as it ends";
+    pub(crate) ITEM = "refreshed", "a group, as soon as it was read";
     fn item(read: &GroupRead) {
         "user_group_id": text = read.user_group_id.as_str(), "the group";
         "outcome": text = read.found.as_str(), "unchanged, changed, first_seen, created_again (it had vanished; an alarm), created, wrong_environment or failed";
         "changed": texts = read.elsewhere.fields(), "what was changed elsewhere";
-        "previous_fingerprint": text or "not known" = read.previous, "of the token known before";
-        "fingerprint": text or "not known" = read.fingerprint, "of the token now";
+        "previous_fingerprint": text or "unknown" = read.previous, "fingerprint of the token known before";
+        "fingerprint": text or "unknown" = read.fingerprint, "fingerprint of the current token";
         "milliseconds": number = read.took.as_millis() as u64, "how long it took";
         "note": text or "it was read" = read.failure.as_ref(), "why it could not be read; human-readable, may change";
         ..WARNINGS = warnings(&read.warnings);

@@ -33,7 +33,7 @@ shape! {
     pub(crate) SET_UP = "service-set-up", "a schema for the embedded service, made in a database";
     fn set_up(storage: &str, role: Option<&str>) {
         "storage": text = storage, "its address and schema";
-        "role": text or "only its owner may serve from it" = role, "who else may";
+        "role": text or "only its owner may serve from it" = role, "the role that may also serve from it";
     }
 }
 
@@ -59,7 +59,7 @@ shape! {
     pub(crate) COPY = "service-copy", "a copy of the embedded service's database";
     fn copy(file: &str, copied: &BackupSummary) {
         "file": text = file, "the copy";
-        "bytes": number = copied.bytes, "its size";
+        "bytes": number = copied.bytes, "its size in bytes";
         "groups": number = copied.groups, "groups in it";
         "keys": number = copied.keys, "API keys in it, including revoked ones";
     }
@@ -87,7 +87,7 @@ shape! {
     pub(crate) CHECK = "service-check", "a check of the embedded service's database";
     fn object(result: &CheckResult) {
         "about": text = result.about, "files, schema, integrity, references, groups, tokens, environments or keys";
-        "ok": bool = result.is_fine, "nothing is wrong with it";
+        "ok": bool = result.is_fine, "whether the check passed";
         "found": text = result.found, "what was found; human-readable, may change";
     }
 }
