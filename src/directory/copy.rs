@@ -19,7 +19,7 @@ use super::{
     engine::Engine,
     location::TeamFault,
     sqlite::{self, Connection, Fault, moved},
-    tables::{NEWEST, Role, as_owner},
+    tables::{MIGRATIONS, Role, as_owner},
     team,
 };
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
@@ -207,15 +207,16 @@ pub fn copy_from_team(
 
 fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
     let status = team::TableStatus::read(team)?;
-    let (found, known) = (status.version, NEWEST);
     let (needs, has) = (Role::Admin, status.membership.role);
     let fault = match () {
         () if has < needs => TeamFault::NeedsRole { needs, has },
-        () if found < known => TeamFault::Older { found, known },
-        () if found > known => TeamFault::Newer { found, known },
-        () => match status.membership.moved_to {
-            Some(to) => TeamFault::Moved(Some(to)),
-            None => return Ok(()),
+        () => match (
+            TeamFault::of_version(status.version, MIGRATIONS),
+            status.membership.moved_to,
+        ) {
+            (Some(fault), _) => fault,
+            (None, Some(to)) => TeamFault::Moved(Some(to)),
+            (None, None) => return Ok(()),
         },
     };
     Err(DirectoryError::of_team(at, fault).into())

@@ -39,6 +39,13 @@ pub enum DirectoryError {
         found: i64,
         known: i64,
     },
+    #[error(
+        "{0} was last used by a development version of groupdesk (schema {found}) that no release can upgrade; nothing was changed. \
+         Save its groups with that version (`groupdesk export`), use another file with GROUPDESK_DIRECTORY, and import them. If \
+         {0}.backup-v8 exists, it is the directory as groupdesk 0.2.0 left it",
+        path.display()
+    )]
+    Unreleased { path: PathBuf, found: i64 },
     /// Another program held the write lock for longer than 5 s.
     #[error(
         "{} is locked by another program; close what has it open (a backup, a database tool) and try again",

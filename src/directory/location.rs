@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    tables::{CARE, Role, stamp},
+    tables::{CARE, Migration, Role, stamp},
     timelines,
 };
 use crate::database::{AddressFault, Password, Server, ServerFault, UNTRUSTED, sentence};
@@ -284,6 +284,12 @@ pub enum TeamFault {
         "has version {found} of its tables, and this groupdesk knows {known}: update groupdesk"
     )]
     Newer { found: i64, known: i64 },
+    #[error(
+        "has tables of a development version of groupdesk (version {found}) that no release can upgrade; nothing was changed. Save \
+         its groups with that version (`groupdesk export`), set another schema under [directory], and set it up with `groupdesk \
+         directory init`"
+    )]
+    Unreleased { found: i64 },
     /// Reading may still be possible.
     #[error(
         "has newer tables than this groupdesk may write to; nothing was recorded: update groupdesk"
@@ -291,6 +297,20 @@ pub enum TeamFault {
     NotWritable,
     #[error("{}; nothing was recorded", sentence(.0))]
     Other(String),
+}
+
+impl TeamFault {
+    /// Why tables of this version cannot be used as they are, if they cannot.
+    pub(super) fn of_version(found: i64, known: &[Migration]) -> Option<Self> {
+        let first = known.first().map_or(found, |first| first.version);
+        let known = known.last().map_or(found, |last| last.version);
+        match found {
+            _ if found < first => Some(Self::Unreleased { found }),
+            _ if found < known => Some(Self::Older { found, known }),
+            _ if found > known => Some(Self::Newer { found, known }),
+            _ => None,
+        }
+    }
 }
 
 impl From<ServerFault> for TeamFault {

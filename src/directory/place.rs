@@ -151,8 +151,6 @@ pub enum QuestionReason {
     OtherAddress,
     /// Address and key belong to one place, but the name was bound to another one.
     OtherName,
-    /// What is known under this name dates from before keys were compared.
-    FromBefore,
 }
 
 /// The operator's answer.

@@ -56,12 +56,12 @@ pub struct Migration {
     pub writes_from: i64,
 }
 
-/// Begins with one file, numbered like the file schema that it equals.
+/// Begins with one file, numbered like the file schema that it equals; development versions had lower numbers.
 pub const MIGRATIONS: &[Migration] = &[Migration {
-    version: 13,
-    text: include_str!("../../assets/migrations/directory/postgres/0013_begin.sql"),
-    reads_from: 13,
-    writes_from: 13,
+    version: 20,
+    text: include_str!("../../assets/migrations/directory/postgres/0020_begin.sql"),
+    reads_from: 20,
+    writes_from: 20,
 }];
 
 pub(super) const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;

@@ -14,7 +14,7 @@ use super::{
     engine::Engine,
     location::{TeamFault, TeamLocation},
     sqlite::Fault,
-    tables::{NEWEST, Role},
+    tables::{MIGRATIONS, NEWEST, Role},
 };
 use crate::{
     database::{Access, values},
@@ -103,12 +103,11 @@ pub(super) fn open(
         let outside = key::outside(&at)?;
         let status_row = TableStatus::read(tx)?;
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        let (found, known) = (status_row.version, NEWEST);
-        if found < known {
-            return Err(refused(TeamFault::Older { found, known }));
-        }
-        if status_row.reads_from > known {
-            return Err(refused(TeamFault::Newer { found, known }));
+        match TeamFault::of_version(status_row.version, MIGRATIONS) {
+            // Newer tables may still be readable.
+            Some(TeamFault::Newer { .. }) if status_row.reads_from <= NEWEST => {}
+            Some(fault) => return Err(refused(fault)),
+            None => {}
         }
         // A viewer does not test tokens.
         let kept = match status_row.membership.role {

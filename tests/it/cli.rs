@@ -43,6 +43,7 @@ mod prompts;
 mod proposals;
 mod quiet;
 mod recovery;
+mod released;
 mod secrets;
 mod serve;
 mod several;

@@ -100,18 +100,15 @@ impl Directory {
             .await
     }
 
-    /// Returns non-empty other places of this address, and non-empty ones stored under this name before addresses were.
+    /// Returns other places of this address that are not empty.
     pub async fn other_places(
         &self,
-        profile: &str,
         url: &str,
         place: PlaceId,
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
-        let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.execute(Access::Short, move |c| {
-            places::others(c, &profile, &url, place)
-        })
-        .await
+        let url = url.to_owned();
+        self.execute(Access::Short, move |c| places::others(c, &url, place))
+            .await
     }
 
     /// Returns what blocks requests with this key.

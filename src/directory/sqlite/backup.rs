@@ -11,7 +11,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 
 use super::{
     fault::Fault,
-    schema::{BUSY_TIMEOUT, NEWEST, with_suffix},
+    schema::{BUSY_TIMEOUT, OLDER, with_suffix},
 };
 use crate::{directory::DirectoryError, platform::private_files};
 
@@ -22,7 +22,7 @@ pub fn backup_of(path: &Path, version: i64) -> PathBuf {
 
 /// Existing copies, oldest version first.
 pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
-    let all = (1..NEWEST).map(|version| (version, backup_of(path, version)));
+    let all = OLDER.map(|version| (version, backup_of(path, version)));
     all.filter(|(_, copy)| copy.symlink_metadata().is_ok())
         .collect()
 }

@@ -29,6 +29,10 @@ pub(crate) enum Fault {
         found: i64,
         known: i64,
     },
+    /// The schema is that of a development version.
+    Unreleased {
+        found: i64,
+    },
     NotADirectory,
     /// The file system does not support a write-ahead log.
     NotShareable,
@@ -80,6 +84,7 @@ impl Fault {
             | Self::Row(_)
             | Self::Refused(_)
             | Self::Newer { .. }
+            | Self::Unreleased { .. }
             | Self::NotADirectory
             | Self::NotShareable => false,
         }
@@ -95,6 +100,7 @@ impl Fault {
             }
             Self::Server(fault) => fault.into(),
             Self::Newer { found, known } => TeamFault::Newer { found, known },
+            Self::Unreleased { found } => TeamFault::Unreleased { found },
             Self::Column
             | Self::Sqlite(_)
             | Self::Commit(_)
@@ -113,6 +119,7 @@ impl Fault {
             Self::Refused(error) => error,
             Self::Row(table) => DirectoryError::DamagedRow { path, table },
             Self::Newer { found, known } => DirectoryError::Newer { path, found, known },
+            Self::Unreleased { found } => DirectoryError::Unreleased { path, found },
             Self::Server(_) | Self::Column | Self::NotADirectory => {
                 DirectoryError::NotADirectory { path }
             }

@@ -21,7 +21,7 @@ use super::{
     backup,
     fault::{Fault, is_busy},
     list, moved,
-    schema::{BUSY_TIMEOUT, FIRST_WITH_TITLES, MIGRATIONS, NEWEST, with_suffix},
+    schema::{BUSY_TIMEOUT, NEWEST, OLDER, migrations_from, with_suffix},
     under_way,
 };
 use crate::{
@@ -142,7 +142,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     Ok((connection, fingerprinter))
 }
 
-/// The schema version, 0 for a new file. Refuses a foreign file or a newer version.
+/// The schema version, 0 for a new file. Refuses a foreign file, a newer version, and that of a development version.
 pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     let (mark, version, tables): (i64, i64, i64) = connection
         .prepare_cached(
@@ -153,7 +153,8 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     match (mark, version, tables) {
         (0, 0, 0) => Ok(0),
-        (APPLICATION_ID, 1..=NEWEST, _) => Ok(version),
+        (APPLICATION_ID, found, _) if found == NEWEST || OLDER.contains(&found) => Ok(found),
+        (APPLICATION_ID, found @ 1..NEWEST, _) => Err(Fault::Unreleased { found }),
         (APPLICATION_ID, found, _) if found > NEWEST => Err(moved::newer(connection, found)),
         _ => Err(Fault::NotADirectory),
     }
@@ -177,15 +178,15 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Check again under the lock: another process may have been faster.
     let from = version(&tx)?;
-    if (1..NEWEST).contains(&from) {
+    if OLDER.contains(&from) {
         under_way::refuse_upgrade(&Tx::of(&tx), from)?;
         backup::check_free_space(path, backup::MIGRATION_FACTOR)?;
         backup::keep(path, from)?;
     }
-    for migration in &MIGRATIONS[from as usize..] {
+    for migration in migrations_from(from) {
         tx.execute_batch(migration)?;
     }
-    if (1..FIRST_WITH_TITLES).contains(&from) {
+    if OLDER.contains(&from) {
         list::fill_titles(&tx)?;
     }
     if from == 0 {

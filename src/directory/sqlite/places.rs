@@ -322,20 +322,6 @@ fn name(tx: &Tx<'_>, place: PlaceId) -> Result<String, Fault> {
     name_of(tx, place)?.ok_or(Fault::Row(TABLE))
 }
 
-pub(super) const IS_USED: &str = "\
-SELECT EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM history WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM rotations WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM mutations WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM batches WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM imports WHERE place = $1) \
- OR EXISTS (SELECT 1 FROM drafts WHERE place = $1)";
-
-fn is_empty(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    let used: Option<bool> = tx.one(IS_USED, values![place.0], |row| row.get(0))?;
-    Ok(used == Some(false))
-}
-
 const HAS_KEY: &str = "SELECT 1 FROM place_keys WHERE place = $1 AND state <> 'withdrawn' LIMIT 1";
 
 fn has_no_key(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {

@@ -1,12 +1,13 @@
 //! The versions of the schema of a directory file, how long to wait for its lock, and the names of the files beside it.
 
 use std::{
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-/// Only ever appended to; the index in the list is the `user_version` that a migration starts from.
-pub(super) const MIGRATIONS: &[&str] = &[
+/// Those of releases up to 0.2.0; the index in the list is the `user_version` that a migration starts from.
+pub(super) const RELEASED: [&str; 8] = [
     include_str!("../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
     include_str!("../../../assets/migrations/directory/0003_boot_clock.sql"),
@@ -15,22 +16,23 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0006_imports.sql"),
     include_str!("../../../assets/migrations/directory/0007_places.sql"),
     include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
-    include_str!("../../../assets/migrations/directory/0009_annotations.sql"),
-    include_str!("../../../assets/migrations/directory/0010_batches_of_edits.sql"),
-    include_str!("../../../assets/migrations/directory/0011_changes.sql"),
-    include_str!("../../../assets/migrations/directory/0012_packed_groups.sql"),
-    include_str!("../../../assets/migrations/directory/0013_hidden_and_stopped.sql"),
-    include_str!("../../../assets/migrations/directory/0014_rotations_of_group.sql"),
-    include_str!("../../../assets/migrations/directory/0015_batch_runs.sql"),
-    include_str!("../../../assets/migrations/directory/0016_scheduled_runs.sql"),
-    include_str!("../../../assets/migrations/directory/0017_order.sql"),
-    include_str!("../../../assets/migrations/directory/0018_titles.sql"),
 ];
 
-/// From this version on groups have titles.
-pub(super) const FIRST_WITH_TITLES: i64 = 18;
+/// From the last of them to [`NEWEST`].
+const LATEST: &str = include_str!("../../../assets/migrations/directory/0020_teams.sql");
 
-pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
+/// Versions 9 to 19 are those of development versions.
+pub(super) const NEWEST: i64 = 20;
+
+/// The versions that are upgraded.
+pub(super) const OLDER: RangeInclusive<i64> = 1..=RELEASED.len() as i64;
+
+/// The migrations of a file of this version, 0 for a new one; none of the newest.
+pub(super) fn migrations_from(version: i64) -> impl Iterator<Item = &'static str> {
+    let all = (0..).zip(RELEASED).chain([(NEWEST - 1, LATEST)]);
+    all.filter(move |(starts_from, _)| *starts_from >= version)
+        .map(|(_, text)| text)
+}
 
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -8,7 +8,7 @@ use std::sync::{
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
-use super::{schema::MIGRATIONS, snapshot::TakeSnapshot, *};
+use super::{schema::RELEASED, snapshot::TakeSnapshot, *};
 use crate::{
     database::{Access, Tx, Value, repeatable, task},
     directory::{
@@ -189,7 +189,7 @@ fn opened_from_an_earlier_version(
     let path = folder.path().join("directory.db");
     let raw = Connection::open(&path).expect("a connection");
     let version = if journal == "rotations" { 7 } else { 8 };
-    for migration in &MIGRATIONS[..version] {
+    for migration in &RELEASED[..version] {
         raw.execute_batch(migration).expect("the schema");
     }
     let (columns, values) = match journal {
@@ -447,7 +447,7 @@ fn the_open_states_are_those_of_the_domain_and_of_the_index() {
         .map(|state| format!("'{}'", state.as_str()))
         .collect();
     assert_eq!(journal::OPEN, format!("state IN ({})", words.join(", ")));
-    assert!(MIGRATIONS[0].contains(&format!("WHERE {};", journal::OPEN)));
+    assert!(RELEASED[0].contains(&format!("WHERE {};", journal::OPEN)));
 }
 
 #[test]
@@ -461,7 +461,7 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
     assert_eq!(mutations::IS_OPEN, list(mutation::State::is_open));
     for states in [mutations::HOLDS, mutations::IS_OPEN] {
         let index = format!("WHERE {states};");
-        assert!(MIGRATIONS[7].contains(&index), "{states}");
+        assert!(RELEASED[7].contains(&index), "{states}");
     }
 }
 

@@ -176,9 +176,9 @@ pub fn migrate(
         // Read the version once nobody else can change it.
         let from = TableStatus::read(tx)?.version;
         let newest = known.last().map_or(from, |last| last.version);
-        if from > newest {
-            let (found, known) = (from, newest);
-            return Err(refused(TeamFault::Newer { found, known }));
+        match TeamFault::of_version(from, known) {
+            None | Some(TeamFault::Older { .. }) => {}
+            Some(fault) => return Err(refused(fault)),
         }
         let steps: Vec<_> = known.iter().filter(|step| step.version > from).collect();
         if is_done && !steps.is_empty() {

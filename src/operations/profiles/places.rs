@@ -196,9 +196,7 @@ impl Operations {
             return Ok(Vec::new());
         }
         let place = self.place().await?;
-        self.directory()
-            .other_places(&profile.name, &profile.url(), place)
-            .await
+        self.directory().other_places(&profile.url(), place).await
     }
 
     /// Returns other places of the same address with groups, if none is known with this key: what another key sees there.
@@ -208,10 +206,7 @@ impl Operations {
         }
         let profile = self.profile();
         let place = self.place().await?;
-        let others = self
-            .directory()
-            .other_places(&profile.name, &profile.url(), place)
-            .await?;
+        let others = self.directory().other_places(&profile.url(), place).await?;
         Ok(others
             .into_iter()
             .filter(|other| other.groups > 0)

@@ -53,10 +53,14 @@ impl OutageReason {
                 | TeamFault::NeedsRight(_)
                 | TeamFault::NoPassword(_)
                 | TeamFault::NotSetUp => Some(Self::NotAllowed),
-                TeamFault::Newer { .. } | TeamFault::Older { .. } => Some(Self::OtherVersion),
+                TeamFault::Newer { .. }
+                | TeamFault::Older { .. }
+                | TeamFault::Unreleased { .. } => Some(Self::OtherVersion),
                 _ => Some(Self::Away),
             },
-            DirectoryError::Newer { .. } => Some(Self::OtherVersion),
+            DirectoryError::Newer { .. } | DirectoryError::Unreleased { .. } => {
+                Some(Self::OtherVersion)
+            }
             _ => Some(Self::Away),
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn answer(
             };
             let place = match (known.here.first(), known.by_key.first()) {
                 (Some(here), _) if *here != place => {
-                    // What was stored by name alone turns out to be a known place.
+                    // A place without a key turns out to be a known one.
                     if !has_no_key(tx, place)? {
                         let place = name(tx, *here)?;
                         return Ok(Err(Refusal::OtherPlace { place }));
@@ -80,9 +80,7 @@ fn resolve_same(
     if let Some(place) = named {
         return Ok(Ok(place));
     }
-    // What was stored under the name goes into the place that address and key identify, if there is one.
-    let likely = known.exact.or(known.legacy);
-    if let Some(place) = likely.or(known.here.first().copied()) {
+    if let Some(place) = known.exact.or(known.here.first().copied()) {
         return Ok(Ok(place));
     }
     let candidates = known.candidates();

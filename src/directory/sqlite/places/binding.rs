@@ -1,6 +1,6 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, all, event, has_no_key, is_empty, merge, place_id};
+use super::{SET_TAG, TABLE, all, event, place_id};
 use crate::{
     database::{Row, Statements, Tx, Value, values},
     directory::{
@@ -18,8 +18,6 @@ pub(super) struct KnownPlaces {
     pub(super) by_url: Vec<PlaceId>,
     /// Bound with this name and this address.
     pub(super) exact: Option<PlaceId>,
-    /// Bound with this name before addresses were stored.
-    pub(super) legacy: Option<PlaceId>,
     /// Bound with this name and other addresses.
     pub(super) elsewhere: Vec<PlaceId>,
 }
@@ -53,10 +51,9 @@ impl KnownPlaces {
             by_key,
             by_url,
             exact: at(&caller.url),
-            legacy: at("").filter(|_| counts),
             elsewhere: named
                 .iter()
-                .filter(|(url, _)| counts && !url.is_empty() && *url != caller.url)
+                .filter(|(url, _)| counts && *url != caller.url)
                 .map(|(_, place)| *place)
                 .collect(),
         })
@@ -65,7 +62,7 @@ impl KnownPlaces {
     /// All possible places, most likely first.
     pub(super) fn candidates(&self) -> Vec<PlaceId> {
         let mut all = Vec::new();
-        let found = self.here.iter().chain(&self.exact).chain(&self.legacy);
+        let found = self.here.iter().chain(&self.exact);
         let found = found.chain(&self.by_key).chain(&self.by_url);
         for place in found.chain(&self.elsewhere) {
             if !all.contains(place) {
@@ -76,9 +73,7 @@ impl KnownPlaces {
     }
 }
 
-/// Prefers the binding with this address to one from before addresses were stored.
-const PLACE_OF: &str = "\
-SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
+const PLACE_OF: &str = "SELECT place FROM bindings WHERE profile = $1 AND url = $2";
 
 pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
     Ok(tx.one(PLACE_OF, values![profile, url], place_id)?)
@@ -124,8 +119,6 @@ pub(crate) fn with_key(
     let by_key = tx.all(WITH_KEY, values![url, key.as_bytes()], place_id)?;
     match by_name {
         Some(place) if by_key.contains(&place) => Ok(Some(place)),
-        // Recorded before keys were compared.
-        Some(place) if !from_variables && has_no_key(tx, place)? => Ok(Some(place)),
         Some(_) if !from_variables => Ok(None),
         Some(_) | None => Ok(by_key.first().copied()),
     }
@@ -133,7 +126,7 @@ pub(crate) fn with_key(
 
 const ELSEWHERE: &str = "\
 SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
-WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
+WHERE b.profile = $1 AND b.url <> $2 ORDER BY b.at DESC, b.url";
 
 /// The other addresses that the name was bound with, and their places, most recently used first.
 pub(crate) fn elsewhere(
@@ -187,24 +180,18 @@ pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
     })
 }
 
-/// Places of this address, and what was stored under this name before addresses were.
+/// Places of this address that are not empty.
 const OTHERS: &str = "\
 SELECT name, groups, open FROM ( \
  SELECT p.name, \
   (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number) AS groups, \
   (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
    AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
- FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1 \
-  UNION SELECT place FROM bindings WHERE profile = $2 AND url = '') AND p.number <> $3) others \
+ FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1) AND p.number <> $2) others \
 WHERE groups > 0 OR open > 0 ORDER BY name";
 
-pub(crate) fn others(
-    tx: &Tx<'_>,
-    profile: &str,
-    url: &str,
-    place: PlaceId,
-) -> Result<Vec<OtherPlace>, Fault> {
-    tx.all(OTHERS, values![url, profile, place.0], |row| {
+pub(crate) fn others(tx: &Tx<'_>, url: &str, place: PlaceId) -> Result<Vec<OtherPlace>, Fault> {
+    tx.all(OTHERS, values![url, place.0], |row| {
         Ok(OtherPlace {
             name: row.get(0)?,
             groups: row.get(1)?,
@@ -216,22 +203,14 @@ pub(crate) fn others(
 /// What address, key and name determine, before anything is written.
 enum Verdict {
     Bind(PlaceId, Option<KeyState>),
-    /// The place stored by name alone is empty, and is merged into the place that address and key identify.
-    Merge(PlaceId, PlaceId),
     Create,
     Ask(QuestionReason),
 }
 
 pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
-    match decide(tx, caller, &known)? {
+    match decide(caller, &known) {
         Verdict::Bind(place, state) => bind_to(tx, caller, place, state),
-        Verdict::Merge(empty, place) => {
-            // An empty place has nothing under way.
-            let merged = merge(tx, empty, place, caller.at, &caller.by)?;
-            merged.map_err(|_| Fault::Row(TABLE))?;
-            bind_to(tx, caller, place, None)
-        }
         Verdict::Create => {
             let place = create(tx, caller)?;
             bind_to(tx, caller, place, Some(KeyState::Trusted))
@@ -243,64 +222,43 @@ pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
 /// What binding would result in; nothing is written.
 pub(crate) fn preview_binding(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
-    Ok(match decide(tx, caller, &known)? {
-        Verdict::Bind(..) | Verdict::Merge(..) => BindingPreview::Known,
+    Ok(match decide(caller, &known) {
+        Verdict::Bind(..) => BindingPreview::Known,
         Verdict::Create => BindingPreview::New,
         Verdict::Ask(why) => BindingPreview::Asked(question(tx, caller, &known, why)?),
     })
 }
 
-fn decide(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
+fn decide(caller: &Caller, known: &KnownPlaces) -> Verdict {
     if let Some(place) = known.here.first().copied() {
         let exact = known.exact.filter(|_| !caller.from_variables);
-        let others = known.legacy.iter().chain(&known.elsewhere);
-        let named: Vec<_> = match exact {
-            Some(exact) => vec![exact],
-            None => others.copied().collect(),
+        let named = match &exact {
+            Some(exact) => std::slice::from_ref(exact),
+            None => &known.elsewhere,
         };
         return if named.iter().all(|named| *named == place) {
-            Ok(Verdict::Bind(place, None))
-        } else if exact.is_none() && known.elsewhere.is_empty() {
-            decide_legacy(tx, known)
+            Verdict::Bind(place, None)
         } else {
-            Ok(Verdict::Ask(QuestionReason::OtherName))
+            Verdict::Ask(QuestionReason::OtherName)
         };
     }
     if let (true, Some(place)) = (caller.key_changes, known.exact) {
-        return Ok(Verdict::Bind(place, Some(KeyState::Trial)));
+        return Verdict::Bind(place, Some(KeyState::Trial));
     }
     if caller.from_variables {
-        return Ok(if known.by_key.is_empty() {
+        return if known.by_key.is_empty() {
             Verdict::Create
         } else {
             Verdict::Ask(QuestionReason::OtherAddress)
-        });
+        };
     }
-    if known.exact.is_none() && known.legacy.is_some() {
-        return decide_legacy(tx, known);
-    }
-    Ok(if known.candidates().is_empty() {
+    if known.candidates().is_empty() {
         Verdict::Create
     } else if known.by_url.is_empty() {
         Verdict::Ask(QuestionReason::OtherAddress)
     } else {
         Verdict::Ask(QuestionReason::NewKey)
-    })
-}
-
-/// For a name stored before addresses were: its place is bound automatically only if it is empty.
-fn decide_legacy(tx: &Tx<'_>, known: &KnownPlaces) -> Result<Verdict, Fault> {
-    let empty = match known.legacy {
-        Some(place) => is_empty(tx, place)?.then_some(place),
-        None => None,
-    };
-    Ok(match (empty, known.here.first()) {
-        (Some(empty), Some(here)) => Verdict::Merge(empty, *here),
-        (Some(empty), None) if known.by_key.is_empty() && known.by_url.is_empty() => {
-            Verdict::Bind(empty, Some(KeyState::Trusted))
-        }
-        _ => Verdict::Ask(QuestionReason::FromBefore),
-    })
+    }
 }
 
 fn question(

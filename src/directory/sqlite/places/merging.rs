@@ -71,7 +71,7 @@ pub(crate) const MERGE: [&str; 25] = [
     "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \
       (SELECT fingerprint FROM place_keys WHERE place = $1)",
     "DELETE FROM place_keys WHERE place <> $1 AND place = $2",
-    "UPDATE bindings SET place = $1 WHERE place = $2 AND url <> ''",
+    "UPDATE bindings SET place = $1 WHERE place = $2",
     "DELETE FROM bindings WHERE place <> $1 AND place = $2",
     "UPDATE alarms SET place = $1 WHERE place = $2",
     "DELETE FROM user_groups WHERE place <> $1 AND place = $2",

@@ -2,7 +2,7 @@
 
 use crate::{
     config::scrub::shown,
-    directory::{Alarm, Question, QuestionReason, Refusal},
+    directory::{Alarm, Question, Refusal},
     domain::{
         group::UserGroupId, proposal::quoted, rotation::LONGEST_SETTLE_WINDOW, text::visible, when,
     },
@@ -149,12 +149,6 @@ fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> 
         _ => " ENVIRONMENT".into(),
     };
     let same = format!("groupdesk profile bind {name} --same-environment{which}");
-    if question.why == QuestionReason::FromBefore {
-        return format!(
-            "Known: {}. If it is that environment: {same}; if not: groupdesk profile bind {name} --new-environment",
-            known.join(", ")
-        );
-    }
     format!(
         "Known environments: {}. Same environment with a new key or URL: {same}. Another environment: groupdesk profile bind {name} \
          --new-environment",

@@ -26,9 +26,6 @@ impl Question {
             QuestionReason::OtherName => {
                 "its address and API key are those of another environment than its name".into()
             }
-            QuestionReason::FromBefore => {
-                "what is known under its name comes from before API keys were compared".into()
-            }
         }
     }
 }
@@ -101,8 +98,12 @@ impl Operations {
         let others = self.directory().bound_elsewhere(name, &url).await?;
         Ok(others.first().map(|(url, place)| {
             let (argument, known) = (quoted(name), quoted(place));
+            let with = match url.as_str() {
+                "" => "before addresses were recorded",
+                url => &format!("with {url}"),
+            };
             format!(
-                "profile {name} is not bound with this address; with {url} it is environment {place}. If it is the same \
+                "profile {name} is not bound with this address; {with} it is environment {place}. If it is the same \
                  environment: groupdesk profile bind {argument} --same-environment {known}; if not: groupdesk profile bind \
                  {argument} --new-environment"
             )

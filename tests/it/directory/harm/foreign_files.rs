@@ -13,7 +13,7 @@ use super::{
 };
 use crate::support::assertions::assert_lacks;
 
-pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
+pub(super) const CASES: usize = VERSIONS.len() + 11 + MARKS.len() + 9 + 2;
 
 /// The first two are relative to the newest version.
 const VERSIONS: [i64; 7] = [1, 2, 99, 2_147_483_647, -1, -2_147_483_648, 0];
@@ -65,6 +65,19 @@ async fn an_unknown_version_is_refused() {
         let refused = assert_refused(&format!("version {version}"), &place);
         let is_newer = matches!(refused, DirectoryError::Newer { found, .. } if found == version);
         assert_eq!(is_newer, version > 6, "{refused}");
+    }
+}
+
+/// Between the last release and this version: refused with what to do, and never upgraded from the middle.
+#[tokio::test]
+async fn a_development_version_is_refused() {
+    for version in 9..newest() {
+        let place = ours().await;
+        set(&place, "user_version", version);
+        let refused = assert_refused(&format!("version {version}"), &place);
+        let is_told =
+            matches!(refused, DirectoryError::Unreleased { found, .. } if found == version);
+        assert!(is_told, "{refused}");
     }
 }
 

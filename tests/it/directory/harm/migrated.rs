@@ -24,8 +24,8 @@ use crate::support::{
     world::place,
 };
 
-/// The schemas up to the last one without titles, which are made by the program, not by the schema.
-const SCHEMAS: [&str; 17] = [
+/// The schemas of releases up to 0.2.0.
+const SCHEMAS: [&str; 8] = [
     include_str!("../../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
     include_str!("../../../../assets/migrations/directory/0003_boot_clock.sql"),
@@ -34,15 +34,6 @@ const SCHEMAS: [&str; 17] = [
     include_str!("../../../../assets/migrations/directory/0006_imports.sql"),
     include_str!("../../../../assets/migrations/directory/0007_places.sql"),
     include_str!("../../../../assets/migrations/directory/0008_mutations.sql"),
-    include_str!("../../../../assets/migrations/directory/0009_annotations.sql"),
-    include_str!("../../../../assets/migrations/directory/0010_batches_of_edits.sql"),
-    include_str!("../../../../assets/migrations/directory/0011_changes.sql"),
-    include_str!("../../../../assets/migrations/directory/0012_packed_groups.sql"),
-    include_str!("../../../../assets/migrations/directory/0013_hidden_and_stopped.sql"),
-    include_str!("../../../../assets/migrations/directory/0014_rotations_of_group.sql"),
-    include_str!("../../../../assets/migrations/directory/0015_batch_runs.sql"),
-    include_str!("../../../../assets/migrations/directory/0016_scheduled_runs.sql"),
-    include_str!("../../../../assets/migrations/directory/0017_order.sql"),
 ];
 const OLD: i64 = SCHEMAS.len() as i64;
 /// The last schema that keeps groups by profile.

@@ -185,3 +185,22 @@ async fn a_migration_is_refused_while_a_change_is_in_progress() {
     begun_ago(21);
     assert_eq!(migrate().expect("migrated").from, NEWEST);
 }
+
+/// Development versions had lower numbers; no migration leads from their tables.
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_a_development_version_are_refused() {
+    let installation = Opened::new();
+    let Some(team) = installation.team.clone() else {
+        return;
+    };
+    let server = postgres::server().expect("a server");
+    server.execute(team.schema(), "UPDATE schema_versions SET version = 13");
+    let unreleased = TeamFault::Unreleased { found: 13 };
+    assert_eq!(fault_of(Directory::open(&team)), unreleased);
+    for is_done in [false, true] {
+        let migrated = tokio::task::block_in_place(|| {
+            migrate(&postgres::as_admin(&team), MIGRATIONS, is_done)
+        });
+        assert_eq!(fault_of(migrated), unreleased, "nothing was changed");
+    }
+}

@@ -1,4 +1,4 @@
--- The tables of a team's directory on PostgreSQL: those of the SQLite file at versions 13 to 17, under the same names,
+-- The tables of a team's directory on PostgreSQL: those of the SQLite file at version 20, under the same names,
 -- so that the same SQL works on both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC by
 -- the operator's clock; JSON is stored as text, with its key order.
 --
