@@ -199,6 +199,21 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Executes a write whose result nobody needs: a server gets it together with the next statement, or the commit.
+    pub(crate) fn write_later(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+    ) -> Result<(), Fault> {
+        match &self.0 {
+            Engine::Sqlite(_) => self.write(text, values).map(drop),
+            Engine::Server(transaction) => {
+                transaction.borrow_mut().add(Statement::new(text, values));
+                Ok(())
+            }
+        }
+    }
+
     /// Executes several statements as one text; only for a server.
     pub(crate) fn batch(&self, text: &str) -> Result<(), Fault> {
         match &self.0 {

@@ -161,7 +161,8 @@ async fn exchange(
             new_token: secret::random()?,
         },
     };
-    let done = execute_change(&shared.store, key.number, change).await?;
+    let is_use_due = !caller.was_used_lately();
+    let done = execute_change(&shared.store, key.number, is_use_due, change).await?;
     if let Presence::Present(group) = &done.user_group
         && let Presence::Present(id) = &group.provided_id
     {
@@ -172,9 +173,15 @@ async fn exchange(
 
 /// Queues the change. On a server, an existing group is only read; a missing one is created by a write that looks
 /// again.
-async fn execute_change(store: &Store, key: i64, change: Change) -> Result<ResponseBody, Refusal> {
+async fn execute_change(
+    store: &Store,
+    key: i64,
+    is_use_due: bool,
+    change: Change,
+) -> Result<ResponseBody, Refusal> {
     let change = Arc::new(change);
     if store.is_shared()
+        && !is_use_due
         && let Change::GetOrCreate { .. } = &*change
     {
         let change = Arc::clone(&change);
@@ -186,7 +193,7 @@ async fn execute_change(store: &Store, key: i64, change: Change) -> Result<Respo
             return Ok(found);
         }
     }
-    let work = move |tx: &Tx<'_>| rules::execute(tx, key, &change);
+    let work = move |tx: &Tx<'_>| rules::execute(tx, key, is_use_due, &change);
     store.execute(Access::Write, work).await?
 }
 

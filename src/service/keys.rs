@@ -112,7 +112,7 @@ pub(super) struct Caller {
 
 impl Caller {
     pub(super) fn was_used_lately(&self) -> bool {
-        let now = Timestamp::now().as_millisecond();
+        let now = now();
         // A clock that was set back must not cause a write every time.
         let is_fresh = |at: i64| (at - now).abs() < USE_IS_FRESH;
         self.last_used_at.is_some_and(is_fresh)
@@ -186,13 +186,18 @@ impl Store {
     /// Blocks.
     pub fn revoke_key(&self, id: i64) -> Result<KeyInfo, StoreError> {
         self.execute_blocking(Access::Write, move |tx| {
-            let now = Timestamp::now().as_millisecond();
+            if tx.sqlite().is_none() {
+                tx.batch(ALONE)?;
+            }
             let sql = "UPDATE keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
-            tx.write(sql, values![now, id])?;
+            tx.write(sql, values![now(), id])?;
             find(tx, id)?.ok_or(StoreError::UnknownKey(id))
         })
     }
 }
+
+/// Waits for the changes that hold a key, and lets no further one begin before: otherwise they could go on forever.
+const ALONE: &str = "LOCK TABLE keys IN EXCLUSIVE MODE";
 
 const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at, k.name
     FROM keys k JOIN environments e ON e.id = k.environment";
@@ -275,20 +280,19 @@ pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
 ) -> Result<Option<(KeyLabel, Caller)>, StoreError> {
-    let now = Timestamp::now().as_millisecond();
     let read = |row: &Row<'_>| {
         let (number, name) = (row.get(4)?, row.get(5)?);
         Ok::<_, Fault>((KeyLabel { number, name }, read_caller(row)?))
     };
-    Ok(tx.one(LIVE, values![presented, now], read)?)
+    Ok(tx.one(LIVE, values![presented, now()], read)?)
 }
 
-pub(super) const CALLER: &str = "\
+const CALLER: &str = "\
 SELECT e.id, e.tag, k.read_only, k.last_used_at FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
-pub(super) const RECORD_USE: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
+const RECORD_USE: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
 
-pub(super) fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
+fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
     Ok(Caller {
         environment: row.get(0)?,
         tag: row.get(1)?,
@@ -297,18 +301,32 @@ pub(super) fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
     })
 }
 
-/// Returns the holder of the key if it is still valid. Checked again in the transaction that acts, so that revoking
-/// takes effect at once.
+/// Returns the holder of the key if it is still valid.
 pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
-    let now = Timestamp::now().as_millisecond();
-    Ok(tx.one(CALLER, values![key, now], read_caller)?)
+    Ok(tx.one(CALLER, values![key, now()], read_caller)?)
 }
 
-/// Records that a key was used, unless the recorded time is recent enough.
-pub(super) fn record_use(tx: &Tx<'_>, key: i64, caller: &Caller) -> Result<(), StoreError> {
-    if !caller.was_used_lately() {
-        let now = Timestamp::now().as_millisecond();
-        tx.write(RECORD_USE, values![now, key])?;
+/// As [`caller`], for a change: the key stays valid until the change is committed. Records that it was used, unless the
+/// recorded time is recent enough; `is_use_due`: it was not when the request arrived. Then the row is held alone from the
+/// start, because of two who share it neither could write it.
+pub(super) fn hold(tx: &Tx<'_>, key: i64, is_use_due: bool) -> Result<Option<Caller>, StoreError> {
+    let held = match tx.sqlite() {
+        // The change is the only writer.
+        Some(_) => CALLER.into(),
+        None if is_use_due => format!("{CALLER} FOR NO KEY UPDATE OF k"),
+        None => format!("{CALLER} FOR SHARE OF k"),
+    };
+    let caller = tx.one(held, values![key, now()], read_caller)?;
+    if is_use_due
+        && caller
+            .as_ref()
+            .is_some_and(|caller| !caller.was_used_lately())
+    {
+        tx.write_later(RECORD_USE, values![now(), key])?;
     }
-    Ok(())
+    Ok(caller)
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_millisecond()
 }

@@ -1,8 +1,6 @@
 //! The rules of the service: what get-or-create, update and rotate do to stored groups (docs/design/service.md, "Rules
-//! of the service"). Runs inside one transaction; a refusal has written nothing. A file has a single writer; `shared`
-//! implements the same rules for concurrent writers.
-
-mod shared;
+//! of the service"). Runs inside one transaction; a refusal has written nothing. A file has a single writer; on a server
+//! others write meanwhile, so that the key and the id are held until the end.
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -18,7 +16,7 @@ use super::{
 };
 use crate::{
     api::wire::{Presence, ResponseBody, UserGroup},
-    database::{self, Fault, Row, Tx, values},
+    database::{Fault, Row, Tx, values},
 };
 
 /// The outer error undoes the work; the inner one is an answer like any other.
@@ -48,23 +46,36 @@ pub(super) enum Change {
     },
 }
 
-pub(super) use shared::find_existing;
-
-/// Executes a change for the holder of the key. The key is checked again here: it may have been revoked meanwhile.
-pub(super) fn execute(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
-    if tx.sqlite().is_none() {
-        return shared::execute(tx, key, change);
-    }
-    let Some(caller) = keys::caller(tx, key)? else {
+/// Executes a change for the holder of the key. The key is checked again here, because it may have been revoked meanwhile,
+/// and stays valid until the change is committed.
+pub(super) fn execute(tx: &Tx<'_>, key: i64, is_use_due: bool, change: &Change) -> Verdict {
+    let Some(caller) = keys::hold(tx, key, is_use_due)? else {
         return Ok(Err(Refusal::Unauthorized));
     };
-    keys::record_use(tx, key, &caller)?;
     match change {
         Change::GetOrCreate { wanted, new_token } => get_or_create(tx, &caller, wanted, new_token),
+        _ if caller.read_only => Ok(Err(Refusal::ReadOnlyKey)),
         Change::Update(wanted) => update(tx, &caller, wanted),
         Change::Rotate { current, new_token } => rotate(tx, &caller, current, new_token),
     }
 }
+
+/// The answer if the group exists and nothing has to be written: on a server a get that only reads needs no commit.
+pub(super) fn find_existing(
+    tx: &Tx<'_>,
+    key: i64,
+    wanted: &GroupFields,
+) -> Result<Option<ResponseBody>, StoreError> {
+    let Some(caller) = keys::caller(tx, key)?.filter(Caller::was_used_lately) else {
+        return Ok(None);
+    };
+    let found = find(tx, caller.environment, &wanted.user_group_id)?;
+    found.map(|row| got(row, wanted, false)).transpose()
+}
+
+/// Until the end of the transaction, nobody else can create a group with this id in any environment; later statements
+/// see what was created before. A unique index cannot cover other environments.
+const LOCK_ID: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
 
 /// Returns an existing group unchanged; otherwise creates it with `new_token`.
 fn get_or_create(
@@ -73,8 +84,11 @@ fn get_or_create(
     wanted: &GroupFields,
     new_token: &SecretString,
 ) -> Verdict {
-    if let Some(found) = get(tx, caller, wanted)? {
-        return Ok(Ok(found));
+    if tx.sqlite().is_none() {
+        tx.write_later(LOCK_ID, values![&wanted.user_group_id])?;
+    }
+    if let Some(found) = find(tx, caller.environment, &wanted.user_group_id)? {
+        return Ok(Ok(got(found, wanted, false)?));
     }
     if caller.read_only {
         return Ok(Err(Refusal::ReadOnlyKey));
@@ -84,16 +98,6 @@ fn get_or_create(
     }
     let row = insert(tx, caller.environment, wanted, new_token)?;
     Ok(Ok(got(row, wanted, true)?))
-}
-
-/// The answer if the group exists.
-fn get(
-    tx: &Tx<'_>,
-    caller: &Caller,
-    wanted: &GroupFields,
-) -> Result<Option<ResponseBody>, StoreError> {
-    let found = find(tx, caller.environment, &wanted.user_group_id)?;
-    found.map(|row| got(row, wanted, false)).transpose()
 }
 
 fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody, StoreError> {
@@ -114,9 +118,6 @@ RETURNING team_id, user_group_id, token, name, properties";
 
 /// Replaces the fields that are present; the others stay.
 fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
-    if caller.read_only {
-        return Ok(Err(Refusal::ReadOnlyKey));
-    }
     let values = values![
         wanted.name.as_ref(),
         wanted.mapping.as_ref().map(mapping_text),
@@ -129,7 +130,11 @@ fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
     let Some(row) = row else {
         return Ok(Err(Refusal::UnknownGroup));
     };
-    Ok(Ok(row.updated(wanted, caller.tag.clone())?))
+    Ok(Ok(success(UserGroup {
+        properties: row.properties(wanted.properties.is_some())?,
+        api_environment_tag: caller.tag.clone().into(),
+        ..row.into_user_group()
+    })))
 }
 
 const ROTATE: &str = "\
@@ -139,16 +144,14 @@ const RETIRE: &str = "\
 INSERT INTO retired_tokens (hash, environment, team_id, retired_at) VALUES ($1, $2, $3, $4)";
 const WAS_CURRENT: &str = "SELECT 1 FROM retired_tokens WHERE hash = $1 AND environment = $2";
 
-/// Replaces the token; the old one is retired in the same transaction.
+/// Replaces the token; the old one is retired in the same transaction. Of several rotations of the same token one wins; on
+/// a server the others wait for it and then find another token.
 fn rotate(
     tx: &Tx<'_>,
     caller: &Caller,
     current: &SecretString,
     new_token: &SecretString,
 ) -> Verdict {
-    if caller.read_only {
-        return Ok(Err(Refusal::ReadOnlyKey));
-    }
     let (environment, at) = (caller.environment, now());
     let (old, new) = (current.expose_secret(), new_token.expose_secret());
     let hash = secret::hash(old.as_bytes());
@@ -164,8 +167,11 @@ fn rotate(
             Refusal::UnknownToken
         }));
     };
-    tx.write(RETIRE, values![&hash, environment, row.team_id, at])?;
-    Ok(Ok(row.rotated(caller.tag.clone())))
+    tx.write_later(RETIRE, values![&hash, environment, row.team_id, at])?;
+    Ok(Ok(success(UserGroup {
+        api_environment_tag: caller.tag.clone().into(),
+        ..row.into_user_group()
+    })))
 }
 
 const OTHERS: &str = "\
@@ -180,18 +186,13 @@ pub(super) fn may_exist(
 ) -> Result<bool, StoreError> {
     let values = values![user_group_id, caller.environment];
     let others = tx.all(OTHERS, values, |row| row.get::<Option<String>>(0))?;
-    Ok(may_share(caller.tag.as_deref(), &others))
-}
-
-/// Whether an environment with this tag may have an id that these environments have, too.
-fn may_share(tag: Option<&str>, others: &[Option<String>]) -> bool {
     let is_pair = |other: &Option<String>| {
         matches!(
-            (tag, other.as_deref()),
+            (caller.tag.as_deref(), other.as_deref()),
             (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
         )
     };
-    others.iter().all(is_pair)
+    Ok(others.iter().all(is_pair))
 }
 
 const FIND: &str = "\
@@ -218,18 +219,8 @@ pub(super) fn insert(
     wanted: &GroupFields,
     token: &SecretString,
 ) -> Result<StoredGroup, StoreError> {
-    let values = insert_values(environment, wanted, token);
-    let row = tx.one(INSERT, values, StoredGroup::read)?;
-    Ok(row.ok_or(Fault::Column)?)
-}
-
-fn insert_values(
-    environment: i64,
-    wanted: &GroupFields,
-    token: &SecretString,
-) -> Vec<database::Value> {
     let none = (IndexMap::new(), Map::new());
-    values![
+    let values = values![
         environment,
         &wanted.user_group_id,
         wanted.name.as_ref().unwrap_or(&wanted.user_group_id),
@@ -237,7 +228,9 @@ fn insert_values(
         properties_text(wanted.properties.as_ref().unwrap_or(&none.1)),
         token.expose_secret(),
         now(),
-    ]
+    ];
+    let row = tx.one(INSERT, values, StoredGroup::read)?;
+    Ok(row.ok_or(Fault::Column)?)
 }
 
 impl StoredGroup {
@@ -259,25 +252,6 @@ impl StoredGroup {
         serde_json::from_str(&self.properties)
             .map(Presence::Present)
             .map_err(|_| StoreError::Unexpected("stored properties are not a JSON object".into()))
-    }
-
-    fn updated(
-        self,
-        wanted: &GroupFields,
-        tag: Option<String>,
-    ) -> Result<ResponseBody, StoreError> {
-        Ok(success(UserGroup {
-            properties: self.properties(wanted.properties.is_some())?,
-            api_environment_tag: tag.into(),
-            ..self.into_user_group()
-        }))
-    }
-
-    fn rotated(self, tag: Option<String>) -> ResponseBody {
-        success(UserGroup {
-            api_environment_tag: tag.into(),
-            ..self.into_user_group()
-        })
     }
 
     /// Without properties and tag, which depend on the operation.

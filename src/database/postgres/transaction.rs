@@ -39,6 +39,8 @@ pub(crate) struct ServerTransaction<'l> {
     kind: TargetSessionAttrs,
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
+    /// Statements whose results nobody needs, which go with the next ones.
+    later: Vec<Statement>,
     state: TransactionState,
     /// Whether the server has answered something of it.
     is_answered: bool,
@@ -92,6 +94,7 @@ impl<'l> ServerTransaction<'l> {
             begin,
             kind,
             stamp,
+            later: Vec::new(),
             state: TransactionState::New,
             is_answered: false,
             failure: None,
@@ -104,6 +107,12 @@ impl<'l> ServerTransaction<'l> {
 
     pub(in crate::database) fn connection_number(&self) -> u64 {
         self.connection.opened()
+    }
+
+    /// Sends a statement together with the next ones or the commit.
+    pub(crate) fn add(&mut self, statement: Statement) {
+        let statement = statement.for_server(self.writer());
+        self.later.push(statement);
     }
 
     /// Several statements as one text, without parameters.
@@ -150,10 +159,11 @@ impl<'l> ServerTransaction<'l> {
 
     /// Commits a transaction whose work has succeeded.
     pub(in crate::database) fn commit(&mut self) -> Result<(), ServerFault> {
-        if matches!(
-            self.state,
-            TransactionState::New | TransactionState::Committed
-        ) {
+        let is_done = match self.state {
+            TransactionState::New => self.later.is_empty(),
+            state => state == TransactionState::Committed,
+        };
+        if is_done {
             return Ok(());
         }
         self.check_not_failed()?;
@@ -236,11 +246,13 @@ impl<'l> ServerTransaction<'l> {
     ) -> Result<Vec<Rows>, ServerFault> {
         self.check_not_failed()?;
         let begin = self.begin_text()?;
-        let stamp = begin.and(self.stamp.as_ref());
-        if let Some(stamp) = stamp {
-            statements.insert(0, Statement::new(self.connection.stamp(), values![stamp]));
+        let mut first = Vec::new();
+        if let Some(stamp) = begin.and(self.stamp.as_ref()) {
+            first.push(Statement::new(self.connection.stamp(), values![stamp]));
         }
-        let skipped = usize::from(stamp.is_some());
+        first.append(&mut self.later);
+        let skipped = first.len();
+        statements.splice(0..0, first);
         let send = |connection: &mut ServerConnection| connection.send(begin, &statements, after);
         let mut sent = send(self.connection);
         if begin.is_some() && after.is_none() && matches!(sent, Err((_, Then::Reconnect))) {

@@ -1,6 +1,7 @@
 //! The same tests with the storage on PostgreSQL, and one that is only about a connection to a server.
 
 mod lost_commit;
+mod revoked;
 
 #[path = "keys.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both storages")]

@@ -103,6 +103,11 @@ impl TestService {
         opened.expect("open")
     }
 
+    /// The schema of its storage below a module `shared`.
+    pub(crate) fn schema(&self) -> Option<&str> {
+        self.storage.as_ref().map(|(_, schema)| &**schema)
+    }
+
     /// The only row of a query's result, with its columns joined by `|`.
     pub(crate) fn stored(&self, question: &str) -> String {
         if let Some((_, schema)) = &self.storage {
