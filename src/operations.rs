@@ -8,6 +8,7 @@ pub mod attention;
 pub mod batch;
 mod bulk_edit;
 mod cancel;
+mod circuit_breaker;
 pub mod doctor;
 mod failpoints;
 mod failure;
@@ -71,10 +72,10 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
-        DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, Imported,
-        ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
-        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
+        Alarm, Batch, BatchId, BatchItem, BatchOptions, BindingAnswer, Bound, ChangeCursor,
+        Changes, DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId,
+        Imported, ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered,
+        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
         QuestionReason, Role, RotationId, RotationRow, TeamFault, WatchedConnection,
     },
 };

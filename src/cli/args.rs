@@ -398,7 +398,10 @@ pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::domain::proposal;
 
     #[test]
     fn one_id_alone_is_no_bulk() {
@@ -414,5 +417,17 @@ mod tests {
         assert!(!rotate("groupdesk rotate acme --max-failures 1"));
         assert!(Cli::try_parse_from(["groupdesk", "rotate"]).is_err());
         assert!(Cli::try_parse_from(["groupdesk", "rotate", "a", "--filter", "b"]).is_err());
+    }
+
+    #[test]
+    fn proposals_know_each_command_and_no_other() {
+        let known = proposal::COMMANDS.iter().flat_map(|(_, words)| *words);
+        let mut known: Vec<_> = known.map(|word| (*word).to_owned()).collect();
+        known.sort();
+        let real = Cli::command();
+        let real = real.get_subcommands();
+        let mut real: Vec<_> = real.map(|one| one.get_name().to_owned()).collect();
+        real.sort();
+        assert_eq!(known, real);
     }
 }

@@ -45,7 +45,7 @@ pub enum ConfigError {
     },
     #[error("the environment variable {name} {what}")]
     Variable { name: &'static str, what: String },
-    #[error("profile \"{}\" not found{}{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
+    #[error("profile \"{}\"{} not found{}{}", shown(name), by(*named_by), meant(nearest.as_deref()), listed(known))]
     UnknownProfile {
         name: String,
         named_by: Option<&'static str>,
@@ -107,7 +107,7 @@ impl fmt::Display for Located<'_> {
 
 fn by(named_by: Option<&str>) -> String {
     named_by
-        .map(|by| format!(", set by {by}"))
+        .map(|by| format!(" (from {by})"))
         .unwrap_or_default()
 }
 

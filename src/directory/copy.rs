@@ -70,9 +70,10 @@ const COLUMNS: &str = "\
 SELECT column_name::text, data_type::text = 'boolean', is_identity::text = 'YES' FROM information_schema.columns \
 WHERE table_schema = current_schema() AND table_name::text = $1 ORDER BY ordinal_position";
 
+/// A rotation has a row in both.
 const UNDER_WAY: &str = "\
 SELECT (SELECT count(*) FROM rotations WHERE state IN ('intended', 'sent')) \
- + (SELECT count(*) FROM mutations WHERE state IN ('intended', 'sent'))";
+ + (SELECT count(*) FROM mutations WHERE rotation_id IS NULL AND state IN ('intended', 'sent'))";
 
 /// Copied rows get no audit lines of their own, only this one.
 const COPIED: &str = "INSERT INTO audit (who, what) VALUES (session_user, 'copy')";

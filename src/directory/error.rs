@@ -4,7 +4,7 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
-use crate::domain::{rotation::State, text::counted};
+use crate::domain::{proposal::quoted, rotation::State, text::counted};
 
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
 /// otherwise.
@@ -126,8 +126,9 @@ pub enum DirectoryError {
     /// Before a copy; nothing was changed.
     #[error(
         "{} in {at} may be in progress; nothing was copied: wait until nothing is in progress, or, if groupdesk was \
-         interrupted, run `groupdesk rotations check` with that directory, which reads the groups and resolves what is open",
-        counted(usize::try_from(*count).unwrap_or(usize::MAX), "change")
+         interrupted, run `groupdesk --directory {} rotations check`, which reads the groups and resolves what is open",
+        counted(usize::try_from(*count).unwrap_or(usize::MAX), "change"),
+        quoted(at.split(" (").next().unwrap_or(at))
     )]
     StillOpen { at: String, count: i64 },
     /// Before a schema upgrade; nothing was changed.

@@ -5,33 +5,68 @@ use std::{borrow::Cow, fmt::Write};
 
 const PROGRAM: &str = "groupdesk ";
 
-/// Commands that use a profile. `profile` does so only if its argument names none.
-const OF_A_PROFILE: [&str; 22] = [
-    "apply",
-    "attention",
-    "batches",
-    "copy",
-    "create",
-    "diff",
-    "doctor",
-    "edit",
-    "environment",
-    "export",
-    "favourite",
-    "get",
-    "history",
-    "import",
-    "label",
-    "list",
-    "note",
-    "profile",
-    "rotate",
-    "rotations",
-    "show",
-    "update",
+/// Which options a command needs to act on the same as this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Uses {
+    /// The configuration, the directory and a profile. `profile` uses one only if its argument names none.
+    Profile,
+    /// The configuration or the directory, but no profile.
+    Directory,
+    Nothing,
+}
+
+/// Every command of the command line; a test compares it with them (`src/cli/args.rs`).
+pub const COMMANDS: [(Uses, &[&str]); 3] = [
+    (
+        Uses::Profile,
+        &[
+            "apply",
+            "attention",
+            "batches",
+            "copy",
+            "create",
+            "diff",
+            "doctor",
+            "edit",
+            "environment",
+            "export",
+            "favourite",
+            "get",
+            "history",
+            "import",
+            "label",
+            "list",
+            "note",
+            "profile",
+            "rotate",
+            "rotations",
+            "show",
+            "update",
+        ],
+    ),
+    (Uses::Directory, &["audit", "config", "directory", "whose"]),
+    (
+        Uses::Nothing,
+        &["completions", "demo", "help", "man", "serve", "version"],
+    ),
 ];
-/// Commands that use the configuration or the directory, but no profile.
-const OF_ALL: [&str; 4] = ["audit", "config", "directory", "whose"];
+
+fn uses(word: &str) -> Uses {
+    let mut all = COMMANDS.iter();
+    let found = all.find(|(_, words)| words.contains(&word));
+    found.map_or(Uses::Nothing, |(uses, _)| *uses)
+}
+
+/// Whether a command can begin after this part of a text. In a sentence, the name of the program is the program.
+fn begins_a_command(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let is_alone = line.trim().is_empty();
+    is_alone
+        || line.ends_with(['`', '\'', '"', '('])
+        || [": ", "; ", "run ", "Run ", "| "]
+            .iter()
+            .any(|end| line.ends_with(end))
+}
 
 /// A word as a shell takes it, quoted if necessary.
 pub fn quoted(word: &str) -> Cow<'_, str> {
@@ -77,10 +112,8 @@ impl Selection {
         let mut completed = String::new();
         let mut done = 0;
         for (at, _) in text.match_indices(PROGRAM) {
-            let is_start =
-                !text[..at].ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
             let after = at + PROGRAM.len();
-            if !is_start {
+            if !begins_a_command(&text[..at]) {
                 continue;
             }
             let command = Proposed::of(&text[after..]);
@@ -125,11 +158,11 @@ impl<'t> Proposed<'t> {
                 .unwrap_or(text.len())
         };
         let (word, after) = rest.split_at(end(rest));
-        let is_of_profile =
-            OF_A_PROFILE.contains(&word) && !(word == "profile" && names_one(after));
+        let uses = uses(word);
+        let is_of_profile = uses == Uses::Profile && !(word == "profile" && names_one(after));
         Self {
             options,
-            is_of_all: OF_A_PROFILE.contains(&word) || OF_ALL.contains(&word),
+            is_of_all: uses != Uses::Nothing,
             is_of_profile,
         }
     }
@@ -203,6 +236,14 @@ mod tests {
             (
                 "as far as groupdesk knows; groupdesk gets it",
                 "as far as groupdesk knows; groupdesk gets it",
+            ),
+            (
+                "let groupdesk list it; with groupdesk edit and `groupdesk note`",
+                "let groupdesk list it; with groupdesk edit and `groupdesk --directory 'my desk.db' -P 'eu test' note`",
+            ),
+            (
+                "to do:\n  groupdesk get a | jq",
+                "to do:\n  groupdesk --directory 'my desk.db' -P 'eu test' get a | jq",
             ),
         ];
         for (text, complete) in cases {

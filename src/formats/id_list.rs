@@ -28,8 +28,8 @@ fn json(text: &str) -> Result<Vec<Found>, String> {
     let mut ids = Vec::new();
     for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
         let value = value.map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let sign = signs::at(text, line, column);
+            let sign = signs::at(text, error.line(), error.column());
+            let (line, column) = signs::position(text, error.line(), error.column());
             let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
             format!("line {line}, column {column}: it is not JSON{sign}")
         })?;

@@ -76,7 +76,8 @@ pub fn parse_untrusted(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
     let read = LimitedValue { left: &left }.deserialize(&mut reader);
     read.and_then(|value| reader.end().map(|()| value))
         .map_err(|error| {
-            let (line, column) = (error.line(), error.column());
+            let text = String::from_utf8_lossy(bytes);
+            let (line, column) = signs::position(&text, error.line(), error.column());
             let words = (error.classify() == Category::Data).then(|| error.to_string());
             match words {
                 Some(words) if words.starts_with(DUPLICATE_KEY) => {
@@ -102,11 +103,11 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
             Category::Eof => "not JSON: it ends too early",
             Category::Syntax | Category::Io => "not JSON, or nested too deeply",
         };
-        let (line, column) = (error.line(), error.column());
         let sign = match error.classify() {
-            Category::Syntax => signs::at(text, line, column),
+            Category::Syntax => signs::at(text, error.line(), error.column()),
             Category::Data | Category::Eof | Category::Io => None,
         };
+        let (line, column) = signs::position(text, error.line(), error.column());
         let sign = sign.map_or_else(String::new, |sign| format!(": {sign}"));
         format!("line {line}, column {column}: {what}{sign}")
     })

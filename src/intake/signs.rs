@@ -40,6 +40,23 @@ pub fn first(text: &str) -> Option<(usize, String)> {
     signs.find_map(|(at, sign)| Some((at + 1, named(sign)?)))
 }
 
+/// Where a parser of JSON stopped, as a person counts: line and column from 1, in characters. It counts bytes, and a
+/// line break as column 0 of the next line.
+pub fn position(text: &str, line: usize, column: usize) -> (usize, usize) {
+    let content = |line: usize| text.split('\n').nth(line - 1).unwrap_or_default();
+    match (line.max(1), column) {
+        (1, 0) => (1, 1),
+        (line, 0) => (line - 1, content(line - 1).chars().count() + 1),
+        (line, bytes) => {
+            let before = content(line).char_indices();
+            (
+                line,
+                before.take_while(|(at, _)| at + 1 < bytes).count() + 1,
+            )
+        }
+    }
+}
+
 /// The first of these signs on a line, at or near where a parser stopped: at this column of bytes, counted from 1, or
 /// one before it.
 pub fn at(text: &str, line: usize, column: usize) -> Option<String> {
@@ -50,4 +67,26 @@ pub fn at(text: &str, line: usize, column: usize) -> Option<String> {
     });
     let mut near = near.map(|(_, sign)| sign);
     near.find_map(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_counts_characters_and_has_no_column_0() {
+        for (text, at) in [
+            ("{\"a\": 1,\n}", (2, 1)),
+            ("{\"a\": 1,\n\n}", (3, 1)),
+            ("[1,\n", (1, 4)),
+            ("[1,\n\n", (2, 1)),
+            ("[\"é\" x]", (1, 6)),
+            ("", (1, 1)),
+            ("[1\n2]", (2, 1)),
+            ("\n\n,", (3, 1)),
+        ] {
+            let wrong = serde_json::from_str::<serde_json::Value>(text).expect_err(text);
+            assert_eq!(position(text, wrong.line(), wrong.column()), at, "{text:?}");
+        }
+    }
 }

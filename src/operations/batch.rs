@@ -300,6 +300,22 @@ impl Operations {
             .await
     }
 
+    /// The options with which a batch is resumed or retried (`again`). One that wrote its new tokens to a file writes
+    /// those of a later run to a new file, never nowhere.
+    pub async fn options_again(
+        &self,
+        id: BatchId,
+        again: &'static str,
+        has_file: bool,
+    ) -> Result<BatchOptions, Failure> {
+        let options = self.batch_options(id).await;
+        let options = options.map_err(Failure::NothingSent)?;
+        if options.token_out && !has_file {
+            return Err(Failure::NeedsTokenFile { batch: id, again });
+        }
+        Ok(options)
+    }
+
     /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
     /// excluded: only a get settles them.
     pub async fn not_applied_groups(

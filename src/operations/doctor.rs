@@ -13,6 +13,7 @@ use super::Clock;
 use crate::{
     api::recording::Listener,
     config::{KeyOverride, Overrides, Problem},
+    directory::DirectoryError,
     domain::{group::UserGroupId, text::visible, word_enum::word_enum},
 };
 
@@ -63,6 +64,8 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub findings: Vec<Finding>,
+    /// A problem of the directory is that a team's server cannot be reached or refuses.
+    pub is_team_refused: bool,
 }
 
 impl Report {
@@ -101,6 +104,12 @@ impl Report {
         self.add(area, Severity::Problem, found, Some(advice));
     }
 
+    /// The directory cannot be used.
+    fn no_directory(&mut self, error: &DirectoryError, advice: &str) {
+        self.is_team_refused |= matches!(error, DirectoryError::Team { .. });
+        self.problem(Area::Directory, error.to_string(), advice);
+    }
+
     fn add(
         &mut self,
         area: Area,
@@ -137,6 +146,7 @@ pub struct DoctorRequest {
 pub async fn examine(request: &DoctorRequest) -> Report {
     let mut report = Report {
         findings: Vec::new(),
+        is_team_refused: false,
     };
     report.ok(
         Area::Groupdesk,

@@ -10,7 +10,7 @@ use crate::{
         failure::{CallError, ClientError},
     },
     config::{KeyError, guard::Operation},
-    directory::{DirectoryError, MutationId, RotationId},
+    directory::{BatchId, DirectoryError, MutationId, RotationId},
     domain::{
         annotation::InvalidAnnotation,
         group::{EnvironmentTag, UserGroupId},
@@ -120,9 +120,8 @@ pub enum Failure {
     NeverSeen { id: UserGroupId },
     /// One rotation per seen token (docs/design/rotation.md).
     #[error(
-        "\"{id}\" NOT rotated: {by} began to rotate this token{}, and that rotation is {}. {}",
+        "\"{id}\" NOT rotated: {by} began to rotate this token{}{}",
         ago_in_words(*ago),
-        state.as_str().replace('_', " "),
         what_next(*state)
     )]
     RotationTaken {
@@ -282,6 +281,12 @@ pub enum Failure {
         /// The contradiction is the tag of another environment (hazard 11).
         wrong_environment: bool,
     },
+    #[error(
+        "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: groupdesk batches \
+         {again} {0} --token-out FILE",
+        batch.0
+    )]
+    NeedsTokenFile { batch: BatchId, again: &'static str },
     /// The hand-off was not run.
     #[error("not handed off, and nothing was run: {0}")]
     NoHandOff(String),
@@ -441,6 +446,7 @@ impl Failure {
             | Self::NotChanged { .. }
             | Self::Unknown { .. }
             | Self::NotApplied { .. }
+            | Self::NeedsTokenFile { .. }
             | Self::NoHandOff(_)
             | Self::NothingSent(_)
             | Self::NotKept(_)
@@ -492,6 +498,7 @@ impl Failure {
             | Self::Client(_)
             | Self::Busy { .. }
             | Self::Unreadable(_)
+            | Self::NeedsTokenFile { .. }
             | Self::NoHandOff(_)
             | Self::HandOffAlarm(_)
             | Self::NothingSent(_)
@@ -528,11 +535,12 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
     }
 }
 
-/// ` 40 s ago`; nothing if it is not known.
+/// ` just now` or ` 40 s ago`; nothing if it is not known.
 fn ago_in_words(ago: Option<Duration>) -> String {
     let seconds = ago.map(|ago| ago.as_secs());
     seconds.map_or_else(String::new, |seconds| match seconds {
-        0..120 => format!(" {seconds} s ago"),
+        0 => " just now".into(),
+        1..120 => format!(" {seconds} s ago"),
         120..7200 => format!(" {} min ago", seconds / 60),
         7200..172_800 => format!(" {} h ago", seconds / 3600),
         _ => format!(" {} days ago", seconds / 86_400),
@@ -541,13 +549,17 @@ fn ago_in_words(ago: Option<Duration>) -> String {
 
 fn what_next(state: State) -> &'static str {
     match state {
-        State::Intended | State::Sent => "Wait for it, then read the group",
-        State::Unknown => "Read the group to resolve it; never rotate to find out",
-        State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
-            "Read the group: its token is a newer one"
+        State::Intended | State::Sent => {
+            ", and that rotation is still running. Wait for it, then read the group"
         }
-        State::Conflict => "Investigate: the responses contradict each other",
-        State::NotApplied | State::Abandoned => "Try again",
+        State::Unknown => {
+            ", and its result is unknown. Read the group to resolve it; never rotate to find out"
+        }
+        State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
+            ". Read the group: its token is a newer one"
+        }
+        State::Conflict => ", and the responses contradict each other: investigate",
+        State::NotApplied | State::Abandoned => ", and that rotation has ended. Try again",
     }
 }
 

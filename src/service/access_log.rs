@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 /// Maximum number of lines waiting to be written; more are dropped.
-const WAITING: usize = 8_192;
+pub(super) const WAITING: usize = 8_192;
 
 /// One request.
 #[derive(Debug, Serialize)]

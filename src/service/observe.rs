@@ -200,6 +200,7 @@ pub(super) async fn observed(
 mod tests {
     use std::{
         pin::pin,
+        sync::mpsc::channel,
         task::{Context, Waker},
     };
 
@@ -229,5 +230,27 @@ mod tests {
         let counted = observer.metrics.text(CurrentValues::default());
         let sample = "requests_total{operation=\"get_or_create\",verdict=\"caller_left\"} 1";
         assert!(counted.contains(sample), "{counted}");
+    }
+
+    #[test]
+    fn lines_that_no_reader_takes_delay_nothing_and_are_counted() {
+        let (reads, line) = channel::<()>();
+        let log = AccessLog::start(false, move |_| line.recv().is_ok());
+        let observer = Observer::new("/api/user", Some(log.expect("a thread")));
+        let lost = |observer: &Observer| {
+            let counted = observer.metrics.text(CurrentValues::default());
+            let mut lines = counted.lines();
+            let sample = "groupdesk_service_access_log_lost_lines_total ";
+            let found = lines.find_map(|line| line.strip_prefix(sample));
+            found.map(str::to_owned)
+        };
+        assert_eq!(lost(&observer).as_deref(), Some("0"));
+        // One line is being written, and the rest of the queue waits.
+        for _ in 0..access_log::WAITING + 10 {
+            observer.unreadable(&Refusal::Head);
+        }
+        let lost = lost(&observer).expect("a sample");
+        assert!(["9", "10"].contains(&lost.as_str()), "{lost}");
+        drop(reads);
     }
 }

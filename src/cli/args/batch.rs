@@ -40,17 +40,8 @@ impl Pace {
         }
     }
 
-    pub(crate) fn limits_of(options: BatchOptions) -> RunLimits {
-        let usual = RunLimits::default();
-        RunLimits {
-            concurrency: options.concurrency.map_or(usual.concurrency, usize::from),
-            rate: options.rate,
-            stop_after: options.stop_after.map_or(usual.stop_after, usize::from),
-        }
-    }
-
     pub(crate) fn limits(self) -> RunLimits {
-        Self::limits_of(self.options(BatchOptions::default()))
+        RunLimits::of(self.options(BatchOptions::default()))
     }
 }
 

@@ -24,27 +24,12 @@ use crate::{
 const WHAT: usize = 0;
 
 pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> {
-    let profiles = if all {
-        session.operations_of_all()
-    } else {
-        vec![session.operations.clone()]
-    };
-    let mut found = Operations::attention(&profiles, 0, true).await?.concerns;
-    let mut elsewhere = 0;
-    if !all {
-        let everywhere = Operations::attention(&session.operations_of_all(), 0, true).await?;
-        let others = everywhere.concerns.iter();
-        let others = others.filter(|concern| concern.profile.is_some_and(|at| at != 0));
-        elsewhere = others.count();
-        // Of a profile that was not asked about it is not said that there is none.
-        let mut bound = Vec::new();
-        for operations in session.operations_of_all() {
-            bound.extend(operations.place_by_name().await?);
-        }
-        found.retain(|concern| {
-            !matches!(concern.kind, ConcernKind::NoProfile(_)) || !bound.contains(&concern.place_id)
-        });
-    }
+    let profiles = session.operations_of_all();
+    let everywhere = Operations::attention(&profiles, 0, true).await?.concerns;
+    let (found, others): (Vec<_>, Vec<_>) = everywhere
+        .into_iter()
+        .partition(|concern| all || concern.profile.is_none_or(|at| at == 0));
+    let elsewhere = others.len();
     let waits = found.iter().any(Concern::is_counted);
     let mut options = Vec::new();
     for concern in &found {

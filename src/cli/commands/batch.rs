@@ -92,7 +92,10 @@ pub(crate) async fn retry(
             return edit::again(session, arguments, before, false).await;
         }
         if !arguments.mutation.dry_run {
-            prepare::keeps_tokens(before, token_out.as_deref(), batch.id, "retry")?;
+            let has_file = token_out.is_some();
+            operations
+                .options_again(batch.id, "retry", has_file)
+                .await?;
         }
         let options = arguments.pace.options(before);
         let asked = prepare::RotateRequest {

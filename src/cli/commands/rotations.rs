@@ -89,11 +89,10 @@ async fn settle_changes(session: &Session) -> Result<Exit, CliError> {
     let open = session.operations.settle_changes().await?;
     for change in &open {
         output::alarm(&format!(
-            "{} m{} of \"{}\" stays {}: no reading has shown whether it took effect; {}",
+            "the result of {} m{} of \"{}\" is still unknown: no response shows whether it took effect; {}",
             change.operation.as_str(),
             change.id.0,
             change.user_group_id,
-            change.state.as_str(),
             session.operations.next_step(change)
         ));
     }

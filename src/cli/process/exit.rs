@@ -84,7 +84,11 @@ impl Exit {
             let mut problems = report.problems();
             problems.any(|finding| areas.contains(&finding.area))
         };
-        if has(&[Area::Configuration, Area::Directory]) {
+        if has(&[Area::Configuration]) {
+            Self::Usage
+        } else if report.is_team_refused {
+            Self::Directory
+        } else if has(&[Area::Directory]) {
             Self::Usage
         } else if has(&[Area::Key]) {
             Self::Key
@@ -237,6 +241,7 @@ impl Exit {
             | Failure::TooLarge(_)
             | Failure::HoldsSecret { .. }
             | Failure::LooksSecret { .. }
+            | Failure::NeedsTokenFile { .. }
             | Failure::NoHandOff(_)
             | Failure::HandOffAlarm(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,

@@ -555,3 +555,30 @@ async fn in_order<'a, T>(answers: impl Iterator<Item = Answer<'a, T>>) -> Result
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long the next work of a connection to a lost server may take.
+    fn time_after_loss(is_of_command: bool, writes: bool) -> Duration {
+        let server = Server::parse("postgres://ana@%2Ftmp/desk", "desk");
+        let server = server.unwrap_or_else(|fault| panic!("{fault:?}"));
+        let (_makes_requests, is_closing) = watch::channel(false);
+        let mut connection = ServerConnection::new(server.clone(), is_closing).expect("a runtime");
+        server.set_is_of_command(is_of_command);
+        connection.begin_work(Instant::now(), writes, true);
+        assert!(connection.left() > PATIENCE / 2, "nothing is lost yet");
+        server.note_lost();
+        connection.begin_work(Instant::now(), writes, true);
+        connection.left()
+    }
+
+    #[test]
+    fn a_command_that_waited_for_a_lost_server_waits_no_second_time() {
+        for writes in [false, true] {
+            assert!(time_after_loss(true, writes) <= OF_COMMAND, "{writes}");
+            assert!(time_after_loss(false, writes) > OF_COMMAND, "{writes}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
 pub use slots::{Slot, SlotPool};
 
-use crate::domain::batch::Halt;
+use crate::{directory::BatchOptions, domain::batch::Halt};
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +28,16 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
+    /// As the command of the batch was told.
+    pub fn of(options: BatchOptions) -> Self {
+        let usual = Self::default();
+        Self {
+            concurrency: options.concurrency.map_or(usual.concurrency, usize::from),
+            rate: options.rate,
+            stop_after: options.stop_after.map_or(usual.stop_after, usize::from),
+        }
+    }
+
     /// The pace at which items may begin; the first may begin now.
     pub(crate) fn pace(self) -> Pace {
         Pace::new(self.rate)

@@ -126,9 +126,8 @@ async fn of_team(
     let (status, location) = match asked {
         Ok(found) => found,
         Err(error) => {
-            report.problem(
-                AREA,
-                error.to_string(),
+            report.no_directory(
+                &error,
                 "Change nothing until then: your team does not see changes made in another directory.",
             );
             return None;

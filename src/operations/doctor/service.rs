@@ -357,7 +357,7 @@ async fn get(
     let operations = match operations(request, settings, profile, &directory.at) {
         Ok(operations) => operations,
         Err(error) => {
-            report.problem(Area::Directory, error.to_string(), "No group was read.");
+            report.no_directory(&error, "No group was read.");
             return;
         }
     };
@@ -419,7 +419,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
             "A proxy may refuse GET requests that have a body: ask the network administrator.",
         ),
         Failure::NothingSent(error) | Failure::NotKept(error) | Failure::NotWritten(error) => {
-            report.problem(Area::Directory, error.to_string(), "Fix that first.");
+            report.no_directory(error, "Fix that first.");
         }
         _ => report.problem(
             Area::Service,

@@ -210,6 +210,7 @@ mod tests {
         };
         let mut report = Report {
             findings: Vec::new(),
+            is_team_refused: false,
         };
         judge(&request, tmux, &mut report);
         let findings = report.findings.into_iter();

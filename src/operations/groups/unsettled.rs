@@ -12,7 +12,10 @@ use crate::{
         operation_record::SETTLED,
         when,
     },
-    operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence},
+    operations::{
+        Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence,
+        circuit_breaker::CircuitBreaker,
+    },
 };
 
 impl Operations {
@@ -25,6 +28,7 @@ impl Operations {
     /// Settles those that can be settled, by elapsed time and by reading known groups. Returns those that stay open.
     pub async fn settle_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
         let mut read = Vec::new();
+        let trouble = CircuitBreaker::default();
         for mutation in self.open_changes().await? {
             let id = &mutation.user_group_id;
             // One that was sent a moment ago is still the business of its process.
@@ -33,9 +37,9 @@ impl Operations {
                 State::Sent => self.window_left(&mutation).is_zero(),
                 State::Intended | State::Ended => false,
             };
-            if is_due && !read.contains(id) {
+            if is_due && !read.contains(id) && trouble.get().is_none() {
                 // If the group cannot be read, the change stays open and is listed with the rest.
-                drop(self.look_up(id, UnknownIdPolicy::KnownOnly).await);
+                trouble.note(&self.look_up(id, UnknownIdPolicy::KnownOnly).await);
                 read.push(id.clone());
             }
         }

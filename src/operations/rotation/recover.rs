@@ -1,17 +1,12 @@
 //! Recovers rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
 //! person. Never sends a rotation, and reads only ids that the directory knows.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use futures_util::{StreamExt, stream};
 
 use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
-    api::failure::CallError,
     directory::{
         DirectoryError, Noted, PlaceId, Record, RotationFilter, RotationId, RotationRow,
         RotationStep,
@@ -21,7 +16,9 @@ use crate::{
         operation_record::SETTLED,
         rotation::{Event, State},
     },
-    operations::{Failure, Guarded, Operations, UnknownIdPolicy, Warning},
+    operations::{
+        Failure, Guarded, Operations, UnknownIdPolicy, Warning, circuit_breaker::CircuitBreaker,
+    },
 };
 
 /// Maximum number of gets per group: the old token must be read twice (docs/design/rotation.md, "The states").
@@ -53,47 +50,6 @@ impl Recovered {
             Self::Settled(row) | Self::Alarmed(row, _) => row,
             Self::Open(open) => &open.row,
         }
-    }
-}
-
-/// Failed gets in a row after which the service counts as down.
-const LOST_IN_A_ROW: u32 = 3;
-
-/// Remembers a failure that every other get would meet too, so that they are not all tried.
-#[derive(Default)]
-struct CircuitBreaker(Mutex<(u32, Option<String>)>);
-
-impl CircuitBreaker {
-    fn get(&self) -> Option<String> {
-        self.lock().1.clone()
-    }
-
-    fn note<T>(&self, answer: &Result<T, Failure>) {
-        let mut known = self.lock();
-        let concerns_all = match answer {
-            Err(Failure::Unreachable(CallError::Lost { .. })) => {
-                known.0 += 1;
-                known.0 >= LOST_IN_A_ROW
-            }
-            Err(
-                Failure::Unreachable(_)
-                | Failure::Place(_)
-                | Failure::Key(_)
-                | Failure::KeyRefused { .. }
-                | Failure::Client(_),
-            ) => true,
-            Ok(_) | Err(_) => {
-                known.0 = 0;
-                false
-            }
-        };
-        if let (true, Err(failure)) = (concerns_all, answer) {
-            known.1.get_or_insert_with(|| failure.to_string());
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (u32, Option<String>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -195,7 +195,11 @@ impl BulkEdit {
 
     fn send(&mut self, context: &mut Context) {
         let Some(plan) = self.plan.take() else { return };
-        let run = context.start_edit(plan);
+        let retries = match self.source {
+            EditSource::Again(batch) => Some(batch),
+            EditSource::Groups(..) | EditSource::Reverse(_) => None,
+        };
+        let run = context.start_edit(plan, retries);
         context.navigate(Navigation::Replace(PaneRequest::WatchBulk(run)));
     }
 

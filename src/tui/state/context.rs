@@ -31,7 +31,7 @@ use crate::{
         token::Token,
     },
     operations::{
-        Guarded, PlaceProblem, RotationId, RotationRow,
+        BatchId, Guarded, PlaceProblem, RotationId, RotationRow,
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -476,11 +476,17 @@ impl Context {
     }
 
     /// Starts a bulk rotation; every ready group of the plan is rotated.
-    pub fn start_batch(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
+    pub fn start_batch(
+        &mut self,
+        plan: Plan,
+        reason: Option<String>,
+        retries: Option<BatchId>,
+    ) -> Ticket {
         let groups = plan.ready.clone();
         let job = Job::Bulk {
             plan,
             reason: reason.clone(),
+            retries,
         };
         let ticket = self.start(job);
         let run = BatchRun::new(ticket, self.current, &groups, reason, self.now);
@@ -509,10 +515,13 @@ impl Context {
     }
 
     /// Starts a bulk edit; every group that the plan changes is updated.
-    pub fn start_edit(&mut self, plan: EditPlan) -> Ticket {
+    pub fn start_edit(&mut self, plan: EditPlan, retries: Option<BatchId>) -> Ticket {
         let groups: Vec<_> = plan.changing().map(|row| row.id.clone()).collect();
         let kind = BatchKind::Edit(plan.change.clone());
-        let ticket = self.start(Job::BulkEdit(Box::new(plan)));
+        let ticket = self.start(Job::BulkEdit {
+            plan: Box::new(plan),
+            retries,
+        });
         let run = BatchRun::new(ticket, self.current, &groups, None, self.now).of_kind(kind);
         self.bulk = Some(run);
         ticket

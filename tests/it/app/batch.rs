@@ -110,7 +110,7 @@ fn running(profile: usize, words: &str) -> (Scene, Ticket) {
     scene.walk("*T");
     scene.keys(&format!("<shift-tab>leak<enter>{words}<enter>"));
     let ticket = match &scene.pending[..] {
-        [(ticket, _, Job::Bulk { reason, plan })] => {
+        [(ticket, _, Job::Bulk { reason, plan, .. })] => {
             assert_eq!(reason.as_deref(), Some("leak"));
             assert_eq!(plan.ready.len(), 2);
             *ticket

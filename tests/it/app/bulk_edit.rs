@@ -20,7 +20,7 @@ use super::{
 /// The change that is sent, and to how many groups.
 fn sent(scene: &Scene) -> Option<(BulkChange, usize)> {
     scene.pending.iter().find_map(|(.., job)| match job {
-        Job::BulkEdit(plan) => Some((plan.change.clone(), plan.counts().0)),
+        Job::BulkEdit { plan, .. } => Some((plan.change.clone(), plan.counts().0)),
         _ => None,
     })
 }

@@ -90,8 +90,8 @@ fn assert_allowed(
                 let typed = format!("Type {words} then Enter: {words}");
                 place == Focus::BulkTyped && screen.contains(&typed)
             }
-            (Job::BulkEdit(_), TESTING, Some("y")) => place == Focus::BulkEditConfirm,
-            (Job::BulkEdit(plan), PRODUCTION, Some("<enter>")) => {
+            (Job::BulkEdit { .. }, TESTING, Some("y")) => place == Focus::BulkEditConfirm,
+            (Job::BulkEdit { plan, .. }, PRODUCTION, Some("<enter>")) => {
                 let words = format!("Type edit {} in production", plan.counts().0);
                 place == Focus::BulkEditTyped && screen.contains(&words)
             }

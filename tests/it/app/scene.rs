@@ -362,7 +362,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             BulkEditRequest::Groups(change, ids) => Some(Box::new(edit_plan(change, ids))),
             BulkEditRequest::Reverse(_) | BulkEditRequest::Again(_) => None,
         }),
-        Job::BulkEdit(plan) => Outcome::BulkEnded(Report {
+        Job::BulkEdit { plan, .. } => Outcome::BulkEnded(Report {
             batch: BatchId(7),
             counts: Counts {
                 confirmed: plan.counts().0,

@@ -253,7 +253,10 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert_eq!(refused.code, 3, "{}", refused.err);
     let told = format!("1 change in {file} may be in progress; nothing was copied");
     assert_has(&refused.err, &told);
-    assert_has(&refused.err, "groupdesk rotations check");
+    assert_has(
+        &refused.err,
+        &format!("groupdesk --directory {file} rotations check"),
+    );
     let settled = ana.run(&alone(&["rotations", "check"])).await;
     assert_eq!(settled.code, 0, "{}", settled.err);
     let copied = ana.json(0, &["directory", "copy", &file]).await;

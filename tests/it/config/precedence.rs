@@ -270,7 +270,10 @@ fn an_unknown_profile_names_the_nearest_and_all() {
         "profile \"eu-lvie\" not found; did you mean \"eu-live\"? (known profiles: b, eu-live)"
     );
     let text = refusal(&home.set("GROUPDESK_PROFILE", "eu-lvie"));
-    assert_has(&text, "set by GROUPDESK_PROFILE; did you mean \"eu-live\"?");
+    assert_has(
+        &text,
+        "profile \"eu-lvie\" (from GROUPDESK_PROFILE) not found; did you mean \"eu-live\"?",
+    );
 }
 
 #[test]

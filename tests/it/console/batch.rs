@@ -3,7 +3,11 @@
 use std::{os::unix::fs::PermissionsExt, time::Duration};
 
 use futures_util::stream;
-use groupdesk::{directory::Directory, operations::UnknownIdPolicy, tui::ExitReason};
+use groupdesk::{
+    directory::{BatchId, BatchOptions, Directory},
+    operations::{UnknownIdPolicy, batch::RunLimits},
+    tui::ExitReason,
+};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy};
 use crate::support::{
@@ -200,6 +204,47 @@ async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_ret
     console.keys("<esc>").await.hides("batch not all done");
     console.keys("<esc>").await.hides("!1");
     assert_eq!(proxy.count("POST"), 3);
+}
+
+/// A retry here does what `batches retry` does: it keeps the options of the batch, and writes no new token nowhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retry_keeps_the_options_of_the_batch() {
+    let world = a_world().await;
+    let (proxy, operations) = through_a_proxy(&world).await;
+    let options = |token_out| BatchOptions {
+        concurrency: Some(1),
+        rate: Some(50.0),
+        stop_after: Some(1),
+        token_out,
+    };
+    let refused = || ProxyFault::swallowed(Then::Instead(refusal()));
+    for (groups, token_out) in [(&MARKED[..2], false), (&MARKED[2..], true)] {
+        let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
+        let plan = operations.plan_batch(&ids, true).await.expect("readable");
+        let begun = operations.begin_batch_with(&plan, None, options(token_out));
+        let batch = begun.await.expect("durable");
+        for _ in groups {
+            proxy.next("POST", refused());
+        }
+        let run = operations.run_batch(batch, RunLimits::default(), None);
+        let mut progress = run.await.expect("it starts").progress;
+        while progress.recv().await.is_some() {}
+    }
+    let mut console = open_with(vec![operations.clone()]).await;
+    let sent = proxy.count("POST");
+    // The later batch, which wrote a file, is the first.
+    console.keys("0").await.shows("! batch not all done");
+    console.keys("R").await;
+    console.shows("batches retry 2 --token-out FILE");
+    assert_eq!(proxy.count("POST"), sent);
+    console.keys("<esc>jR").await;
+    console.shows("2 ready, 0 skipped");
+    proxy.next("POST", refused());
+    console.keys("rotate 2 in testing<enter>").await;
+    console.shows("1 not applied");
+    assert_eq!(proxy.count("POST"), sent + 1, "it stops after one");
+    let kept = operations.batch_options(BatchId(3)).await;
+    assert_eq!(kept.expect("readable"), options(false));
 }
 
 fn refusal() -> Vec<u8> {

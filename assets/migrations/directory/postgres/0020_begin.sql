@@ -661,16 +661,17 @@ BEGIN
     RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
 END $$;
 
--- The names in a group. A reading may find what somebody else did: the name is that of a person whose rotation or change
--- of this group is recorded, or it stood there for the same value.
+-- The names in a group. A reading may find what somebody else did: the name is that of a person whose rotation of this
+-- group is recorded (or change, for what was changed), or it stood there for the same value.
 CREATE FUNCTION known_by() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     IF NOT EXISTS (
         SELECT FROM (
-            SELECT NEW.last_rotated_by AS said, TG_OP = 'UPDATE' AND NEW.last_rotated_by = OLD.last_rotated_by
+            SELECT NEW.last_rotated_by AS said, TRUE AS is_rotation, TG_OP = 'UPDATE'
+                AND NEW.last_rotated_by = OLD.last_rotated_by
                 AND NEW.last_rotated_at IS NOT DISTINCT FROM OLD.last_rotated_at AS stands
             UNION ALL
-            SELECT value ->> 2, TG_OP = 'UPDATE' AND value = OLD.origin::jsonb -> key AND CASE key
+            SELECT value ->> 2, FALSE, TG_OP = 'UPDATE' AND value = OLD.origin::jsonb -> key AND CASE key
                 WHEN 'name' THEN NEW.name IS NOT DISTINCT FROM OLD.name
                 WHEN 'team_id' THEN NEW.team_id IS NOT DISTINCT FROM OLD.team_id
                 WHEN 'mapping' THEN NEW.mapping IS NOT DISTINCT FROM OLD.mapping
@@ -682,7 +683,8 @@ BEGIN
         ) named
         WHERE said IS NOT NULL AND stands IS NOT TRUE AND NOT is_oneself(said)
             AND NOT EXISTS (SELECT FROM rotations WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
-            AND NOT EXISTS (SELECT FROM mutations WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said)
+            AND (is_rotation OR NOT EXISTS (SELECT FROM mutations
+                WHERE place = NEW.place AND user_group_id = NEW.user_group_id AND "by" = said))
     ) OR is_owner(TG_RELID) THEN
         RETURN NULL;
     END IF;

@@ -3,7 +3,7 @@
 use super::{Prepared, Ready, prepare, report};
 use crate::{
     cli::{
-        args::{AgainBatch, Mutation, Pace, Update},
+        args::{AgainBatch, Mutation, Update},
         error::CliError,
         input::{confirm::Review, fields, selection::Selected},
         output::{
@@ -21,7 +21,7 @@ use crate::{
         group::UserGroupId,
         text::visible,
     },
-    operations::Guarded,
+    operations::{Guarded, batch::RunLimits},
 };
 
 const UNDONE: &str = "nothing was sent";
@@ -164,7 +164,7 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         all_named,
         tokens: None,
         schedule: None,
-        pace: Pace::limits_of(options),
+        pace: RunLimits::of(options),
     }))
 }
 

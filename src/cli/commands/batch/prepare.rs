@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::{Prepared, Ready, report, tokens::TokenLines};
 use crate::{
     cli::{
-        args::{Mutation, Pace, ResumeBatch, Rotate},
+        args::{Mutation, ResumeBatch, Rotate},
         error::CliError,
         input::{
             confirm::{Question, Review},
@@ -108,7 +108,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
         selected_at: (at, noted),
         scheduled,
     } = request;
-    let pace = Pace::limits_of(options);
+    let pace = RunLimits::of(options);
     let planned = async || {
         let plan = match retries {
             Some(batch) => session.operations.plan_retry(&ids, batch).await?,
@@ -279,7 +279,10 @@ pub(super) async fn resume(
         no_tokens(batch.id, arguments.token_out.as_deref())?;
     }
     if resumption.left() > 0 {
-        keeps_tokens(before, arguments.token_out.as_deref(), batch.id, "resume")?;
+        let has_file = arguments.token_out.is_some();
+        operations
+            .options_again(batch.id, "resume", has_file)
+            .await?;
     }
     Review::new(session, arguments.yes).begin()?;
     output::context(&format!(
@@ -310,7 +313,7 @@ pub(super) async fn resume(
         all_named: true,
         tokens,
         schedule: None,
-        pace: Pace::limits_of(arguments.pace.options(before)),
+        pace: RunLimits::of(arguments.pace.options(before)),
     }))
 }
 
@@ -323,23 +326,6 @@ pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliEr
             batch.0
         ))),
     }
-}
-
-/// A batch that wrote its new tokens to a file writes those of a later run to a new file, never nowhere.
-pub(super) fn keeps_tokens(
-    before: BatchOptions,
-    file: Option<&Path>,
-    batch: BatchId,
-    again: &str,
-) -> Result<(), CliError> {
-    if before.token_out && file.is_none() {
-        return Err(CliError::Usage(format!(
-            "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: groupdesk batches \
-             {again} {0} --token-out FILE",
-            batch.0
-        )));
-    }
-    Ok(())
 }
 
 fn token_lines(

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Value, error::Category};
 
 use super::lex::{Kind, tokens};
-use crate::{domain::group::Properties, formats::strict_json::RESERVED};
+use crate::{domain::group::Properties, formats::strict_json::RESERVED, intake::signs};
 
 /// Why a text is not valid, and where. Line and column count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,19 +63,8 @@ fn syntax(text: &str, error: &serde_json::Error) -> JsonProblem {
         }
         Category::Data | Category::Io => "not valid JSON".to_owned(),
     };
-    let (mut line, mut bytes) = (error.line().max(1), error.column());
-    let mut content = text.split('\n').nth(line - 1).unwrap_or_default();
-    if bytes == 0 && line > 1 {
-        // The error is at a line break, so the position is the end of the previous line.
-        line -= 1;
-        content = text.split('\n').nth(line - 1).unwrap_or_default();
-        bytes = content.len() + 1;
-    }
-    let before = content
-        .char_indices()
-        .take_while(|(at, _)| at + 1 < bytes)
-        .count();
-    problem(line, before + 1, what)
+    let (line, column) = signs::position(text, error.line(), error.column());
+    problem(line, column, what)
 }
 
 /// Finds duplicate keys in an object. The text must be valid JSON.

@@ -36,7 +36,7 @@ impl BatchPane {
         let Stage::Check(plan, Some(confirm)) = &self.stage else {
             return;
         };
-        let ticket = context.start_batch(plan.clone(), confirm.reason());
+        let ticket = context.start_batch(plan.clone(), confirm.reason(), self.retries);
         self.stage = Stage::Run(ticket);
         self.cursor = Cursor::default();
     }

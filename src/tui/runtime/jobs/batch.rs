@@ -9,8 +9,8 @@ use crate::{
         group::UserGroupId,
     },
     operations::{
-        BatchId, Cancel, DirectoryError, Failure, Listener, Operations,
-        batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
+        BatchId, BatchOptions, Cancel, DirectoryError, Failure, Listener, Operations,
+        batch::{BatchEvent, Control, Report, Resumption, RunCommand, RunLimits},
     },
     tui::state::message::{BulkEditRequest, JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
@@ -52,11 +52,13 @@ pub(super) async fn all_batches(
 pub(super) async fn run(
     operations: &Operations,
     plan: &Plan,
-    reason: Option<String>,
+    (reason, retries): (Option<String>, Option<BatchId>),
     context: JobContext,
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
-    let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
+    let options = options_again(operations, retries).await?;
+    let begun = operations.begin_batch_with(plan, reason, options).await;
+    let batch = begun.map_err(failed)?;
     drive(operations, batch, &[], context).await
 }
 
@@ -64,11 +66,38 @@ pub(super) async fn run(
 pub(super) async fn edit(
     operations: &Operations,
     plan: &EditPlan,
+    retries: Option<BatchId>,
     context: JobContext,
 ) -> Result<Outcome, JobError> {
     check_ready(operations, &context).await?;
-    let batch = operations.begin_edit(plan, None).await.map_err(failed)?;
+    let options = options_again(operations, retries).await?;
+    let begun = operations.begin_edit_with(plan, None, options).await;
+    let batch = begun.map_err(failed)?;
     drive(operations, batch, &[], context).await
+}
+
+/// What resuming a batch would do.
+pub(super) async fn plan_resumption(
+    operations: &Operations,
+    id: BatchId,
+    include_old: bool,
+) -> Result<Resumption, Failure> {
+    let resumption = operations.plan_resumption(id, include_old).await?;
+    if resumption.left() > 0 {
+        operations.options_again(id, "resume", false).await?;
+    }
+    Ok(resumption)
+}
+
+/// Those of the batch that is tried again. The console writes no files of tokens.
+pub(super) async fn options_again(
+    operations: &Operations,
+    retries: Option<BatchId>,
+) -> Result<BatchOptions, Failure> {
+    match retries {
+        Some(batch) => operations.options_again(batch, "retry", false).await,
+        None => Ok(BatchOptions::default()),
+    }
 }
 
 /// Plans a bulk edit.
@@ -112,8 +141,10 @@ async fn drive(
     left_out: &[UserGroupId],
     mut context: JobContext,
 ) -> Result<Outcome, JobError> {
+    let options = operations.batch_options(batch).await;
+    let options = options.map_err(Failure::NothingSent)?;
     let mut run = operations
-        .run_batch_without(batch, left_out, RunLimits::default(), None)
+        .run_batch_without(batch, left_out, RunLimits::of(options), None)
         .await
         .map_err(failed)?;
     steer(&run.control, *context.command.borrow_and_update());

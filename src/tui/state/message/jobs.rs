@@ -138,7 +138,7 @@ macro_rules! job_table {
         Batch(id: BatchId): read("read journal") => listed(batch::read_batch(of, id).await);
         /// What resuming a batch would do; if true, also for groups that were last sent long ago. Sends nothing.
         PlanResumption(id: BatchId, include_old: bool): read("check what is left") =>
-            Ok(Outcome::Resumable(Box::new(of.plan_resumption(id, include_old).await?)));
+            Ok(Outcome::Resumable(Box::new(batch::plan_resumption(of, id, include_old).await?)));
         /// Resumes a batch that has this many items left, without these groups. The typed confirmation was checked.
         Resume(id: BatchId, left: usize, left_out: Vec<UserGroupId>): batch("rotate", *left) =>
             batch::resume(of, id, &left_out, run).await;
@@ -150,6 +150,7 @@ macro_rules! job_table {
             /// The batch whose groups are tried again.
             retries: Option<BatchId>,
         }: read("check marked groups") => {
+            batch::options_again(of, retries).await?;
             let plan = match retries {
                 Some(batch) => of.plan_retry(&ids, batch).await,
                 None => of.plan_batch(&ids, include_recent).await,
@@ -157,8 +158,12 @@ macro_rules! job_table {
             listed(plan.map(Outcome::Planned))
         };
         /// Rotates every group that is ready. The typed confirmation was checked.
-        Bulk { plan: Plan, reason: Option<String> }: batch("rotate", plan.ready.len()) =>
-            batch::run(of, &plan, reason, run).await;
+        Bulk {
+            plan: Plan,
+            reason: Option<String>,
+            /// The batch whose groups are tried again, with its options.
+            retries: Option<BatchId>,
+        }: batch("rotate", plan.ready.len()) => batch::run(of, &plan, (reason, retries), run).await;
         /// What a bulk edit would do; sends nothing.
         PlanEdit {
             asked: BulkEditRequest,
@@ -166,7 +171,11 @@ macro_rules! job_table {
             include_old: bool,
         }: read("check marked groups") => listed(batch::plan_edit(of, asked, include_old).await);
         /// Sends every update of a reviewed bulk edit. The typed confirmation was checked.
-        BulkEdit(plan: Box<EditPlan>): batch("edit", plan.counts().0) => batch::edit(of, &plan, run).await;
+        BulkEdit {
+            plan: Box<EditPlan>,
+            /// The batch whose groups are tried again, with its options.
+            retries: Option<BatchId>,
+        }: batch("edit", plan.counts().0) => batch::edit(of, &plan, retries, run).await;
         /// Writes a report; it holds no token.
         WriteReport(report: String, path: PathBuf): local("save report") => work::write_report(report, path).await;
         /// Writes what the directory knows of these groups to a new file.

@@ -2,14 +2,20 @@
 //! ends within one patience, however many requests it makes, and with 8 if no change was sent.
 
 use std::{
+    collections::BTreeSet,
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
 use futures_util::future::join_all;
+use groupdesk::domain::proposal::{COMMANDS as COMMANDS_OF_ALL, Uses};
 
 use super::{Home, by_socket, by_socket_in, machine, postgres, service};
-use crate::support::{bare::args, cutter::Cutter};
+use crate::support::{
+    bare::args,
+    cutter::Cutter,
+    proxy::{FaultyProxy, ProxyFault, Then},
+};
 
 const SCHEMA: &str = "silent";
 /// What a command waits for all that it needs, and what it may take besides on a busy machine.
@@ -73,4 +79,139 @@ async fn a_command_ends_within_one_patience_whenever_the_server_stops_answering(
         }
     });
     join_all(cases).await;
+}
+
+/// Changes whose result is unknown: `rotations check` reads the group of each.
+const OPEN: usize = 12;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_reads_many_groups_does_not_wait_for_each() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let (_serving, url, key) = service(&Home::new()).await;
+    let address = url.trim_start_matches("http://");
+    let proxy = FaultyProxy::before(address.parse().expect("an address")).await;
+    let url = proxy.base_url();
+    let ana = machine(&url, &key, &by_socket(server, "desk", "many_open"));
+    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    let told = args("profile facts live --sole-writer yes");
+    assert_eq!(ana.run(&told).await.code, 0);
+    let ids: Vec<_> = (0..OPEN).map(|at| format!("group-{at}")).collect();
+    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+    let of_all = |command: &[&'static str], options: &[&'static str]| {
+        let words = [command, &ids, options].concat();
+        words.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    for id in &ids {
+        let created = ana
+            .run(&["create", id, "--map", "1=1", "--property", "a=0", "--yes"])
+            .await;
+        assert_eq!(created.code, 0, "{}", created.err);
+    }
+    for _ in 0..OPEN {
+        proxy.next("PUT", ProxyFault::swallowed(Then::Drop));
+    }
+    let update = of_all(
+        &["update"],
+        &["--property", "a=1", "--yes", "--stop-after", "0"],
+    );
+    let update: Vec<_> = update.iter().map(String::as_str).collect();
+    let lost = ana.run(&update).await;
+    assert_eq!(lost.code, 7, "{}", lost.err);
+    let checks = [16, 24, 32, 48, 64].map(|passed| {
+        let (url, key) = (&url, &key);
+        async move {
+            let cutter = Cutter::new(server.folder());
+            cutter.plan.cut_after.store(passed, Ordering::SeqCst);
+            let directory = by_socket_in(cutter.folder.path(), "desk", "many_open");
+            let home = machine(url, key, &directory);
+            let begun = Instant::now();
+            let ran = home.run(&["rotations", "check"]).await;
+            let took = begun.elapsed();
+            let what = format!("after {passed}: {} in {took:?}: {}", ran.code, ran.err);
+            eprintln!("TRY {what}");
+            assert!(took < PATIENCE + REST, "{what}");
+            ran.code
+        }
+    });
+    let ended = join_all(checks).await;
+    assert!(ended.contains(&8), "{ended:?}");
+}
+
+/// One line for each command that uses the directory, and all that it takes to get there.
+const USING: [&str; 40] = [
+    "apply groups.jsonl --yes",
+    "attention",
+    "attention --all",
+    "audit",
+    "batches",
+    "batches show 1",
+    "batches resume 1 --yes",
+    "batches retry 1 --yes",
+    "batches reverse 1 --yes",
+    "batches check 1",
+    "copy acme --to live --yes",
+    "create acme --yes",
+    "diff live live",
+    "directory init",
+    "directory members",
+    "directory migrate",
+    "directory status",
+    "doctor",
+    "edit acme --yes",
+    "environment list",
+    "environment show live",
+    "export --file out.jsonl",
+    "favourite acme",
+    "get acme",
+    "get acme --exists",
+    "get --refresh-all",
+    "history",
+    "import groups.jsonl --yes",
+    "label acme x",
+    "list",
+    "note acme text",
+    "profile bind live --new-environment",
+    "profile facts live",
+    "rotate acme --yes",
+    "rotate acme globex --yes",
+    "rotations",
+    "rotations check",
+    "show acme",
+    "update acme --name x --yes",
+    "whose",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_command_ends_with_8_when_the_server_is_gone() {
+    let nowhere = tempfile::tempdir().expect("a folder");
+    let mut commands: BTreeSet<_> = USING
+        .iter()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    // A configuration can be judged without a directory; `profile` is there by two of its own.
+    commands.insert("config");
+    let all = COMMANDS_OF_ALL.iter();
+    let all = all.filter(|(uses, _)| *uses != Uses::Nothing);
+    let all: BTreeSet<_> = all.flat_map(|(_, words)| words.iter().copied()).collect();
+    assert_eq!(commands, all);
+    let directory = by_socket_in(nowhere.path(), "desk", SCHEMA);
+    let ran = USING.map(|line| {
+        let directory = &directory;
+        async move {
+            let home = machine("http://127.0.0.1:9", "key", directory);
+            home.write(
+                "groups.jsonl",
+                "{\"user_group_id\":\"acme\",\"name\":\"Acme\"}\n",
+            );
+            let begun = Instant::now();
+            let ran = home.run(&args(line)).await;
+            let is_in_time = begun.elapsed() < PATIENCE + REST;
+            (ran.code != 8 || !is_in_time)
+                .then(|| format!("{line}: {} in {:?}: {}", ran.code, begun.elapsed(), ran.err))
+        }
+    });
+    let wrong: Vec<_> = join_all(ran).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -54,6 +54,7 @@ async fn a_pooler_that_shares_sessions_is_refused_in_every_mode() {
         }
         let doctor = home.run(&["doctor"]).await;
         assert!(doctor.out.contains("connection pooler"), "{}", doctor.out);
+        assert_eq!(doctor.code, 8, "{}", doctor.out);
     }
 }
 
@@ -242,6 +243,7 @@ async fn a_server_that_a_failover_left_behind_is_refused() {
     }
     let report = desk.run(&["doctor"]).await;
     assert_has(&in_one_line(&report.out), "was left behind");
+    assert_eq!(report.code, 8, "{}", report.out);
     // Where both are named, the new primary is found.
     on(&format!("{folder},{folder}:{}", standby.port()));
     desk.json(0, &["list"]).await;

@@ -78,6 +78,7 @@ const FORGED: &[&str] = &[
     "INSERT INTO forging.user_groups (place, user_group_id, origin, name) VALUES (1, 'globex', '{\"name\": [\"sent\", 1, \"ana@desk\"]}', 'G')",
     "UPDATE forging.user_groups SET last_rotated_by = 'li' WHERE user_group_id = 'acme'",
     "UPDATE forging.user_groups SET last_rotated_at = 9 WHERE user_group_id = 'named'",
+    "UPDATE forging.user_groups SET last_rotated_at = 9, last_rotated_by = 'ana' WHERE user_group_id = 'changed'",
     "UPDATE forging.user_groups SET name = 'another' WHERE user_group_id = 'named'",
     "UPDATE forging.user_groups SET origin = '{\"name\": [\"returned\", 2, \"ana\"]}' WHERE user_group_id = 'named'",
     "CREATE TRIGGER mine BEFORE INSERT ON forging.history FOR EACH ROW EXECUTE FUNCTION forging.recorded()",
@@ -110,6 +111,9 @@ INSERT INTO rotations (place, profile, user_group_id, state, previous, refused, 
  VALUES (1, 'eu', 'acme', 'rotated', sha256('before'), FALSE, FALSE, 'ana', 1); \
 INSERT INTO user_groups (place, user_group_id, origin, name, last_rotated_at, last_rotated_by) \
  VALUES (1, 'named', '{\"name\": [\"sent\", 1, \"ana\"]}', 'N', 1, 'ana'); \
+INSERT INTO user_groups (place, user_group_id, origin) VALUES (1, 'changed', '{}'); \
+INSERT INTO mutations (place, profile, user_group_id, operation, state, by, started_at) \
+ VALUES (1, 'eu', 'changed', 'update', 'sent', 'ana', 1); \
 UPDATE place_keys SET added_by = 'ana'; \
 INSERT INTO alarms (place, what, raised_at, raised_by, acknowledged_at, acknowledged_by, reason) VALUES (1, 'z', 1, 'ana', 1, 'ana', 'seen'); \
 INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'sole_writer', 'yes', 'told', 1, 'ana'); \
