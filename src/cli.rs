@@ -183,7 +183,11 @@ async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError
     let work = async {
         let session = Session::open(global, in_flight.clone())?;
         session.say_other_places().await?;
-        dispatch(&session, command).await
+        let ended = dispatch(&session, command).await;
+        if let Err(error) = &ended {
+            session.explain(error).await;
+        }
+        ended
     };
     session::interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }

@@ -28,7 +28,7 @@ use crate::{
         text::{counted, visible},
     },
     operations::{
-        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceProblem, UnknownIdPolicy,
+        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem, UnknownIdPolicy,
         open_directory,
     },
 };
@@ -88,6 +88,7 @@ pub(super) struct Session {
     /// All configured profiles, and (below) where their variables come from.
     profiles: Vec<Profile>,
     environment: Environment,
+    said_elsewhere: Arc<AtomicBool>,
 }
 
 impl Session {
@@ -124,6 +125,7 @@ impl Session {
             in_flight,
             profiles: settings.profiles,
             environment,
+            said_elsewhere: Arc::default(),
         })
     }
 
@@ -164,6 +166,7 @@ impl Session {
             in_flight: self.in_flight.clone(),
             profiles: self.profiles.clone(),
             environment: self.environment.clone(),
+            said_elsewhere: Arc::default(),
         })
     }
 
@@ -208,8 +211,18 @@ impl Session {
         Ok(())
     }
 
-    /// Explains why nothing is known here, if it is known under this name with another address. Returns whether it did.
+    /// Explains, once, why nothing is known here, if it is known under this name with another address or with another key.
+    /// Returns whether it did.
     pub(super) async fn say_elsewhere(&self) -> Result<bool, CliError> {
+        if self.said_elsewhere.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        let said = self.elsewhere().await?;
+        self.said_elsewhere.store(said, Ordering::Relaxed);
+        Ok(said)
+    }
+
+    async fn elsewhere(&self) -> Result<bool, CliError> {
         let line = self.operations.known_elsewhere().await?;
         if let Some(line) = &line {
             output::alarm(&format!("! {line}"));
@@ -242,6 +255,33 @@ impl Session {
             ));
         }
         Ok(!others.is_empty())
+    }
+
+    /// A command may have failed because nothing is known with this key: that is said before its error, unless the error
+    /// says so. Nothing more is asked of a directory that failed.
+    pub(super) async fn explain(&self, error: &CliError) {
+        let may_be_so = match error {
+            CliError::Failed { failure } => {
+                !matches!(failure.bare(), Failure::Place(_) | Failure::NothingSent(_))
+            }
+            CliError::Directory(error) => matches!(error, DirectoryError::NoBatch(_)),
+            CliError::Usage(_) | CliError::Guarded(_) => true,
+            _ => false,
+        };
+        if may_be_so && matches!(self.operations.place().await, Ok(PlaceId::NONE)) {
+            drop(self.say_elsewhere().await);
+        }
+    }
+
+    /// Refuses a run over several groups with an unknown key, which knows none of them: that no group is left would pass
+    /// for a success.
+    pub(super) async fn refuse_unknown_key(&self) -> Result<(), CliError> {
+        if self.operations.place().await? == PlaceId::NONE
+            && let Some(problem) = self.quiet_place_problem().await
+        {
+            return Err(Failure::from(problem).into());
+        }
+        Ok(())
     }
 
     /// Why nothing may be sent for this profile. Not looked for if a program would have to be run for the API key.

@@ -79,7 +79,7 @@ pub(super) fn of_variable(
 pub fn is_no_file(text: &str) -> bool {
     let first = text.split('/').next().unwrap_or_default();
     let is_address = text.contains("://") || text.starts_with("//") || text.contains("?host=");
-    is_address || text == "-" || first.contains([':', '=', '@', '\\'])
+    is_address || text == "-" || text.trim().is_empty() || first.contains([':', '=', '@', '\\'])
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {

@@ -158,6 +158,11 @@ pub(super) fn is_open(line: &[u8]) -> bool {
 /// Parses one group. A key with null counts as not given.
 pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
+    if text.is_empty() {
+        return Err(
+            "nothing stands between two commas, or after the last one: remove a comma".into(),
+        );
+    }
     let Value::Object(object) = strict_json::value(&text)? else {
         return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
     };

@@ -290,11 +290,24 @@ impl Reader {
             }
             self.digest.update(b"\n");
         }
+        let (line, row) = located(self.begin, row);
         out(RowResult {
             number,
-            line: self.begin,
+            line,
             row,
             twin,
         });
+    }
+}
+
+/// A row that spans several lines says in which of them its JSON breaks: that is the line of the file.
+fn located(begin: usize, row: Result<GroupRow, String>) -> (usize, Result<GroupRow, String>) {
+    let within = row.as_ref().err().and_then(|why| {
+        let (line, why) = why.strip_prefix("line ")?.split_once(", column ")?;
+        Some((line.parse::<usize>().ok()?, format!("column {why}")))
+    });
+    match within {
+        Some((line, why)) => (begin + line.saturating_sub(1), Err(why)),
+        None => (begin, row),
     }
 }

@@ -293,7 +293,7 @@ pub enum Failure {
     /// The read before the hand-off raised an alarm.
     #[error("not handed off, and nothing was run: {0}")]
     HandOffAlarm(Warning),
-    #[error("nothing was sent: {0}")]
+    #[error("{}", unsent(_0))]
     NothingSent(DirectoryError),
     /// The answer to a read could not be recorded; no change was sent.
     #[error(
@@ -532,6 +532,16 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
         (None, None) => "its token was changed outside this directory since it was last seen; look at the group, then \
              rotate it again if that is still wanted"
             .into(),
+    }
+}
+
+/// Once: a profile that cannot be bound says so itself.
+fn unsent(error: &DirectoryError) -> String {
+    let why = error.to_string();
+    if why.contains("nothing was sent") {
+        why
+    } else {
+        format!("nothing was sent: {why}")
     }
 }
 

@@ -56,6 +56,7 @@ pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> 
         });
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
+        session.say_elsewhere().await?;
         let profile = visible(&session.operations.profile().name);
         output::say(&match elsewhere {
             0 => "nothing needs attention".to_owned(),

@@ -139,6 +139,9 @@ async fn run_prepared(
     // A run waits for a server that is away.
     session.operations.directory().set_is_of_command(false);
     signals.unless_signalled(session.say_other_places()).await?;
+    signals
+        .unless_signalled(session.refuse_unknown_key())
+        .await?;
     match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();

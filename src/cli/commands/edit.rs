@@ -69,7 +69,9 @@ async fn sent(
     how: How,
 ) -> Result<Exit, CliError> {
     let edits = Edits::of_text(text, id).map_err(|why| {
-        CliError::Usage(format!("the text from the editor {why}; nothing was sent"))
+        CliError::Usage(format!(
+            "the text from the editor is not used: {why}; nothing was sent"
+        ))
     })?;
     let edit = Edit {
         wanted: edits.apply(&base)?,

@@ -169,6 +169,9 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
     let place = session.place_for_json().await?;
     let value = |group| json::group(group, place.as_deref());
     let none = "no group matches the filter";
+    if found.is_empty() {
+        session.say_elsewhere().await?;
+    }
     output::list(session.json, &found, value, none, || {
         let now = session.operations.now();
         let found = found.iter().map(|group| human::group(group, now));

@@ -239,9 +239,10 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
             ),
         });
     };
-    let row = only
-        .row
-        .map_err(|why| format!("line {}: {why}", only.line))?;
+    let row = only.row.map_err(|why| match why.starts_with("column ") {
+        true => format!("line {}, {why}", only.line),
+        false => format!("line {}: {why}", only.line),
+    })?;
     if !row.annotation.is_empty() {
         return Err(
             "contains a note, labels or a favourite, which are not sent to the service; use `groupdesk apply`, or remove those \

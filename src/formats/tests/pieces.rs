@@ -251,3 +251,19 @@ fn two_numbers_with_a_gap_are_not_one() {
     let (rows, _) = read(text.as_bytes(), 9);
     assert!(rows[0].row.is_err(), "{rows:?}");
 }
+
+#[test]
+fn json_that_breaks_is_told_at_its_line_of_the_file() {
+    let line_of = |text: &str| {
+        let (rows, _) = read(text.as_bytes(), 9);
+        let wrong = rows.into_iter().find(|read| read.row.is_err());
+        let wrong = wrong.expect("a mistake");
+        (wrong.line, wrong.row.expect_err("wrong"))
+    };
+    let first = "{\n \"user_group_id\": \"a\"\n}\n";
+    let (line, why) = line_of(&format!("{first}{{\n \"user_group_id\": \"b\",\n}}\n"));
+    assert_eq!(line, 6);
+    assert!(why.starts_with("column 1: not JSON"), "{why}");
+    let (_, why) = line_of("[{\"user_group_id\":\"a\"},\n]\n");
+    assert!(why.contains("remove a comma"), "{why}");
+}

@@ -35,7 +35,7 @@ fn parts_of(base: &DesiredFields) -> Option<Parts> {
 
 impl Operations {
     /// Refuses fields that differ from `base` and contain a known secret.
-    pub(crate) async fn no_secret_in(
+    pub async fn no_secret_in(
         &self,
         base: &DesiredFields,
         wanted: &DesiredFields,
@@ -48,20 +48,12 @@ impl Operations {
             .await
     }
 
-    /// Refuses rows of a file that contain a known secret.
+    /// Refuses rows of a file that contain a known secret, before anything of them is shown or sent.
     pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows.iter().flat_map(|row| {
             let texts = texts(&row.fields).into_iter().chain(annotation_texts(row));
             texts.map(|text| with_row(row, text))
         });
-        self.refuse_secrets(&all.collect::<Vec<_>>()).await
-    }
-
-    /// Refuses rows whose note or labels contain a known secret; the other fields are checked before they are sent.
-    pub async fn no_secret_in_annotations(&self, rows: &[GroupRow]) -> Result<(), Failure> {
-        let all = rows
-            .iter()
-            .flat_map(|row| annotation_texts(row).map(|text| with_row(row, text)));
         self.refuse_secrets(&all.collect::<Vec<_>>()).await
     }
 

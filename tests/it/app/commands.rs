@@ -359,6 +359,13 @@ fn labels_go_to_the_group_of_the_page_and_nowhere_else() {
     };
     assert_eq!(ids(&scene), [id("acme-eu")]);
     scene.answer();
+    scene.keys(":remove label vip<enter>");
+    let removed = AnnotationChange {
+        remove: labels("vip"),
+        ..AnnotationChange::default()
+    };
+    assert_eq!(changes(&scene), [(1, removed)]);
+    scene.answer();
     // The list of rotations is about no group.
     scene.walk("<esc><esc>3").keys(":add label vip<enter>");
     scene.says("it acts on a group");

@@ -6,7 +6,7 @@ use groupdesk::{
 };
 
 use super::scene::{Scene, TESTING};
-use crate::support::world::id;
+use crate::support::{console::parse, world::id};
 
 const HEX: &str = "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65";
 /// A token of another shape, which only a look-up recognises.
@@ -123,4 +123,33 @@ fn the_look_up_of_a_word_that_is_typed_further_is_cancelled() {
         .count();
     assert!(started > 1, "{effects:?}");
     assert_eq!(cancelled, started - 1, "{effects:?}");
+}
+
+/// Keys that arrive at once are one text: nothing of it is kept as a draft before it is known what it is.
+#[test]
+fn of_keys_that_arrive_at_once_no_draft_has_the_beginning() {
+    const JWT: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N";
+    for (text, reads) in [
+        (HEX, &[64][..]),
+        (HEX, &[20, 44]),
+        (SIGNS, &[SIGNS.len()]),
+        (JWT, &[JWT.len()]),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("e<end> ");
+        let mut kept = Vec::new();
+        let mut rest = text;
+        for read in reads {
+            let (now, later) = rest.split_at(*read);
+            scene.msg(Msg::Burst(parse(now)));
+            rest = later;
+            let jobs = scene.pending.iter().filter_map(|(.., job)| match job {
+                Job::KeepDraft(draft, _) => Some(draft.typed.name.clone()),
+                _ => None,
+            });
+            kept.extend(jobs);
+        }
+        let is_beginning = |name: &String| name.contains(&text[..8]);
+        assert!(!kept.iter().any(is_beginning), "{kept:?}");
+    }
 }

@@ -81,7 +81,7 @@ async fn an_empty_list_says_that_the_profile_had_another_address() {
 }
 
 /// Commands about the group of another key, and how each ends; `get` would create it in the other environment.
-const UNKNOWN: [(&[&str], [i32; 2]); 10] = [
+const UNKNOWN: [(&[&str], [i32; 2]); 25] = [
     (&["list"], [0, 0]),
     (&["history"], [0, 0]),
     (&["rotations"], [0, 0]),
@@ -92,6 +92,34 @@ const UNKNOWN: [(&[&str], [i32; 2]); 10] = [
     (&["get", "--refresh-all", "--yes"], [0, 4]),
     (&["update", "only-live", "--name", "x", "--yes"], [3, 4]),
     (&["rotate", "only-live", "--yes"], [3, 4]),
+    (&["rotate", "only-live", "other", "--yes"], [2, 4]),
+    (&["rotate", "--filter", "only-live", "--yes"], [0, 4]),
+    (&["rotate", "--older-than", "90d", "--yes"], [0, 4]),
+    (
+        &[
+            "update",
+            "--filter",
+            "only-live",
+            "--property",
+            "a=1",
+            "--yes",
+        ],
+        [0, 4],
+    ),
+    (&["show", "--filter", "only-live"], [0, 0]),
+    (&["create", "only-live", "--dry-run"], [0, 0]),
+    (&["label", "only-live", "--add", "x"], [3, 3]),
+    (&["note", "only-live", "text"], [3, 3]),
+    (&["favourite", "only-live"], [3, 3]),
+    (&["batches", "show", "1"], [2, 2]),
+    (&["batches", "resume", "1", "--yes"], [2, 4]),
+    (&["batches", "retry", "1", "--yes"], [2, 4]),
+    (
+        &["rotations", "abandon", "1", "--reason", "x", "--yes"],
+        [2, 2],
+    ),
+    (&["history", "only-live"], [3, 4]),
+    (&["attention"], [0, 0]),
 ];
 
 /// With a key that is unknown at the address nothing is known, whatever the name of the profile was bound to.

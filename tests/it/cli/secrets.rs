@@ -164,3 +164,44 @@ async fn keys_and_tokens_are_in_no_output_argument_or_file() {
         "the scan can find a token where there is one"
     );
 }
+
+/// What sending refuses is not shown before either.
+#[tokio::test]
+async fn a_preview_repeats_no_known_token() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let revealed = home.run(&["get", "acme-eu", "--reveal"]).await;
+    let token = revealed.out.trim_end();
+    let row = format!("{{\"user_group_id\": \"acme-eu\", \"name\": \"{token}\"}}\n");
+    home.write("rows.jsonl", &row);
+    home.write("properties.json", &format!("{{\"key\": \"{token}\"}}"));
+    let editor = home.path("editor");
+    std::fs::write(
+        &editor,
+        format!("#!/bin/sh\necho '{}' > \"$1\"\n", row.trim()),
+    )
+    .expect("written");
+    std::fs::set_permissions(&editor, PermissionsExt::from_mode(0o700)).expect("set");
+    home.set("EDITOR", &editor.display().to_string());
+    for line in [
+        "apply rows.jsonl --dry-run",
+        "apply rows.jsonl --yes",
+        "import rows.jsonl --dry-run",
+        "import rows.jsonl --update --yes",
+        "diff rows.jsonl",
+        "update acme-eu --apply rows.jsonl --dry-run",
+        "update acme-eu --properties properties.json --dry-run",
+        "update acme-eu --apply rows.jsonl",
+        "create new-group --properties properties.json --dry-run",
+        "edit acme-eu --dry-run",
+    ] {
+        let ran = home.run(&args(line)).await;
+        assert_eq!(ran.code, 2, "{line}: {}{}", ran.out, ran.err);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(!said.contains(token), "{line}: {said}");
+        assert!(
+            line.starts_with("edit") || said.contains("nothing was sent"),
+            "{line}: {said}"
+        );
+    }
+}

@@ -398,7 +398,7 @@ async fn planned(
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_by_ids(ids).await?;
     complete(&mut rows, &numbers, &known, true)?;
-    session.operations.no_secret_in_annotations(&rows).await?;
+    session.operations.no_secret_in_rows(&rows).await?;
     let annotations = annotation_plans(session, &rows, options.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(annotations);
     Ok(rows.map(move |(((number, row), known), annotations)| {

@@ -51,8 +51,11 @@ pub(super) async fn create_with(
     token: TokenArgs,
 ) -> Result<Exit, CliError> {
     let change = Change::between(&DesiredFields::default(), &wanted);
+    let nothing = DesiredFields::default();
+    session.operations.no_secret_in(&nothing, &wanted).await?;
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
+        session.say_elsewhere().await?;
         review::dry_run(session, Method::Get, &id, (&wanted, &change), mutation.curl)?;
         return Ok(Exit::Done);
     }

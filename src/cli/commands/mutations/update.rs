@@ -154,6 +154,11 @@ pub(crate) async fn send(
     }
     // Report an update that cannot be sent before the person is asked to confirm it.
     sendable(id, &session.operations.profile().name, &plan, &read)?;
+    // Nor is a secret shown that the update would be refused for.
+    session
+        .operations
+        .no_secret_in(&edit.base, &edit.wanted)
+        .await?;
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
     if !beside.is_empty() {
