@@ -200,10 +200,10 @@ impl Session {
         let others = self.operations.other_places().await?;
         for other in &others {
             output::context(&proposals::complete(&format!(
-                "the same address has environment {} with {} groups ({} open), which is not visible with this key; if it is the \
+                "the same address has environment {} with {} ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name,
-                other.groups,
+                counted(other.groups as usize, "group"),
                 other.open,
                 quoted(&other.name)
             )));

@@ -274,7 +274,12 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             3,
             "already in row 1",
         ),
-        ("[{\"user_group_id\":\"a\"},]".into(), 2, 1, "too early"),
+        (
+            "[{\"user_group_id\":\"a\"},]".into(),
+            2,
+            1,
+            "remove a comma",
+        ),
         ("[\"acme\"]".into(), 1, 1, "a group is an object"),
         (
             "{\"user_group_id\":\"a\",\"mapping\":{\"40\":213}}".into(),

@@ -10,7 +10,11 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{group::EnvironmentTag, text::visible, when},
+    domain::{
+        group::EnvironmentTag,
+        text::{counted, visible},
+        when,
+    },
     operations::{Alarm, Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
@@ -30,8 +34,11 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
                 named(operations, &into).await?,
             );
             let what = format!(
-                "{} ({} groups) becomes part of {} ({} groups); this cannot be undone.",
-                from.name, from.groups, into.name, into.groups
+                "{} ({}) becomes part of {} ({}); this cannot be undone.",
+                from.name,
+                counted(from.groups as usize, "group"),
+                into.name,
+                counted(into.groups as usize, "group")
             );
             let words = format!("merge {} into {}", from.name, into.name);
             let review = Review::new(session, yes);
@@ -89,9 +96,9 @@ fn line(place: &Place) -> String {
         count => format!("  ALARMS: {count}"),
     };
     format!(
-        "{}  {} groups, {} open  {urls}  profiles: {}{alarm}",
+        "{}  {}, {} open  {urls}  profiles: {}{alarm}",
         place.name,
-        place.groups,
+        counted(place.groups as usize, "group"),
         place.open,
         place.profiles.join(", ")
     )

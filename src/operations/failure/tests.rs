@@ -12,7 +12,7 @@ fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
         (State::Sent, "Wait for it"),
         (State::Unknown, "never rotate to find out"),
         (State::Rotated, "its token is a newer one"),
-        (State::Conflict, "Investigate"),
+        (State::Conflict, ": investigate"),
         (State::Abandoned, "Try again"),
     ] {
         let taken = Failure::RotationTaken {

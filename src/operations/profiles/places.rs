@@ -436,6 +436,11 @@ impl Operations {
         if let Some(why) = objection(name) {
             return Err(PlaceProblem::BadName { why }.into());
         }
+        if name.contains([':', '/']) {
+            let why = "looks like an address; an environment has a short name, for example eu-live"
+                .into();
+            return Err(PlaceProblem::BadName { why }.into());
+        }
         self.no_secret_in_text("name", name).await?;
         let renamed = self
             .directory()

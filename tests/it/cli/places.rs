@@ -107,7 +107,7 @@ const UNKNOWN: [(&[&str], [i32; 2]); 25] = [
         [0, 4],
     ),
     (&["show", "--filter", "only-live"], [0, 0]),
-    (&["create", "only-live", "--dry-run"], [0, 0]),
+    (&["create", "another", "--dry-run"], [0, 0]),
     (&["label", "only-live", "--add", "x"], [3, 3]),
     (&["note", "only-live", "text"], [3, 3]),
     (&["favourite", "only-live"], [3, 3]),

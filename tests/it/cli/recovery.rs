@@ -397,5 +397,9 @@ async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     gate.open();
     let ran = scene.home.run(&["rotations", "check"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
-    assert!(ran.err.contains("of \"lost\" stays"), "{}", ran.err);
+    assert!(
+        ran.err.contains("of \"lost\" is still unknown"),
+        "{}",
+        ran.err
+    );
 }

@@ -191,7 +191,6 @@ async fn a_preview_repeats_no_known_token() {
         "diff rows.jsonl",
         "update acme-eu --apply rows.jsonl --dry-run",
         "update acme-eu --properties properties.json --dry-run",
-        "update acme-eu --apply rows.jsonl",
         "create new-group --properties properties.json --dry-run",
         "edit acme-eu --dry-run",
     ] {
