@@ -148,6 +148,7 @@ async fn of_team(
         );
     }
     if let Some(to) = &status.moved_to {
+        report.is_team_refused = true;
         report.problem(
             AREA,
             format!("it was moved to {to}"),
@@ -178,7 +179,7 @@ async fn of_team(
             }
         }
         Err(error) => {
-            report.problem(AREA, error.to_string(), "Ask the database administrator.");
+            report.no_directory(&error, "Ask the database administrator.");
             return None;
         }
     }

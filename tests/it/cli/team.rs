@@ -342,6 +342,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert_has(&listed.err, "the directory was moved to");
     let report = ana.run(&["doctor"]).await;
     assert!(report.out.contains("it was moved to"), "{}", report.out);
+    assert_eq!(report.code, 8, "{}", report.out);
     let noted = ana
         .run(&["--directory", "moved.db", "note", "acme", "in time"])
         .await;
