@@ -1,52 +1,41 @@
-//! The `[keys]` tables: which actions of which part of the console get other keys. Only the console knows the parts,
-//! actions and keys; here they are names with their line numbers.
-
-use toml::de::DeValue;
+//! The `[keys]` table: which actions of the console get other keys. Only the console knows actions and keys; here they are
+//! names with their line numbers.
 
 use super::{
     kind::{DefaultValue::Words, Kind, Setting, setting},
-    table::{Entry, Position, Problems, entries, entries_of},
+    table::{Entry, Position, Problems, entries_of},
 };
 
-/// `name = ["key", …]` below `[keys.SCREEN]`.
+/// `name = ["key", …]` below `[keys]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOverride {
-    pub place: String,
-    pub place_at: Position,
     pub name: String,
     pub at: Position,
     /// As written. An empty list removes the binding.
     pub keys: Vec<(String, Position)>,
+    /// It is a table, as `[keys.list]` was.
+    pub is_table: bool,
 }
 
 pub(super) const KEYS: &[Setting] = &[setting(
-    "keys.SCREEN",
+    "keys",
     "ACTION",
     Kind::new("list of keys", "[\"T\"]", |_, _| Ok(())),
     Words("see Keys"),
-    "other keys for an action of a screen; the help (?) shows both names",
+    "other keys for an action, on every screen; the help (?) shows its name",
 )];
 
 /// All key bindings, in file order.
 pub(super) fn read(keys: &Entry, problems: &mut Problems) -> Vec<KeyOverride> {
-    let table = "keys must be a table; write for example [keys.list] on a line of its own";
-    let mut rebound = Vec::new();
-    for place in entries_of(keys, table, problems) {
-        let DeValue::Table(actions) = place.value.get_ref() else {
-            problems.add(
-                place.key_at,
-                "it is outside a screen; put for example [keys.list] or [keys.everywhere] above it",
-            );
-            continue;
-        };
-        for action in entries(actions) {
-            rebound.extend(one(&place, &action, problems));
-        }
-    }
-    rebound
+    let table = "keys must be a table; write [keys] on a line of its own";
+    let actions = entries_of(keys, table, problems).into_iter();
+    actions
+        .filter_map(|action| one(&action, problems))
+        .collect()
 }
 
-fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOverride> {
+fn one(action: &Entry, problems: &mut Problems) -> Option<KeyOverride> {
+    let is_table = action.value.get_ref().is_table();
     let keys = action.value.get_ref().as_array().and_then(|array| {
         let keys = array.iter().map(|item| {
             let spot = problems.position(item.span().start);
@@ -54,7 +43,7 @@ fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOver
         });
         keys.collect::<Option<Vec<_>>>()
     });
-    let Some(keys) = keys else {
+    let Some(keys) = keys.or(is_table.then(Vec::new)) else {
         problems.add(
             action.key_at,
             "an action has a list of keys, such as [\"T\"] or [\"q\", \"ctrl-q\"]",
@@ -62,10 +51,9 @@ fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOver
         return None;
     };
     Some(KeyOverride {
-        place: place.key.to_owned(),
-        place_at: problems.position(place.key_at),
         name: action.key.to_owned(),
         at: problems.position(action.key_at),
         keys,
+        is_table,
     })
 }

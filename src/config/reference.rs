@@ -39,7 +39,7 @@ pub const TABLES: [&str; 8] = [
     "profiles.NAME.api_key",
     "profiles.NAME.handoff",
     "profiles.NAME.guard",
-    "keys.SCREEN",
+    "keys",
 ];
 
 /// The meaning of the words of a [`Setting::kind`].

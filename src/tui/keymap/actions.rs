@@ -1,5 +1,5 @@
 //! The actions, and the layers beneath the tables of the places: the usual keys of an action, and its texts in the
-//! footer and the help. To give an action another key everywhere, change one line here.
+//! footer and the help. An action has the same key everywhere: change one line here.
 
 use super::Binding;
 
@@ -88,6 +88,8 @@ pub enum Action {
     FailedOnly,
     /// Also includes groups that were rotated within the last 24 h.
     IncludeRecent,
+    /// Also includes groups that were last sent long ago.
+    IncludeOld,
     RetryFailed,
     /// Resumes a batch that stopped.
     Resume,
@@ -168,7 +170,8 @@ layers! {
         PageDown ["pgdn" "ctrl-d" "ctrl-f"] "" "page down";
     }
 
-    /// Rows that only apply where a table names them. If hint and help are empty, every place defines its own.
+    /// Rows that only apply where a table names them. If hint and help are empty, every place defines its own. A place may
+    /// leave keys out and add keys that move (Enter, Tab, arrows); the others are the same everywhere.
     NAMED {
         Enter ["enter"] "" "";
         NextField ["tab"] "next field" "next field";
@@ -193,14 +196,55 @@ layers! {
         OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl";
         Unchanged ["u"] "unchanged" "show unchanged";
         IncludeRecent ["f7"] "recent" "include recently rotated";
+        Mark ["space"] "" "";
+        MarkDown ["shift-down"] "" "";
+        MarkUp ["shift-up"] "" "";
+        MarkAll ["*"] "" "";
+        RotateMarked ["T"] "" "";
+        EditMarked ["B"] "" "";
+        Detail ["d"] "" "";
+        Sort ["s"] "" "";
+        SortReverse ["S"] "" "";
+        NextFlag ["n"] "" "";
+        PreviousFlag ["N"] "" "";
+        ScrollRight ["l" "right"] "" "";
+        ScrollLeft ["h" "left"] "" "";
+        Views ["v"] "" "";
+        Note ["a"] "" "";
+        Favourite ["f"] "" "";
+        BringAll ["a"] "" "";
+        Rotate ["T"] "" "";
+        MoveDown ["J"] "" "";
+        MoveUp ["K"] "" "";
+        AddColumn ["a"] "" "";
+        RemoveView ["D"] "" "";
+        ReverseEdit ["z"] "" "";
+        CopyCurl ["c"] "" "";
+        FailedOnly ["f"] "" "";
+        Stop ["X"] "" "";
+        Abandon ["A"] "" "";
+        NextChoice ["right" "space"] "" "";
+        PreviousChoice ["left"] "" "";
+        ShowNext ["f" "f7"] "" "";
+        Pause ["p"] "" "";
+        Resume ["R"] "" "";
+        RetryFailed ["F"] "" "";
+        NextFailed ["n"] "" "";
+        PreviousFailed ["N"] "" "";
+        IncludeOld ["f" "f7"] "" "";
+        Demo ["d"] "" "";
+        Connect ["a" "c"] "" "";
     }
 }
+
+/// All layers. An action is in one of them, with its usual keys.
+pub(super) const LAYERS: [&[Binding]; 3] = [EVERYWHERE, MOVE, NAMED];
 
 impl Binding {
     /// Returns the row of an action in the layers; empty if no layer has one. In a place that takes text, keys that
     /// would be text there are removed.
     pub(super) const fn shared(action: Action, takes_text: bool) -> Self {
-        let layers = [EVERYWHERE, MOVE, NAMED];
+        let layers = LAYERS;
         let mut layer = 0;
         while layer < layers.len() {
             let mut at = 0;

@@ -1,25 +1,22 @@
-//! The names of places and actions in the configuration. They are derived from the enums and the tables, so that
-//! anything added there has a name at once.
+//! The names of actions in the configuration, and of places in messages. They are derived from the enums and the tables,
+//! so that anything added there has a name at once.
 
 use super::{Action, Binding, Focus, actions};
 
-/// Name of the rows that apply in every place.
-pub(super) const EVERYWHERE: &str = "everywhere";
-/// Name of the rows that move the cursor in lists and pages.
-pub(super) const MOVE: &str = "move";
-
-/// Names, by help text, of keys that fields handle. They keep existing configuration files valid although the texts on
-/// the screen have changed.
-const LEGACY_NAMES: [(&str, &str); 9] = [
-    ("remove / restore row", "drop"),
-    ("remove / restore property", "drop"),
-    ("save the cell", "keep_cell"),
-    ("cancel editing the cell", "cancel_cell"),
-    ("change type", "other_type"),
-    ("save the type", "keep_type"),
-    ("cancel the change of the type", "cancel_type"),
-    ("move", "move_between_cells"),
-    ("page, first or last row", "a_page_or_to_an_end"),
+/// Names, by help text and first key, of keys that fields handle, where the words do not tell them apart.
+const FIELD_NAMES: [(&str, &str, &str); 12] = [
+    ("remove / restore row", "D", "drop"),
+    ("remove / restore property", "D", "drop"),
+    ("save the cell", "enter", "keep_cell"),
+    ("cancel editing the cell", "esc", "cancel_cell"),
+    ("change type", "right", "other_type"),
+    ("save the type", "enter", "keep_type"),
+    ("cancel the change of the type", "esc", "cancel_type"),
+    ("move", "up", "move_between_cells"),
+    ("page, first or last row", "pgup", "a_page_or_to_an_end"),
+    ("choose another", "space", "choose_another"),
+    ("undo", "ctrl-_", "undo_typing"),
+    ("redo", "ctrl-y", "redo_typing"),
 ];
 
 /// Turns `EditMapping` into `edit_mapping`.
@@ -35,7 +32,7 @@ fn snake(camel: &str) -> String {
 }
 
 impl Focus {
-    /// The name in the configuration, for example `edit_mapping`.
+    /// The name in messages, for example `edit_mapping`.
     pub fn name(self) -> String {
         snake(&format!("{self:?}"))
     }
@@ -44,11 +41,6 @@ impl Focus {
     pub fn words(self) -> String {
         self.name().replace('_', " ")
     }
-
-    /// Finds the place with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|focus| focus.name() == name)
-    }
 }
 
 impl Binding {
@@ -56,8 +48,9 @@ impl Binding {
     pub fn name(&self) -> String {
         match self.action {
             Action::InField => {
-                let kept = LEGACY_NAMES.iter().find(|(help, _)| *help == self.help);
-                if let Some((_, name)) = kept {
+                let mut named = FIELD_NAMES.iter();
+                let own = named.find(|(help, key, _)| *help == self.help && self.keys[0] == *key);
+                if let Some((_, _, name)) = own {
                     return (*name).to_owned();
                 }
                 let words = if self.hint.is_empty() {
@@ -77,46 +70,68 @@ impl Binding {
     }
 }
 
-/// The rows of a place in the configuration; `None` if there is no such place.
-pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
-    match place {
-        EVERYWHERE => Some(actions::EVERYWHERE.iter().collect()),
-        MOVE => Some(actions::MOVE.iter().collect()),
-        place => Focus::named(place).map(|focus| {
-            let everywhere = super::allowed_everywhere(focus);
-            focus.rows().chain(everywhere).collect()
-        }),
+/// Everything that the configuration can name: each action with its usual keys, and what fields handle themselves.
+pub(super) fn all() -> Vec<&'static Binding> {
+    let layers = actions::LAYERS.into_iter().flatten();
+    let fields = Focus::ALL.into_iter().flat_map(Focus::rows);
+    let mut all: Vec<&Binding> = layers.collect();
+    for row in fields.filter(|row| row.action == Action::InField) {
+        if all.iter().all(|other| other.name() != row.name()) {
+            all.push(row);
+        }
     }
+    all
 }
 
-/// All place names that the configuration may use.
-pub(super) fn places() -> impl Iterator<Item = String> {
-    [EVERYWHERE, MOVE]
-        .into_iter()
-        .map(str::to_owned)
-        .chain(Focus::ALL.into_iter().map(Focus::name))
+/// The row of [`all`] for the action of a row.
+pub(super) fn usual(row: &Binding) -> Option<&'static Binding> {
+    let mut layers = actions::LAYERS.into_iter().flatten();
+    layers.find(|usual| usual.action == row.action)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::keymap::Key;
 
     #[test]
-    fn names_are_unique_where_they_are_used() {
-        let mut seen: Vec<String> = Vec::new();
-        for place in places() {
-            assert!(!seen.contains(&place), "{place} twice");
-            let rows = rows(&place).expect("a place");
-            let names: Vec<String> = rows.iter().map(|row| row.name()).collect();
-            for (at, name) in names.iter().enumerate() {
-                assert!(!names[..at].contains(name), "{name} twice in {place}");
-                let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
-                assert!(name.chars().all(is_plain), "{name} in {place}");
-            }
-            seen.push(place);
+    fn names_are_unique() {
+        let all = all();
+        let names: Vec<String> = all.iter().map(|row| row.name()).collect();
+        for (at, name) in names.iter().enumerate() {
+            assert!(!names[..at].contains(name), "{name} twice");
+            let is_plain = |c: char| c.is_ascii_lowercase() || c == '_';
+            assert!(name.chars().all(is_plain), "{name}");
         }
-        assert_eq!(Focus::named("edit_mapping"), Some(Focus::EditMapping));
-        assert_eq!(Focus::named("edit mapping"), None);
         assert_eq!(Focus::BulkRun.words(), "bulk run");
+    }
+
+    /// A place can only leave out keys of an action, or add some that move.
+    #[test]
+    fn an_action_has_the_same_keys_everywhere() {
+        const MOVES: [&str; 9] = [
+            "enter",
+            "esc",
+            "tab",
+            "shift-tab",
+            "space",
+            "up",
+            "down",
+            "left",
+            "right",
+        ];
+        let all = all();
+        for focus in Focus::ALL {
+            for row in focus.rows() {
+                let name = row.name();
+                let usual = all.iter().find(|usual| usual.name() == name);
+                let usual = usual.unwrap_or_else(|| panic!("{name} has no usual keys"));
+                for key in row.keys {
+                    assert!(Key::named(key).is_some(), "{key} of {name}");
+                    let is_usual = usual.keys.contains(key) || MOVES.contains(key);
+                    assert!(is_usual, "{key} of {name} in {focus:?}");
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Checks the `[keys]` tables of the configuration against the tables of the console: the names must exist, a key must
-//! mean one thing per place, and the ways out and the confirmations keep their keys.
+//! Checks the `[keys]` table of the configuration against the tables of the console: the names must exist, a key must mean
+//! one thing per place, and the ways out and the confirmations keep their keys.
 
 use super::{Action, Binding, Focus, Key, Keymap, names, resolved::Bound};
 use crate::config::{KeyOverride, Position, Problem, nearest, scrub::shown};
@@ -13,9 +13,8 @@ pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
         // The built-in tables need no check here.
         return Ok(Keymap::default());
     }
-    let changes: Vec<KeyOverride> = changes.iter().map(with_present_place).collect();
     let mut problems: Vec<Problem> = changes.iter().flat_map(check_change).collect();
-    let keymap = Keymap::with(&changes);
+    let keymap = Keymap::with(changes);
     if problems.is_empty() {
         problems = conflicts(&keymap);
         problems.extend(confirmation_conflicts(&keymap));
@@ -26,15 +25,6 @@ pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems.dedup();
     Err(problems)
-}
-
-/// The review of a production profile was a place of its own.
-fn with_present_place(change: &KeyOverride) -> KeyOverride {
-    let mut change = change.clone();
-    if change.place == "review_key" {
-        "review".clone_into(&mut change.place);
-    }
-    change
 }
 
 fn problem(at: Position, what: String) -> Problem {
@@ -51,18 +41,18 @@ fn did_you_mean<'n>(check_change: &str, known: impl Iterator<Item = &'n str>) ->
 
 /// Problems of one change by itself.
 fn check_change(change: &KeyOverride) -> Vec<Problem> {
-    let Some(rows) = names::rows(&change.place) else {
-        return vec![problem(change.place_at, no_place(&change.place))];
-    };
-    let Some(row) = rows.iter().find(|row| row.name() == change.name) else {
-        return vec![problem(change.at, no_action(change, &rows))];
+    if change.is_table {
+        return vec![problem(change.at, of_a_screen(&change.name))];
+    }
+    let all = names::all();
+    let Some(row) = all.iter().find(|row| row.name() == change.name) else {
+        return vec![problem(change.at, no_action(change, &all))];
     };
     let mut found: Vec<Problem> = Vec::new();
     if row.is_fixed() {
         let what = "these keys belong to the field itself and cannot be changed";
         return vec![problem(change.at, what.into())];
     }
-    let focus = Focus::named(&change.place);
     let mut seen = Vec::new();
     for (name, at) in &change.keys {
         match Key::named(name) {
@@ -72,7 +62,7 @@ fn check_change(change: &KeyOverride) -> Vec<Problem> {
             }
             Some(key) => {
                 seen.push(key);
-                let forbidden_reason = forbidden_reason(row, key, focus);
+                let forbidden_reason = forbidden_reason(row, key);
                 found.extend(
                     forbidden_reason.map(|what| problem(*at, format!("\"{name}\" {what}"))),
                 );
@@ -100,32 +90,18 @@ fn check_change(change: &KeyOverride) -> Vec<Problem> {
     found
 }
 
-fn no_place(place: &str) -> String {
-    let known: Vec<String> = names::places().collect();
-    let near = did_you_mean(place, known.iter().map(String::as_str))
-        .unwrap_or_else(|| format!("; the screens are {}", known.join(", ")));
-    format!("unknown screen \"{}\"{near}", shown(place))
+fn of_a_screen(table: &str) -> String {
+    format!(
+        "[keys.{}] is no longer read: an action has the same keys on every screen; put its lines below [keys]",
+        shown(table)
+    )
 }
 
-fn no_action(change: &KeyOverride, rows: &[&'static Binding]) -> String {
-    let known: Vec<String> = rows.iter().map(|row| row.name()).collect();
+fn no_action(change: &KeyOverride, all: &[&'static Binding]) -> String {
+    let known: Vec<String> = all.iter().map(|row| row.name()).collect();
     let near = did_you_mean(&change.name, known.iter().map(String::as_str));
-    let elsewhere = || {
-        let has = |place: &String| {
-            names::rows(place).is_some_and(|rows| rows.iter().any(|row| row.name() == change.name))
-        };
-        names::places()
-            .find(has)
-            .map(|place| format!("; it belongs below [keys.{place}]"))
-    };
-    let near = elsewhere()
-        .or(near)
-        .unwrap_or_else(|| format!("; the actions here are {}", known.join(", ")));
-    format!(
-        "unknown action \"{}\" in {}{near}",
-        shown(&change.name),
-        change.place
-    )
+    let near = near.unwrap_or_else(|| "; the help (?) shows the name of each action".into());
+    format!("unknown action \"{}\"{near}", shown(&change.name))
 }
 
 fn no_key(name: &str) -> String {
@@ -164,7 +140,7 @@ fn is_needed(action: Action) -> bool {
 }
 
 /// Why a row must not have this key; `None` if it may.
-fn forbidden_reason(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
+fn forbidden_reason(row: &Binding, key: Key) -> Option<String> {
     if key.is_default_for(row) {
         return None;
     }
@@ -176,10 +152,19 @@ fn forbidden_reason(row: &Binding, key: Key, focus: Option<Focus>) -> Option<Str
             "confirms nothing; a confirmation is a single letter from a to z or A to Z".into(),
         );
     }
-    if focus.is_some_and(Focus::takes_text) && key.is_text() {
-        return Some("types text on this screen; choose a key such as \"ctrl-q\" or \"f5\"".into());
+    if key.is_text() && is_only_beside_text(row) {
+        return Some(
+            "types text where the action applies; choose a key such as \"ctrl-q\" or \"f5\"".into(),
+        );
     }
     None
+}
+
+/// Whether every place with the action takes characters as text.
+fn is_only_beside_text(row: &Binding) -> bool {
+    let name = row.name();
+    let has_it = |focus: &Focus| super::bindings(*focus).any(|row| row.name() == name);
+    Focus::ALL.into_iter().filter(has_it).all(Focus::takes_text)
 }
 
 impl Key {

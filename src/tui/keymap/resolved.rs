@@ -19,7 +19,7 @@ pub struct Bound {
     /// The row applies in every place that has no row of its own for the same action.
     pub everywhere: bool,
     pub(super) row: &'static Binding,
-    /// The change in the configuration, for this place or for all places.
+    /// The change in the configuration.
     pub written: Option<KeyOverride>,
 }
 
@@ -66,7 +66,7 @@ impl Keymap {
         let everywhere = actions::EVERYWHERE
             .iter()
             .map(|row| {
-                let written = find(changes, names::EVERYWHERE, row);
+                let written = find(changes, row);
                 Bound::of(row, written, all(row, written), true)
             })
             .collect();
@@ -159,14 +159,12 @@ fn is_unbound(lines: &[Bound], event: KeyEvent) -> bool {
     })
 }
 
-fn find<'c>(changes: &'c [KeyOverride], place: &str, row: &Binding) -> Option<&'c KeyOverride> {
+fn find<'c>(changes: &'c [KeyOverride], row: &Binding) -> Option<&'c KeyOverride> {
     if changes.is_empty() {
         return None;
     }
     let name = row.name();
-    changes
-        .iter()
-        .find(|change| change.place == place && change.name == name)
+    changes.iter().find(|change| change.name == name)
 }
 
 fn keys_of(names: impl Iterator<Item = impl AsRef<str>>) -> Vec<Key> {
@@ -181,23 +179,15 @@ fn all(row: &Binding, written: Option<&KeyOverride>) -> Vec<Key> {
 }
 
 fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
-    let place = focus.name();
-    // A field keeps its editing keys: bindings of the layers must not take them.
+    // A field keeps its editing keys: an action must not take them.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
     let own = focus.rows().map(|row| {
-        if let Some(written) = find(changes, &place, row) {
-            return Bound::of(row, Some(written), all(row, Some(written)), false);
-        }
-        let (keys, written) = inherited(row, changes, fits);
+        let (keys, written) = changed(row, changes, fits);
         Bound::of(row, written, keys, false)
     });
     let mut bound: Vec<Bound> = own.collect();
     for row in super::allowed_everywhere(focus) {
-        if let Some(written) = find(changes, &place, row) {
-            bound.push(Bound::of(row, Some(written), all(row, Some(written)), true));
-            continue;
-        }
-        let written = find(changes, names::EVERYWHERE, row);
+        let written = find(changes, row);
         let mut keys = all(row, written);
         let is_taken_away = keys.is_empty();
         keys.retain(fits);
@@ -206,106 +196,40 @@ fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
         }
         bound.push(Bound::of(row, written, keys, true));
     }
-    yield_to_configured(focus, &mut bound);
     bound
 }
 
-/// Keys that were added after version 0.2.0 yield to keys in the configuration, so that files written before remain
-/// valid; the action remains available in the command palette.
-fn yield_to_configured(focus: Focus, bound: &mut [Bound]) {
-    let written = bound.iter().filter(|line| line.written.is_some());
-    let written: Vec<Key> = written.flat_map(|line| line.keys.clone()).collect();
-    for line in bound.iter_mut().filter(|line| line.written.is_none()) {
-        let action = line.action;
-        line.keys
-            .retain(|key| !(written.contains(key) && is_newer_key(focus, action, *key)));
-    }
-}
-
-/// Whether the action has had this key only since version 0.2.0.
-fn is_newer_key(focus: Focus, action: Action, key: Key) -> bool {
-    let is = |name| Key::named(name) == Some(key);
-    match action {
-        Action::Note
-        | Action::Favourite
-        | Action::Views
-        | Action::MarkDown
-        | Action::MarkUp
-        | Action::NextFlag
-        | Action::PreviousFlag
-        | Action::ScrollLeft
-        | Action::ScrollRight
-        | Action::EditMarked
-        | Action::Resume
-        | Action::Batches
-        | Action::Attention
-        | Action::NextFailed
-        | Action::PreviousFailed
-        | Action::ShowNext
-        | Action::AddColumn
-        | Action::MoveUp
-        | Action::MoveDown
-        | Action::RemoveView
-        | Action::LoadDraft => true,
-        Action::PageUp => is("ctrl-b"),
-        Action::PageDown => is("ctrl-f"),
-        Action::NextField => matches!(focus, Focus::List | Focus::Filter),
-        Action::Filter | Action::FailedOnly | Action::Stop => {
-            matches!(focus, Focus::Messages | Focus::Requests)
-        }
-        Action::Refresh => focus == Focus::BulkRun,
-        Action::Enter => matches!(
-            focus,
-            Focus::RotateCheck | Focus::BulkEditConfirm | Focus::ResumeCheck | Focus::PlaceNew
-        ),
-        Action::Detail => focus == Focus::History,
-        _ => false,
-    }
-}
-
-/// The keys of a row that was not rebound in its own place: a change for all places applies here as well, if the row
-/// has any of the same keys.
-fn inherited<'c>(
+/// The keys of a row of a place: a change replaces the usual keys of the action, and leaves those that the place adds. Where
+/// characters are text, the usual keys stay if no changed one is possible.
+fn changed<'c>(
     row: &'static Binding,
     changes: &'c [KeyOverride],
     fits: impl Fn(&Key) -> bool,
 ) -> (Vec<Key>, Option<&'c KeyOverride>) {
     let usual = keys_of(row.keys.iter());
-    let shared = [
-        (
-            names::EVERYWHERE,
-            actions::EVERYWHERE
-                .iter()
-                .find(|all| all.action == row.action),
-        ),
-        (
-            names::MOVE,
-            actions::MOVE.iter().find(|all| all.action == row.action),
-        ),
-    ];
-    let changed = shared.into_iter().find_map(|(place, shared)| {
-        let shared = shared?;
-        find(changes, place, shared).map(|written| (shared, written))
-    });
-    let Some((shared, written)) = changed else {
+    let Some(written) = find(changes, row) else {
         return (usual, None);
     };
-    let old = keys_of(shared.keys.iter());
-    let Some(at) = usual.iter().position(|key| old.contains(key)) else {
+    let new = all(row, Some(written));
+    if row.action == Action::InField {
+        return (new, Some(written));
+    }
+    let old = names::usual(row).map_or_else(Vec::new, |usual| keys_of(usual.keys.iter()));
+    let at = usual.iter().position(|key| old.contains(key));
+    let Some(at) = at else {
         return (usual, None);
     };
-    let new = all(shared, Some(written));
-    let mut keys: Vec<Key> = usual[..at].to_vec();
-    keys.extend(new.iter().copied().filter(|key| fits(key)));
-    keys.extend(usual[at..].iter().copied().filter(|key| !old.contains(key)));
-    let mut once: Vec<Key> = Vec::with_capacity(keys.len());
-    for key in keys {
-        if !once.contains(&key) {
-            once.push(key);
+    let new: Vec<Key> = match new.iter().filter(|key| fits(key)).copied().collect() {
+        possible if new.is_empty() => possible,
+        possible if Vec::is_empty(&possible) => return (usual, None),
+        possible => possible,
+    };
+    let mut keys: Vec<Key> = Vec::with_capacity(usual.len() + new.len());
+    let after = usual[at..].iter().copied().filter(|key| !old.contains(key));
+    for key in usual[..at].iter().copied().chain(new).chain(after) {
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    if once.is_empty() {
-        return (usual, None);
-    }
-    (once, Some(written))
+    (keys, Some(written))
 }

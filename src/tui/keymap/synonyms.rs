@@ -60,7 +60,7 @@ pub fn of(action: Action) -> &'static str {
         Action::Pause => "wait hold continue",
         Action::Stop => "cancel abort end kill",
         Action::FailedOnly => "errors problems",
-        Action::IncludeRecent => "all force",
+        Action::IncludeRecent | Action::IncludeOld => "all force",
         Action::RetryFailed => "again repeat",
         Action::Resume => "continue go on",
         Action::Batches => "bulk runs jobs resume many",

@@ -10,7 +10,7 @@ use super::{
 places! {
     Welcome COMMANDS {
         Connect ["enter" "c"] "connect to a service" "connect to a service (enter, test, save a profile)";
-        Demo ["d"] "demo" "demo (local, deleted on exit)";
+        Demo "demo" "demo (local, deleted on exit)";
         Quit ["q" "esc"] "quit" "quit";
     }
 
@@ -39,29 +39,29 @@ places! {
     List COMMANDS {
         Enter "open" "open the group (reads it from the service)";
         Edit; EditWhole; Token;
-        Mark ["space"] "mark" "mark / unmark";
-        RotateMarked ["T"] "ROTATE marked" "rotate marked";
-        EditMarked ["B"] "EDIT marked" "edit marked";
+        Mark "mark" "mark / unmark";
+        RotateMarked "ROTATE marked" "rotate marked";
+        EditMarked "EDIT marked" "edit marked";
         Filter "filter" "filter: words, tag: map>3 age>90d -label:vip @view";
         OpenOrCreate "open/create" "open a group by ID, or create one";
         History "history" "history of this profile";
         Profiles "profile" "switch profile";
-        Detail ["d"] "detail" "show / hide details";
-        MarkAll ["*"] "" "mark all shown";
-        Sort ["s"] "sort" "sort by next column";
-        SortReverse ["S"] "" "reverse the order";
+        Detail "detail" "show / hide details";
+        MarkAll "" "mark all shown";
+        Sort "sort" "sort by next column";
+        SortReverse "" "reverse the order";
         CopyMenu; Compare;
         WriteFile "export" "export marked, else shown";
-        NextFlag ["n"] "next flag" "next flagged row";
-        PreviousFlag ["N"] "" "previous flagged row";
-        MarkDown ["shift-down"] "" "mark this row and the next";
-        MarkUp ["shift-up"] "" "mark this row and the one above";
-        ScrollRight ["l" "right"] "" "more columns";
-        ScrollLeft ["h" "left"] "" "previous columns";
+        NextFlag "next flag" "next flagged row";
+        PreviousFlag "" "previous flagged row";
+        MarkDown "" "mark this row and the next";
+        MarkUp "" "mark this row and the one above";
+        ScrollRight "" "more columns";
+        ScrollLeft "" "previous columns";
         NextField "" "to the details and back";
-        Views ["v"] "" "saved views and columns";
-        Note ["a"] "" "note and labels of the group";
-        Favourite ["f"] "" "add / remove favourite";
+        Views "" "saved views and columns";
+        Note "" "note and labels of the group";
+        Favourite "" "add / remove favourite";
     } + MOVE
 
     Filter TEXT {
@@ -76,13 +76,13 @@ places! {
         Refresh "refresh" "read the group from the service again";
         History "history" "history of this group";
         CopyMenu; Compare;
-        Note ["a"] "" "note and labels of the group";
+        Note "" "note and labels of the group";
         Back "back" "back to the list";
     } + MOVE
 
     Compare COMMANDS {
         Enter "copy row here" "edit with this row from the other profile";
-        BringAll ["a"] "copy all here" "edit with all values from the other profile";
+        BringAll "copy all here" "edit with all values from the other profile";
         Refresh "refresh both" "read both from the service again";
         NextField "other profile" "next profile with the group";
         Unchanged "unchanged" "show unchanged";
@@ -165,7 +165,7 @@ places! {
         Confirm "SEND" "send (only y)";
         Back "back" "back to the form (input kept)";
         Choose; OtherView; Unchanged;
-        CopyMenu ["c"] "copy as curl" "copy the request as curl, without the API key";
+        CopyCurl "copy as curl" "copy the request as curl, without the API key";
         Refresh "" "read the saved values again";
         Enter "" "confirms nothing";
     } + MOVE
@@ -192,7 +192,7 @@ places! {
     } + MOVE
 
     Token COMMANDS {
-        Rotate ["T"] "ROTATE" "rotate the token; asks first";
+        Rotate "ROTATE" "rotate the token; asks first";
         Reveal;
         CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile;
@@ -243,11 +243,11 @@ places! {
     Views COMMANDS {
         Enter "apply" "apply the saved view, or close";
         Choose ["space"] "on/off" "show or hide the column";
-        MoveDown ["J"] "down" "move the column down";
-        MoveUp ["K"] "up" "move the column up";
-        AddColumn ["a"] "add property" "show a property as a column";
+        MoveDown "down" "move the column down";
+        MoveUp "up" "move the column up";
+        AddColumn "add property" "show a property as a column";
         WriteFile "save view" "save this filter, sort and columns under a name";
-        RemoveView ["D"] "remove" "remove the saved view";
+        RemoveView "remove" "remove the saved view";
         Back "close" "close";
     } + MOVE
 
@@ -261,9 +261,9 @@ places! {
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
-        ReverseEdit ["z"] "restore" "restore (opens the review)";
-        Detail ["d"] "diff" "what it changed; again: diff from now";
-        CopyCurl ["c"] "copy as curl" "copy a create as curl";
+        ReverseEdit "restore" "restore (opens the review)";
+        Detail "diff" "what it changed; again: diff from now";
+        CopyCurl "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";
     } + MOVE
@@ -297,29 +297,29 @@ places! {
 
     Messages COMMANDS {
         Enter "details" "the message, its request and response";
-        FailedOnly ["f"] "errors only" "show errors only, or all";
+        FailedOnly "errors only" "show errors only, or all";
         Filter;
         Back "close" "close";
     } + MOVE
 
     /// A single message in full.
     Message COMMANDS {
-        CopyMenu ["c"] "copy as curl" "copy as curl, or the text";
+        CopyCurl "copy as curl" "copy as curl, or the text";
         Back ["esc" "enter"] "close" "back to the messages";
     } + MOVE
 
     Requests COMMANDS {
         Enter "details" "the whole request and its response";
-        Stop ["X"] "CANCEL read" "cancel the running read";
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
-        FailedOnly ["f"] "failed only" "show failed ones only, or all";
+        Stop "CANCEL read" "cancel the running read";
+        CopyCurl "copy as curl" "copy as curl, without the API key";
+        FailedOnly "failed only" "show failed ones only, or all";
         Filter;
         Back "back" "back";
     } + MOVE
 
     /// A single request in full.
     Request COMMANDS {
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
+        CopyCurl "copy as curl" "copy as curl, without the API key";
         Back ["esc" "enter"] "back" "back to the requests";
     } + MOVE
 
@@ -331,7 +331,7 @@ places! {
     Rotations COMMANDS {
         Enter "open group" "open the group of this rotation";
         Refresh "check open ones" "check open ones (reads only)";
-        Abandon ["A"] "ABANDON" "abandon: close without a result; asks for a reason";
+        Abandon "ABANDON" "abandon: close without a result; asks for a reason";
         Filter;
         Back "back" "back";
     } + MOVE
@@ -374,8 +374,8 @@ places! {
 
     /// Choosing what a bulk edit does.
     BulkEditAction COMMANDS {
-        NextChoice ["right" "space"] "action" "the next action: set or remove a row or a property";
-        PreviousChoice ["left"] "" "the previous action";
+        NextChoice "action" "the next action: set or remove a row or a property";
+        PreviousChoice "" "the previous action";
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; ShowNext ["f"] "" "show changed, same or skipped";
@@ -386,7 +386,7 @@ places! {
         NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
-        ShowNext ["f7"] "" "show changed, same or skipped";
+        ShowNext "" "show changed, same or skipped";
     }
 
     /// Confirming a bulk edit; outside production one key is enough.
@@ -401,30 +401,30 @@ places! {
     BulkEditTyped TEXT {
         Enter "EDIT ALL" "edit all that change (after typing)";
         NextField "fields" "back to the fields";
-        ShowNext ["f7"] "show" "show changed, same or skipped";
+        ShowNext "show" "show changed, same or skipped";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
     BulkRun COMMANDS {
-        Pause ["p"] "pause" "pause / resume";
-        Stop ["X"] "STOP" "stop (no further group)";
-        Resume ["R"] "RESUME" "resume what was not started";
-        RetryFailed ["F"] "RETRY failed" "retry failed";
+        Pause "pause" "pause / resume";
+        Stop "STOP" "stop (no further group)";
+        Resume "RESUME" "resume what was not started";
+        RetryFailed "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only)";
-        FailedOnly ["f"] "failed only" "show failed only, or all";
+        FailedOnly "failed only" "show failed only, or all";
         Enter "open" "open the group of the row";
         WriteFile "report" "save the report to a new file, .json or .csv";
         Back "leave (continues)" "to the list (continues)";
-        NextFailed ["n"] "" "next failed or unknown group";
-        PreviousFailed ["N"] "" "previous failed or unknown group";
+        NextFailed "" "next failed or unknown group";
+        PreviousFailed "" "previous failed or unknown group";
     } + MOVE
 
     /// The remaining groups of a batch are being checked; the key `y` resumes the batch.
     ResumeCheck COMMANDS {
         Confirm "RESUME" "resume the batch (only y)";
         Refresh "check again" "check what is left again";
-        IncludeRecent ["f"] "old ones" "include / skip groups last sent over 30 days ago";
+        IncludeOld ["f"] "old ones" "include / skip groups last sent over 30 days ago";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         Enter "" "confirms nothing";
     } + MOVE
@@ -432,7 +432,7 @@ places! {
     ResumeTyped TEXT {
         Enter "RESUME" "resume the batch (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
-        IncludeRecent ["f7"] "old ones" "include / skip groups last sent over 30 days ago";
+        IncludeOld "old ones" "include / skip groups last sent over 30 days ago";
         Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
@@ -440,7 +440,7 @@ places! {
         Enter "go there" "open the item";
         Refresh "check" "check the item, or all again";
         HandOff "hand off" "run the hand-off";
-        Resume ["R"] "RESUME" "check and resume";
+        Resume "RESUME" "check and resume";
         Edit "open draft" "continue the draft";
         NextField "this profile" "this profile / all profiles";
         Filter;
@@ -448,11 +448,11 @@ places! {
     } + MOVE
 
     Batches COMMANDS {
-        Resume ["R"] "RESUME" "resume what was not started";
+        Resume "RESUME" "resume what was not started";
         Enter "groups" "the groups of this batch";
-        RetryFailed ["F"] "RETRY failed" "retry failed";
+        RetryFailed "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only), refresh";
-        ReverseEdit ["z"] "undo" "prepare the reverse edit";
+        ReverseEdit "undo" "prepare the reverse edit";
         WriteFile "report" "save the report to a file";
         Filter;
         NextField "all profiles" "this profile / all profiles";

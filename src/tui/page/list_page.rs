@@ -339,7 +339,7 @@ impl<R: Rows> ListPage<R> {
     fn can(&self, action: Action, context: &Context) -> Can {
         if let Some(whole) = &self.whole {
             return match action {
-                Action::CopyMenu => whole.can_copy(),
+                Action::CopyCurl => whole.can_copy(),
                 Action::Refresh => Err("nothing to refresh".into()),
                 _ => Ok(None),
             };
@@ -371,7 +371,7 @@ impl<R: Rows> ListPage<R> {
             return;
         }
         match action {
-            Action::CopyMenu => whole.copy(context),
+            Action::CopyCurl => whole.copy(context),
             Action::Back => self.whole = None,
             action if action == R::CLOSE => self.whole = None,
             _ => {}

@@ -269,7 +269,7 @@ impl View for BatchPane {
             Action::PreviousFailed => {
                 self.go_to_failed(self.shown.len().saturating_sub(1), context);
             }
-            Action::IncludeRecent => {
+            Action::IncludeRecent | Action::IncludeOld => {
                 self.include_recent = !self.include_recent;
                 self.check_again(context);
             }
@@ -353,7 +353,7 @@ impl View for BatchPane {
         if action == Action::Confirm {
             return Self::why_not_start(context).filter(|_| self.confirm().is_some());
         }
-        if action == Action::IncludeRecent {
+        if matches!(action, Action::IncludeRecent | Action::IncludeOld) {
             return (!self.include_recent && self.recent() == 0).then(|| "none skipped".into());
         }
         let Stage::Run(_) = self.stage else {

@@ -119,7 +119,7 @@ impl Help {
             .iter()
             .map(|bound| Line {
                 disabled_reason: view.disabled(bound.action, context),
-                ..line(bound, focus)
+                ..line(bound)
             })
             .collect();
         if is_palette {
@@ -196,18 +196,18 @@ impl Help {
     }
 }
 
-fn line(bound: &Bound, focus: Focus) -> Line {
-    let (place, section) = if bound.everywhere {
-        ("everywhere".into(), Section::Everywhere)
+fn line(bound: &Bound) -> Line {
+    let section = if bound.everywhere {
+        Section::Everywhere
     } else {
-        (focus.name(), Section::Here)
+        Section::Here
     };
     let name = bound.name();
     Line {
         action: LineAction::Action(bound.action),
         keys: bound.shown(),
         help: bound.help.to_owned(),
-        setting: format!("[keys.{place}] {name}"),
+        setting: format!("[keys] {name}"),
         name,
         synonyms: synonyms::of(bound.action).to_owned(),
         disabled_reason: None,
@@ -234,7 +234,7 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
             }
             match found.iter_mut().find(|(line, _)| same(line, bound)) {
                 Some((_, places)) => places.push(focus.words()),
-                None => found.push((line(bound, focus), vec![focus.words()])),
+                None => found.push((line(bound), vec![focus.words()])),
             }
         }
     }

@@ -141,7 +141,7 @@ impl Rows for Requests {
                 },
             },
             Command {
-                action: Action::CopyMenu,
+                action: Action::CopyCurl,
                 can: |page, context| can_copy(page.selected(context)),
                 run: |page, context| copy(page.selected(context).cloned().as_ref(), context),
             },

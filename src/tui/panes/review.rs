@@ -244,7 +244,7 @@ impl View for Review {
                 }
             }
             Action::Back => self.pop(context),
-            Action::CopyMenu => {
+            Action::CopyCurl => {
                 if let Some(curl) = self.curl(context) {
                     context.copy("curl command", &curl);
                 }

@@ -328,8 +328,8 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
         ("[theme]\nbase = \"drak\"", "list", 2, "did you mean \"dark\"?"),
         ("[theme]\neror = \"red\"", "list", 2, "did you mean \"error\"?"),
         // Keys belong to the console, but doctor checks the whole file.
-        ("[keys.lsit]\nrotate_marked = [\"R\"]", "doctor", 2, "did you mean \"list\"?"),
-        ("[keys.list]\nrotate_marke = [\"R\"]", "doctor", 2, "did you mean \"rotate_marked\"?"),
+        ("[keys.list]\nrotate_marked = [\"R\"]", "doctor", 2, "put its lines below [keys]"),
+        ("[keys]\nrotate_marke = [\"R\"]", "doctor", 2, "did you mean \"rotate_marked\"?"),
     ];
     for (more, command, code, words) in table {
         std::fs::write(&file, format!("{whole}{more}\n")).expect("written");

@@ -51,8 +51,8 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
     for (more, words) in [
         ("timout = \"1s\"\n", "did you mean \"timeout\"?"),
         (
-            "[keys.lsit]\nrotate_marked = [\"R\"]\n",
-            "did you mean \"list\"?",
+            "[keys]\nrotate_marke = [\"R\"]\n",
+            "did you mean \"rotate_marked\"?",
         ),
     ] {
         home.write("config.toml", &format!("{whole}{more}"));

@@ -127,7 +127,7 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
     home.write(
         "config.toml",
         "defualt_profile = \"live\"\n[profiles.live]\nbase_url = \"api.example.com\"\n\
-         api_key = \"canary-5up3r53cr3t-canary\"\n[keys.list]\nopen = [\"no such key\"]\n",
+         api_key = \"canary-5up3r53cr3t-canary\"\n[keys]\nopen = [\"no such key\"]\n",
     );
     let report = home.json(2, &["doctor"]).await;
     let found = findings_of(&report, "configuration").join("\n");
@@ -146,7 +146,7 @@ async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checke
     home.write(
         "config.toml",
         "[profiles.live]\nbase_url = \"https://127.0.0.1:1\"\napi_key = { env = \"LIVE_KEY\" }\n\
-         [keys.list]\nopen = [\"no such key\"]\n",
+         [keys]\nopen = [\"no such key\"]\n",
     );
     let report = home.json(2, &["doctor"]).await;
     let found = findings_of(&report, "configuration").join("\n");
@@ -181,8 +181,8 @@ async fn a_wrong_line_stops_only_what_doctor_says_it_stops() {
         &["profile", "show"],
     ];
     for (wrong, code) in [
-        ("[keys.list]\nno_such_action = [\"x\"]\n", 0),
-        ("[keys.list]\ntoken = 3\n", 2),
+        ("[keys]\nno_such_action = [\"x\"]\n", 0),
+        ("[keys]\ntoken = 3\n", 2),
         ("[profiles.other]\nbase_url = 3\n", 2),
         ("no equals sign\n", 2),
     ] {

@@ -57,9 +57,9 @@ impl File {
         }
         let _ = write!(
             text,
-            "[theme]\n{}[keys.list]\n{}",
+            "[theme]\n{}[keys]\n{}",
             self.lines("theme"),
-            self.lines("keys.SCREEN")
+            self.lines("keys")
         );
         let _ = write!(text, "[profiles.a]\n{}", self.lines("profiles.NAME"));
         text += &entry("base_url", "base_url = \"https://api.example.com\"\n");
@@ -219,7 +219,7 @@ fn the_example_has_every_setting() {
     let text = include_str!("../../../assets/config.example.toml");
     for Setting { table, key, .. } in SETTINGS.iter() {
         let is_shown = match *table {
-            "keys.SCREEN" => text.contains("\n[keys."),
+            "keys" => text.contains("\n[keys]"),
             "" | "theme" | "profiles.NAME" => text.contains(&format!("\n{key} =")),
             _ => [
                 format!("{{ {key} ="),

@@ -1,5 +1,7 @@
 //! With every configurable key changed, no text of a pane names a key that is no longer bound.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
     config::{KeyOverride, Position},
@@ -28,34 +30,54 @@ fn stays(bound: &Bound) -> bool {
         || bound.action == Action::InField && bound.keys.len() > 1
 }
 
+/// Whether it is one of the layers of all places, whose letters are no keys where text is typed.
+fn is_of_text(focus: Focus, bound: &Bound) -> bool {
+    focus.takes_text() && !bound.everywhere
+}
+
+/// Gives each action a free key that no other action has in any of its places.
 fn everything_rebound() -> Keymap {
     let usual = Keymap::default();
-    let mut changes = Vec::new();
+    let mut places: BTreeMap<String, (Bound, Vec<Focus>)> = BTreeMap::new();
+    let mut kept = BTreeSet::new();
     for focus in Focus::ALL {
-        let free = FREE.split(' ').map(str::to_owned);
-        let signs = SIGNS
-            .chars()
-            .filter(|_| !focus.takes_text())
-            .map(String::from);
-        let mut keys = signs.chain(free);
-        let here = usual.bindings(focus).iter().filter(|bound| !stays(bound));
-        for bound in here.filter(|bound| !(focus.takes_text() && bound.everywhere)) {
-            let key = match bound.action {
-                Action::Confirm => LETTER.to_owned(),
-                _ => keys.next().expect("there are enough"),
-            };
-            let at = Position {
-                line: changes.len() + 1,
-                column: 1,
-            };
-            changes.push(KeyOverride {
-                place: focus.name(),
-                place_at: at,
-                name: bound.name(),
-                at,
-                keys: vec![(key, at)],
-            });
+        for bound in usual.bindings(focus) {
+            if stays(bound) {
+                kept.insert(bound.name());
+            }
+            let (_, all) = places
+                .entry(bound.name())
+                .or_insert_with(|| (bound.clone(), Vec::new()));
+            all.push(focus);
         }
+    }
+    let mut taken: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut changes = Vec::new();
+    for (name, (bound, places)) in places {
+        if kept.contains(&name) {
+            continue;
+        }
+        let of_text = places.iter().any(|focus| is_of_text(*focus, &bound));
+        let signs = SIGNS.chars().filter(|_| !of_text).map(String::from);
+        let mut keys = signs.chain(FREE.split(' ').map(str::to_owned));
+        let names: BTreeSet<String> = places.iter().map(|focus| focus.name()).collect();
+        let key = match bound.action {
+            Action::Confirm => LETTER.to_owned(),
+            _ => keys
+                .find(|key| taken.get(key).is_none_or(|taken| taken.is_disjoint(&names)))
+                .unwrap_or_else(|| panic!("no key is left for {name}")),
+        };
+        taken.entry(key.clone()).or_default().extend(names);
+        let at = Position {
+            line: changes.len() + 1,
+            column: 1,
+        };
+        changes.push(KeyOverride {
+            name,
+            at,
+            keys: vec![(key, at)],
+            is_table: false,
+        });
     }
     keymap::resolve(&changes).expect("a sound keymap")
 }
@@ -136,7 +158,12 @@ fn is_bound(name: &str, here: Focus, keymap: &Keymap) -> bool {
     let mut all = Focus::ALL
         .into_iter()
         .flat_map(|focus| keymap.bindings(focus));
-    keymap.bindings(here).iter().any(is) || all.any(|line| is(line) && !stays(line))
+    let is_changed = |line: &Bound| {
+        let keys = line.written.iter().flat_map(|written| &written.keys);
+        let mut keys = keys.filter_map(|(key, _)| Key::named(key));
+        keys.any(|key| key.shown() == name)
+    };
+    keymap.bindings(here).iter().any(is) || all.any(is_changed)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -124,7 +124,7 @@ fn keys_with_two_meanings_are_refused_with_their_lines() {
     let place = TempHome::new();
     let folder = place.below("config/groupdesk");
     std::fs::create_dir(&folder).expect("a folder");
-    let text = "[keys.list]\nedit = [\"&\"]\nsort = [\"&\"]\n";
+    let text = "[keys]\nedit = [\"&\"]\nsort = [\"&\"]\n";
     std::fs::write(folder.join("config.toml"), text).expect("written");
     let mut session = place.groupdesk(&[]).size(24, 250).start();
     let screen = session.wait_for("choose another key for one of them", PATIENCE);

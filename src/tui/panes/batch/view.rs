@@ -178,7 +178,7 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
 
 /// Writes what is skipped because of its age when resuming, and the key that includes it.
 fn old(page: &mut TextPage, pane: &BatchPane, context: &Context) {
-    let key = context.keys.key(pane.focus(), Action::IncludeRecent);
+    let key = context.keys.key(pane.focus(), Action::IncludeOld);
     let text = match pane.recent() {
         _ if pane.include_recent => {
             format!("! Includes values last sent more than 30 days ago; {key} excludes them.")

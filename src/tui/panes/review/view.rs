@@ -159,7 +159,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
             review.write_body(&mut page, context);
         }
         Page::Curl => {
-            let key = context.keys.key(review.focus(), Action::CopyMenu);
+            let key = context.keys.key(review.focus(), Action::CopyCurl);
             let text = format!("The request for a shell; {key} copies it, in one line");
             page.heading(&text);
             page.text(
