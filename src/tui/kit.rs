@@ -5,6 +5,7 @@ pub mod boxes;
 mod cell_table;
 pub mod changes;
 pub mod columns;
+pub mod form;
 pub mod json_editor;
 pub mod mapping_table;
 pub mod paint;

@@ -6,6 +6,8 @@ mod draw;
 #[cfg(test)]
 mod tests;
 
+pub use draw::LOOKS_SECRET;
+
 use std::fmt;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

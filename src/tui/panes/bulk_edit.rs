@@ -27,7 +27,7 @@ use crate::{
         },
     },
 };
-use fields::{ACTION, Fields};
+use fields::{Fields, Row};
 pub(super) use view::sent_unread;
 
 const PLACES: Places = Places {
@@ -212,9 +212,9 @@ impl BulkEdit {
 
 impl View for BulkEdit {
     fn focus(&self) -> Focus {
-        match (self.confirming, self.fields.at) {
+        match (self.confirming, self.fields.0.key()) {
             (true, _) => self.confirm.focus(),
-            (false, ACTION) => Focus::BulkEditAction,
+            (false, Row::Action) => Focus::BulkEditAction,
             (false, _) => Focus::BulkEditField,
         }
     }
@@ -244,20 +244,14 @@ impl View for BulkEdit {
         match action {
             Action::NextField if self.confirming => {
                 self.confirming = !self.has_fields();
-                self.fields.at = ACTION;
+                self.fields.0.focus(Row::Action);
             }
             Action::PreviousField if self.confirming => {
                 self.confirming = !self.has_fields();
-                self.fields.at = self.fields.last();
+                self.fields.0.focus(Row::OnlyWhere);
             }
-            Action::NextField if self.fields.at == self.fields.last() => {
-                self.fields.at = ACTION;
-            }
-            Action::NextField => self.fields.at += 1,
-            Action::PreviousField if self.fields.at == ACTION => {
-                self.fields.at = self.fields.last();
-            }
-            Action::PreviousField => self.fields.at -= 1,
+            Action::NextField => self.fields.0.go(true),
+            Action::PreviousField => self.fields.0.go(false),
             Action::NextChoice | Action::PreviousChoice => {
                 self.fields.choose(action == Action::NextChoice);
                 self.typed_into(context);
@@ -289,7 +283,7 @@ impl View for BulkEdit {
         if self.confirming {
             self.confirm.field()
         } else {
-            self.fields.focused()
+            self.fields.0.field()
         }
     }
 

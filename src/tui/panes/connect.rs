@@ -20,7 +20,7 @@ use crate::{
         kit::{scroll::Cursor, text_field::TextField},
         state::{
             context::{Context, Navigation},
-            forms::connect::ConnectForm,
+            forms::connect::{ConnectForm, ConnectRow},
             message::{Job, Outcome, Ticket},
             notices::Severity,
         },
@@ -101,7 +101,7 @@ impl Connect {
 impl View for Connect {
     fn focus(&self) -> Focus {
         match self.stage {
-            Stage::Form if self.form.is_on_text() => Focus::ConnectField,
+            Stage::Form if self.form.0.is_on_text() => Focus::ConnectField,
             Stage::Form => Focus::ConnectChoice,
             Stage::Checking(_) | Stage::Checked(_) | Stage::Writing(..) => Focus::ConnectCheck,
         }
@@ -131,8 +131,8 @@ impl View for Connect {
             }
         }
         match action {
-            Action::NextField => self.form.go(true),
-            Action::PreviousField => self.form.go(false),
+            Action::NextField => self.form.0.go(true),
+            Action::PreviousField => self.form.0.go(false),
             Action::Review => self.test(context),
             Action::WriteFile => self.write(context),
             Action::Refresh if matches!(self.stage, Stage::Checked(_)) => self.test(context),
@@ -145,22 +145,23 @@ impl View for Connect {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.form.field_mut(self.form.row)
+        self.form.0.field()
     }
 
     fn takes_secrets(&self) -> bool {
-        self.form.row == crate::tui::state::forms::connect::ConnectRow::Key
+        self.form.0.key() == ConnectRow::Key
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if matches!(self.stage, Stage::Form) {
-            self.form.input(key);
+            self.form.0.input(key);
+            self.form.show_source();
         }
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         let is_form = matches!(self.stage, Stage::Form);
-        if is_form && !self.form.paste(text) {
+        if is_form && !self.form.0.paste(text.trim()) {
             context.say(
                 Severity::Info,
                 "Pasted text goes into fields only; this is a choice",

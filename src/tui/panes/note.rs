@@ -17,11 +17,7 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        kit::{
-            boxes::{below, popup},
-            paint,
-            text_field::TextField,
-        },
+        kit::{boxes::popup, form::Form, paint, text_field::TextField},
         page::group_details::by,
         state::{
             annotations,
@@ -32,14 +28,18 @@ use crate::{
     },
 };
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoteRow {
+    Note,
+    Labels,
+}
+
 #[derive(Debug)]
 pub struct NotePane {
     id: UserGroupId,
     /// The initial values of the fields; the note is updated if somebody else has written one since.
     before: Annotation,
-    note: TextField,
-    labels: TextField,
-    on_labels: bool,
+    form: Form<NoteRow>,
     /// The running save.
     saving: Pending,
     /// Somebody else has written a note meanwhile; the input is kept.
@@ -62,11 +62,13 @@ impl NotePane {
         }
         Self {
             id,
-            note: TextField::new("Note", note)
-                .with_label_width(LABEL)
-                .with_longest(MAX_NOTE_LEN),
-            labels: TextField::new("Labels", labels).with_label_width(LABEL),
-            on_labels: false,
+            form: Form::default()
+                .text(
+                    NoteRow::Note,
+                    "Note",
+                    TextField::new("", note).with_longest(MAX_NOTE_LEN),
+                )
+                .text(NoteRow::Labels, "Labels", TextField::new("", labels)),
             saving: Pending::default(),
             is_overtaken: false,
             known: context.annotations.known_labels(),
@@ -74,9 +76,13 @@ impl NotePane {
         }
     }
 
+    fn is_on_labels(&self) -> bool {
+        self.form.key() == NoteRow::Labels
+    }
+
     /// Completes the label that is being typed; whether there was one.
     fn complete(&mut self) -> bool {
-        let text = self.labels.text();
+        let text = self.form.typed(NoteRow::Labels);
         let start = text.rfind([' ', ',']).map_or(0, |at| at + 1);
         let (before, typed) = text.split_at(start);
         let typed = typed.trim_start_matches('#').to_lowercase();
@@ -86,20 +92,22 @@ impl NotePane {
             return false;
         };
         let text = format!("{before}{found} ");
-        self.labels.set_text(&text);
+        if let Some(labels) = self.form.field_of(NoteRow::Labels) {
+            labels.set_text(&text);
+        }
         true
     }
 
     fn save(&mut self, context: &mut Context) {
-        let labels = match Label::parse_all(self.labels.text()) {
+        let labels = match Label::parse_all(self.form.typed(NoteRow::Labels)) {
             Ok(labels) => labels,
             Err(invalid) => {
-                self.labels.error = Some(invalid.to_string());
-                self.on_labels = true;
+                let problem = (NoteRow::Labels, invalid.to_string());
+                self.form.refuse([problem]);
                 return;
             }
         };
-        let note = self.note.text().trim();
+        let note = self.form.typed(NoteRow::Note).trim();
         let is_same = self.before.note.as_deref().unwrap_or_default() == note;
         if !is_same || labels != self.before.labels {
             let change = AnnotationChange {
@@ -122,7 +130,7 @@ impl NotePane {
         self.before.note.clone_from(&now.note);
         self.before.noted.clone_from(&now.noted);
         self.is_overtaken = true;
-        self.on_labels = false;
+        self.form.focus(NoteRow::Note);
         let key = context.keys.key(Focus::Note, Action::Enter);
         let by = now.noted.as_ref();
         let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
@@ -144,19 +152,15 @@ impl View for NotePane {
         match action {
             Action::Enter => self.save(context),
             Action::Back if self.saving.is_waiting() => context.navigate(Navigation::Pop),
-            Action::NextField if self.on_labels && self.complete() => {}
-            Action::NextField | Action::PreviousField => self.on_labels = !self.on_labels,
+            Action::NextField if self.is_on_labels() && self.complete() => {}
+            Action::NextField | Action::PreviousField => self.form.go(true),
             Action::Back => context.navigate(Navigation::Pop),
             _ => {}
         }
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        Some(if self.on_labels {
-            &mut self.labels
-        } else {
-            &mut self.note
-        })
+        self.form.field()
     }
 
     fn is_overlay(&self) -> bool {
@@ -190,12 +194,11 @@ impl View for NotePane {
         let theme = context.theme;
         let title = format!("Note and labels of {}", visible(self.id.as_str()));
         let inner = popup(buffer, area, (76, 6), &title, theme);
-        let note_cursor = self
-            .note
-            .draw(buffer, paint::row(inner, 0), theme, !self.on_labels);
-        let mut rows = below(inner, 1);
-        rows.height = rows.height.min(2);
-        let labels = self.labels.draw(buffer, rows, theme, self.on_labels);
+        let rows = Rect {
+            height: inner.height.min(3),
+            ..inner
+        };
+        let (_, cursor) = self.form.draw(buffer, rows, LABEL, theme);
         let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
         if self.is_overtaken {
             let note = self.before.note.as_deref();
@@ -205,17 +208,17 @@ impl View for NotePane {
                 |note| format!("Theirs: {}   {by}", visible(note)),
             );
             paint::line(buffer, paint::row(inner, 3), &text, theme.warning(), theme);
-            return if self.on_labels { labels } else { note_cursor };
+            return cursor;
         }
         let written = written.map_or_else(String::new, |written| {
             format!("   last written by {}", by(written, context))
         });
-        let text = if self.on_labels {
+        let text = if self.is_on_labels() {
             "Labels between spaces; Tab completes a known one".into()
         } else {
             format!("Kept in the directory, never sent{written}")
         };
         paint::line(buffer, paint::row(inner, 3), &text, theme.dim(), theme);
-        if self.on_labels { labels } else { note_cursor }
+        cursor
     }
 }

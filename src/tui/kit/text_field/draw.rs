@@ -14,7 +14,7 @@ use crate::tui::{
 };
 
 /// Below a field whose text is not shown.
-const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, not kept";
+pub const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, not kept";
 /// Below this width, the signs for "more to the left" and "more to the right" would take too much space.
 const MIN_WIDTH_FOR_EDGES: u16 = 6;
 

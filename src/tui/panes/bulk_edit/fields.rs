@@ -3,112 +3,64 @@
 use crate::{
     domain::batch::BulkChange,
     search::{RowCondition, row_condition},
-    tui::kit::text_field::TextField,
+    tui::kit::{form::Form, text_field::TextField},
 };
 
-/// The first field, which takes no text.
-pub(super) const ACTION: usize = 0;
-const ONLY: &str = "only where it is";
-
-/// The action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    SetRow,
-    RemoveRow,
-    SetProperty,
-    RemoveProperty,
+pub(super) enum Row {
+    Action,
+    Key,
+    To,
+    OnlyWhere,
 }
 
-impl Change {
-    const ALL: [Self; 4] = [
-        Self::SetRow,
-        Self::RemoveRow,
-        Self::SetProperty,
-        Self::RemoveProperty,
-    ];
-
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Self::SetRow => "Set mapping row",
-            Self::RemoveRow => "Remove mapping row",
-            Self::SetProperty => "Set property",
-            Self::RemoveProperty => "Remove property",
-        }
-    }
-
-    fn sets(self) -> bool {
-        matches!(self, Self::SetRow | Self::SetProperty)
-    }
-
-    fn is_property(self) -> bool {
-        matches!(self, Self::SetProperty | Self::RemoveProperty)
-    }
-}
+/// Two that set and two that remove; the first two are about the mapping.
+const ACTIONS: &[(&str, &str)] = &[
+    ("Set mapping row", ""),
+    ("Remove mapping row", ""),
+    ("Set property", ""),
+    ("Remove property", ""),
+];
+const SET_ROW: usize = 0;
+const SET_PROPERTY: usize = 2;
 
 #[derive(Debug)]
-pub(super) struct Fields {
-    pub(super) change: Change,
-    key: TextField,
-    to: TextField,
-    only_where: TextField,
-    /// [`ACTION`], or one of [`Self::texts`] counted from 1.
-    pub(super) at: usize,
-}
+pub(super) struct Fields(pub(super) Form<Row>);
 
 impl Fields {
     /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
     pub(super) fn prefilled(filter: &str) -> Self {
-        let (change, key, value) = match row_condition(filter) {
-            Some(RowCondition::Mapping(key, value)) => (Change::SetRow, key, value),
-            Some(RowCondition::Property(key, value)) => (Change::SetProperty, key, value),
-            None => (Change::SetRow, String::new(), String::new()),
+        let (action, key, value) = match row_condition(filter) {
+            Some(RowCondition::Mapping(key, value)) => (SET_ROW, key, value),
+            Some(RowCondition::Property(key, value)) => (SET_PROPERTY, key, value),
+            None => (SET_ROW, String::new(), String::new()),
         };
-        let mut fields = Self {
-            change,
-            key: TextField::new("", key).for_data(),
-            to: TextField::new("", "").for_data(),
-            only_where: TextField::new("", value).for_data(),
-            at: 1,
-        };
-        fields.at = if fields.key.is_empty() { 1 } else { 2 };
-        fields
+        let first = if key.is_empty() { Row::Key } else { Row::To };
+        let field = |text: String| TextField::new("", text).for_data();
+        let mut form = Form::default()
+            .choice(Row::Action, "", ACTIONS, action)
+            .text(Row::Key, "", field(key))
+            .text(Row::To, "to", field(String::new()))
+            .text(Row::OnlyWhere, "only where it is", field(value));
+        form.focus(first);
+        Self(form)
     }
 
-    /// The text fields in order, each with its label.
-    pub(super) fn texts(&self) -> Vec<(&'static str, &TextField)> {
-        if self.change.sets() {
-            vec![("", &self.key), ("to", &self.to), (ONLY, &self.only_where)]
-        } else {
-            vec![("", &self.key), (ONLY, &self.only_where)]
-        }
-    }
-
-    pub(super) fn last(&self) -> usize {
-        self.texts().len()
-    }
-
-    pub(super) fn focused(&mut self) -> Option<&mut TextField> {
-        match (self.at, self.change.sets()) {
-            (1, _) => Some(&mut self.key),
-            (2, true) => Some(&mut self.to),
-            (2, false) | (3, true) => Some(&mut self.only_where),
-            _ => None,
-        }
+    fn sets(&self) -> bool {
+        matches!(self.0.chosen(Row::Action), SET_ROW | SET_PROPERTY)
     }
 
     pub(super) fn choose(&mut self, next: bool) {
-        let all = Change::ALL;
-        let at = all.iter().position(|one| *one == self.change).unwrap_or(0);
-        let step = if next { 1 } else { all.len() - 1 };
-        self.change = all[(at + step) % all.len()];
+        self.0.choose(Row::Action, next);
+        self.0.show(Row::To, self.sets());
     }
 
     /// The change as typed, or what is missing.
     pub(super) fn change(&self) -> Result<BulkChange, String> {
-        let only = Some(self.only_where.text()).filter(|text| !text.is_empty());
-        let to = Some(self.to.text()).filter(|_| self.change.sets());
-        let key = self.key.text();
-        let change = if self.change.is_property() {
+        let only = Some(self.0.typed(Row::OnlyWhere)).filter(|text| !text.is_empty());
+        let to = Some(self.0.typed(Row::To)).filter(|_| self.sets());
+        let key = self.0.typed(Row::Key);
+        let change = if self.0.chosen(Row::Action) >= SET_PROPERTY {
             let (to, only) = (to.map(json), only.map(json));
             BulkChange::property(key, to.as_deref(), only.as_deref())
         } else {
@@ -133,54 +85,47 @@ mod tests {
     use super::*;
     use crate::domain::batch::OnlyWhere;
 
+    fn action(fields: &Fields) -> usize {
+        fields.0.chosen(Row::Action)
+    }
+
     #[test]
     fn a_filter_fills_the_row_and_the_focus_waits_for_the_rest() {
         let mut fields = Fields::prefilled("acme map:40=213");
-        assert_eq!((fields.change, fields.at), (Change::SetRow, 2));
+        assert_eq!((action(&fields), fields.0.key()), (SET_ROW, Row::To));
         assert_eq!(fields.change().unwrap_err(), "Type a data source ID");
-        fields.focused().expect("a field").set_text("214");
+        fields.0.field().expect("a field").set_text("214");
         let expected = BulkChange::mapping("40", Some("214"), Some("213"));
         assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));
         let fields = Fields::prefilled("acme");
-        assert_eq!((fields.at, fields.change().is_err()), (1, true));
+        assert_eq!((fields.0.key(), fields.change().is_err()), (Row::Key, true));
     }
 
     #[test]
     fn the_filter_is_read_as_the_search_reads_it() {
-        for (filter, change, key, only) in [
-            (
-                "prop:tier=\"very gold\"",
-                Change::SetProperty,
-                "tier",
-                "very gold",
-            ),
-            ("MAP:40=A1 prop:tier=gold", Change::SetRow, "40", "A1"),
-            (
-                "-map:40=213 prop:Tier=Gold",
-                Change::SetProperty,
-                "Tier",
-                "Gold",
-            ),
-            ("prop:seats>=100", Change::SetRow, "", ""),
-            (
-                "-prop:tier=gold \"map:40=213\" map:40",
-                Change::SetRow,
-                "",
-                "",
-            ),
+        for (filter, wanted, key, only) in [
+            ("prop:tier=\"very gold\"", SET_PROPERTY, "tier", "very gold"),
+            ("MAP:40=A1 prop:tier=gold", SET_ROW, "40", "A1"),
+            ("-map:40=213 prop:Tier=Gold", SET_PROPERTY, "Tier", "Gold"),
+            ("prop:seats>=100", SET_ROW, "", ""),
+            ("-prop:tier=gold \"map:40=213\" map:40", SET_ROW, "", ""),
         ] {
             let fields = Fields::prefilled(filter);
-            let found = (fields.change, fields.key.text(), fields.only_where.text());
-            assert_eq!(found, (change, key, only), "{filter}");
+            let (typed, only_where) = (fields.0.typed(Row::Key), fields.0.typed(Row::OnlyWhere));
+            assert_eq!(
+                (action(&fields), typed, only_where),
+                (wanted, key, only),
+                "{filter}"
+            );
         }
     }
 
     #[test]
     fn a_plain_word_is_a_text_and_json_is_json() {
         let mut fields = Fields::prefilled("prop:tier=gold");
-        assert_eq!(fields.change, Change::SetProperty);
+        assert_eq!(action(&fields), SET_PROPERTY);
         for (typed, json) in [("silver", "\"silver\""), ("7", "7"), ("[1]", "[1]")] {
-            fields.focused().expect("a field").set_text(typed);
+            fields.0.field().expect("a field").set_text(typed);
             let change = fields.change().expect("a change");
             let only = OnlyWhere::Is(Some("\"gold\"".into()));
             let expected = BulkChange::property("tier", Some(json), Some("\"gold\""));
@@ -190,7 +135,7 @@ mod tests {
             );
         }
         for wrong in ["", "{", "[1"] {
-            fields.focused().expect("a field").set_text(wrong);
+            fields.0.field().expect("a field").set_text(wrong);
             assert!(fields.change().is_err(), "{wrong}");
         }
     }
@@ -199,10 +144,13 @@ mod tests {
     fn removing_needs_no_new_value() {
         let mut fields = Fields::prefilled("map:40=213");
         fields.choose(true);
-        assert_eq!((fields.change, fields.last()), (Change::RemoveRow, 2));
+        assert_eq!(
+            (action(&fields), fields.0.shown().count()),
+            (SET_ROW + 1, 3)
+        );
         assert!(fields.change().is_ok());
         fields.choose(false);
         fields.choose(false);
-        assert_eq!(fields.change, Change::RemoveProperty);
+        assert_eq!(action(&fields), SET_PROPERTY + 1);
     }
 }

@@ -7,7 +7,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{BulkEdit, Shown, fields::ACTION};
+use super::{BulkEdit, Shown, fields::Row};
 use crate::{
     domain::batch::{EditPlan, EditRow, UnverifiedField, Verdict},
     tui::{
@@ -15,6 +15,7 @@ use crate::{
         kit::{
             boxes::{split_below, titled_rows},
             columns::{Cell, Column, widest},
+            form::Input,
             paint, table,
         },
         panes::View,
@@ -103,7 +104,7 @@ fn counts(pane: &BulkEdit) -> String {
 fn field_rows(pane: &BulkEdit, area: Rect) -> u16 {
     match (pane.has_fields(), area.width >= SIDE_BY_SIDE_WIDTH) {
         (false, _) | (_, true) => 1,
-        (true, false) => 1 + pane.fields.last() as u16,
+        (true, false) => pane.fields.0.shown().count() as u16,
     }
 }
 
@@ -117,21 +118,26 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
         paint::line(buffer, line, &change, Style::new(), theme);
         return None;
     }
-    let has_keys = |at: usize| !pane.confirming && pane.fields.at == at;
-    let action = if has_keys(ACTION) {
-        format!("< {} >", pane.fields.change.words())
+    let form = &pane.fields.0;
+    let is_on_action = !pane.confirming && form.key() == Row::Action;
+    let action = form.typed(Row::Action);
+    let action = if is_on_action {
+        format!("< {action} >")
     } else {
-        pane.fields.change.words().to_owned()
+        action.to_owned()
     };
-    let style = if has_keys(ACTION) {
+    let style = if is_on_action {
         theme.title()
     } else {
         Style::new()
     };
     let mut x = paint::line(buffer, line, &action, style, theme) + 2;
     let mut cursor = None;
-    for (index, (label, field)) in pane.fields.texts().into_iter().enumerate() {
-        let focused = has_keys(index + 1);
+    for (index, (is_here, item)) in form.shown().enumerate() {
+        let Input::Text(field) = &item.input else {
+            continue;
+        };
+        let focused = is_here && !pane.confirming;
         let mut place = Rect {
             x,
             width: line.right().saturating_sub(x),
@@ -141,13 +147,13 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             place = Rect {
                 x: line.x,
                 width: line.width,
-                ..paint::row(area, index as u16 + 1)
+                ..paint::row(area, index as u16)
             };
         }
         let style = if focused { theme.focus() } else { theme.dim() };
         // A sign as well, so that the focused field is visible without colour.
         let sign = if focused { ">" } else { " " };
-        let before = format!("{label} {sign}");
+        let before = format!("{} {sign}", item.label);
         let end = paint::line(buffer, place, before.trim_start_matches(' '), style, theme);
         let start = end.max(place.x + 1).min(place.right());
         let room = place.right() - start;
