@@ -45,8 +45,6 @@ pub enum Action {
     NextProblem,
     /// Switches between properties as rows and as JSON.
     RowsOrJson,
-    /// Opens one field in the person's own editor.
-    EditOutside,
     /// Opens the whole group in the person's own editor.
     EditWhole,
     /// Throws away the input.
@@ -181,7 +179,6 @@ layers! {
         Confirm ["y"] "" "";
         Edit ["e"] "edit" "edit name, mapping and properties";
         EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
-        EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
         Discard ["ctrl-x"] "" "discard the draft; asks first";
         LoadDraft ["f9"] "" "load the other draft; asks first";
         RowsOrJson ["f3"] "" "";

@@ -36,7 +36,7 @@ pub fn of(action: Action) -> &'static str {
         Action::NextField | Action::PreviousField => "tab move focus",
         Action::NextProblem => "error wrong",
         Action::RowsOrJson | Action::OtherView => "json view switch",
-        Action::EditOutside | Action::EditWhole => "vim nano editor",
+        Action::EditWhole => "vim nano editor",
         Action::Discard => "delete undo revert reset draft",
         Action::LoadDraft => "colleague theirs take over",
         Action::Review => "send submit apply save preview",

@@ -92,7 +92,7 @@ places! {
     EditName TEXT {
         NextField; Review;
         Back "leave (draft saved)" "leave (draft saved)";
-        PreviousField; NextProblem; EditOutside; EditWhole;
+        PreviousField; NextProblem; EditWhole;
         Refresh "" "read the saved values again; your input stays";
         Discard; LoadDraft;
     }
@@ -107,7 +107,7 @@ places! {
         InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "page, first or last row";
         NextField; Review;
         Back "leave (draft saved)" "leave (draft saved)";
-        PreviousField; NextProblem; EditOutside; EditWhole;
+        PreviousField; NextProblem; EditWhole;
         Refresh "" "read the saved values again; your input stays";
         Discard; LoadDraft;
     }
@@ -117,7 +117,6 @@ places! {
         InField ["esc"] "cancel" "cancel editing the cell";
         InField ["tab"] "next cell" "save, then next cell";
         Review;
-        EditOutside "" "edit the mapping in $VISUAL or $EDITOR";
         EditWhole;
     }
 
@@ -129,7 +128,7 @@ places! {
         PreviousField; NextProblem;
         InField ["ctrl-_"] "" "undo";
         InField ["ctrl-y"] "" "redo";
-        EditOutside; EditWhole;
+        EditWhole;
         Refresh "" "read the saved values again; your input stays";
         Discard; LoadDraft;
     }
@@ -147,7 +146,7 @@ places! {
         NextField "next" "next field";
         Review;
         Back "leave" "leave (draft saved)";
-        PreviousField; NextProblem; EditOutside; EditWhole;
+        PreviousField; NextProblem; EditWhole;
         Refresh "" "read the saved values again; your input stays";
         Discard; LoadDraft;
     }

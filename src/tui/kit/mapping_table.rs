@@ -14,7 +14,7 @@ mod tests;
 pub use check::Problem;
 pub(super) use paste::read as read_pairs;
 pub use paste::{PasteError, PastedRows};
-pub use replace::{MappingError, pairs_of, read_mapping};
+pub use replace::{NotText, pairs_of};
 pub use rows::MappingRow;
 
 use crate::domain::{change::Mark, group::Mapping};

@@ -184,8 +184,7 @@ impl View for GroupForm {
         let key = |action| context.keys.key(self.field_focus(), action);
         match self.cached_change() {
             _ if self.has_unread() => {
-                let (whole, field) = (key(Action::EditWhole), key(Action::EditOutside));
-                format!("a text from the editor: {whole} or {field}")
+                format!("a text from the editor: {}", key(Action::EditWhole))
             }
             Err(_) => format!("a problem: {} goes there", key(Action::NextProblem)),
             Ok(change) => {
@@ -213,7 +212,6 @@ impl View for GroupForm {
             }
             Action::NextProblem => self.go_to_problem(),
             Action::Review => self.review(context),
-            Action::EditOutside => self.open_field(context),
             Action::EditWhole => self.open_group(context),
             Action::Discard => self.ask_to_discard(context),
             Action::LoadDraft => self.load_other(context),

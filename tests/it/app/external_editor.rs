@@ -22,38 +22,6 @@ fn close_editor(scene: &mut Scene, ticket: Ticket, text: &str) {
 }
 
 #[test]
-fn every_field_is_edited_and_taken_over() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e");
-    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
-    assert_eq!((file, text.as_str()), ("name.txt", "Name of acme-eu"));
-    close_editor(&mut scene, ticket, "Acme\n");
-    scene.shows("1 change").says("Loaded from the editor");
-    scene.walk("<tab>");
-    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
-    assert_eq!(
-        (file, text.as_str()),
-        ("mapping.json", "{\n  \"7\": \"40\"\n}")
-    );
-    close_editor(&mut scene, ticket, "7 = 41\n8 = 42\n");
-    scene.shows("was 40").shows("3 changes");
-    scene.walk("<tab>");
-    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
-    assert_eq!(
-        (file, text.as_str()),
-        ("properties.json", "{\n  \"tier\": \"gold\"\n}")
-    );
-    close_editor(&mut scene, ticket, "{\"tier\": \"go\n");
-    scene
-        .shows("a problem: F8")
-        .says("Properties: line 1, column");
-    let (ticket, _, text) = open_editor(&mut scene, "<ctrl-e>");
-    assert_eq!(text, "{\"tier\": \"go", "the text is kept");
-    close_editor(&mut scene, ticket, "{\"tier\": \"silver\"}");
-    scene.shows("4 changes");
-}
-
-#[test]
 fn the_whole_group_is_edited_and_taken_over() {
     let mut scene = Scene::on(TESTING);
     let (ticket, file, text) = open_editor(&mut scene, "E");
@@ -121,24 +89,9 @@ fn the_id_must_stay() {
 }
 
 #[test]
-fn a_mapping_that_cannot_be_parsed_is_kept() {
-    let mut scene = Scene::on(TESTING);
-    scene.walk("e<tab>");
-    let (ticket, ..) = open_editor(&mut scene, "<ctrl-e>");
-    close_editor(&mut scene, ticket, "{\n  \"7\": \"1\",\n  \"7\": \"2\"\n}");
-    scene.says("mapping: line 3, column 3: this key is in line 2 already");
-    scene.shows("40");
-    let (ticket, _, text) = open_editor(&mut scene, "<ctrl-e>");
-    assert!(text.contains("\"7\": \"2\""), "{text}");
-    close_editor(&mut scene, ticket, "{}");
-    scene.shows("will be removed");
-}
-
-#[test]
 fn an_editor_that_fails_changes_nothing() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("e");
-    let (ticket, ..) = open_editor(&mut scene, "<ctrl-e>");
+    let (ticket, ..) = open_editor(&mut scene, "E");
     scene.msg(Msg::Edited(ticket, Err("the editor ended with 1".into())));
     scene
         .says("the editor ended with 1")

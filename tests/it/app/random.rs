@@ -30,7 +30,7 @@ const KEYS: &str = "<enter>|<enter>|<esc>|<tab>|<tab>|<shift-tab>|<up>|<down>|<c
     <ctrl-c>|<ctrl-r>|<ctrl-t>|<ctrl-z>|<backspace>|<end>|<space>|y|y|Y|T|T|t|e|e|a|D|z|Z|d|s|S|/|?|o|P|\
     m|1|2|3|3A|3Agone<enter>y|W|Wtoken<enter>|r|v|w|u|c|x|x<enter>|xa<ctrl-s>|q|j|k|g|G|acme-eu|\
     acme-eu<enter>|new-id<enter>|e<end>x<ctrl-s>|tT|<space>|*T|<esc>*Trotate 2 in testing<enter>|\
-    <esc>*Trotate 2 in production<enter>|p|X|f|F|E|<f4>|<ctrl-e>|<ctrl-x>|<ctrl-x>";
+    <esc>*Trotate 2 in production<enter>|p|X|f|F|E|<f4>|<ctrl-x>|<ctrl-x>";
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![

@@ -3,21 +3,13 @@
 
 use std::collections::HashSet;
 
-use super::{MappingRow, MappingTable, PasteError, paste};
-use crate::{domain::group::Mapping, tui::kit::json_editor};
+use super::{MappingRow, MappingTable};
+use crate::domain::group::Mapping;
 
-/// Why a text is not a mapping.
+/// An entry of an object that is no pair, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MappingError {
-    #[error("{0}")]
-    Json(json_editor::JsonProblem),
-    #[error("entry {0} is not a text or a number")]
-    Entry(usize),
-    #[error("line {0} is not \"schema ID = data source ID\"")]
-    Line(usize),
-    #[error("pairs {0} and {1} name the same schema ID")]
-    Duplicate(usize, usize),
-}
+#[error("entry {0} is not a text or a number")]
+pub struct NotText(pub usize);
 
 impl MappingTable {
     /// Restores the table as it was left.
@@ -111,33 +103,14 @@ impl MappingTable {
     }
 }
 
-/// Parses a mapping: a JSON object, or one pair per line.
-pub fn read_mapping(text: &str) -> Result<Mapping, MappingError> {
-    let is_object = text.trim_start().starts_with(['{', '[']) || text.trim().is_empty();
-    if !is_object {
-        return match paste::read(text) {
-            Ok(pairs) => Ok(pairs.into_iter().collect()),
-            Err(PasteError::Nothing) => Ok(Mapping::new()),
-            Err(PasteError::Line(line) | PasteError::Titles(line)) => Err(MappingError::Line(line)),
-            Err(PasteError::Duplicate(first, second)) => {
-                Err(MappingError::Duplicate(first, second))
-            }
-            Err(PasteError::Object) => Err(MappingError::Line(1)),
-            Err(PasteError::Entry(entry)) => Err(MappingError::Entry(entry)),
-        };
-    }
-    let object = json_editor::parse(text).map_err(MappingError::Json)?;
-    pairs_of(object)
-}
-
 /// The strings and numbers of an object as pairs.
-pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, MappingError> {
+pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, NotText> {
     let pairs = object.into_iter().enumerate();
     pairs
         .map(|(index, (key, value))| match value {
             serde_json::Value::String(value) => Ok((key, value)),
             serde_json::Value::Number(value) => Ok((key, value.to_string())),
-            _ => Err(MappingError::Entry(index + 1)),
+            _ => Err(NotText(index + 1)),
         })
         .collect()
 }
@@ -145,6 +118,7 @@ pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, Map
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::kit::json_editor;
 
     fn mapping(pairs: &[(&str, &str)]) -> Mapping {
         let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
@@ -155,9 +129,10 @@ mod tests {
     fn a_text_from_an_editor_replaces_all_rows_in_one_step() {
         let before = mapping(&[("7", "40"), ("8", "41")]);
         let mut table = MappingTable::new(Some(&before));
-        assert_eq!(read_mapping(&table.as_json()), Ok(before.clone()));
-        let typed = read_mapping("{\"9\": 42,\n \"7\": \"213\"}").expect("a mapping");
-        table.replace(typed);
+        let read = |text: &str| pairs_of(json_editor::parse(text).expect("an object"));
+        assert_eq!(read(&table.as_json()), Ok(before.clone()));
+        assert_eq!(read("{\"7\": []}"), Err(NotText(1)));
+        table.replace(read("{\"9\": 42,\n \"7\": \"213\"}").expect("a mapping"));
         assert_eq!(table.value(), Ok(mapping(&[("7", "213"), ("9", "42")])));
         assert_eq!(table.count_changes(), 3, "8 is marked, not gone");
         assert!(table.undo());
@@ -165,25 +140,6 @@ mod tests {
         assert!(!table.undo());
         table.replace(before);
         assert!(!table.undo(), "nothing was changed");
-    }
-
-    #[test]
-    fn what_is_no_mapping_says_where() {
-        let wrong = |text: &str| read_mapping(text).expect_err("wrong").to_string();
-        assert_eq!(wrong("{\n  \"7\" 40}"), "line 2, column 7: expected `:`");
-        assert_eq!(
-            wrong("{\"7\": \"1\",\n\"7\": \"2\"}"),
-            "line 2, column 1: this key is in line 1 already"
-        );
-        assert_eq!(wrong("{\"7\": []}"), "entry 1 is not a text or a number");
-        assert_eq!(
-            wrong("7 = 40\n8"),
-            "line 2 is not \"schema ID = data source ID\""
-        );
-        assert_eq!(
-            read_mapping("7 40\n8 = 41"),
-            Ok(mapping(&[("7", "40"), ("8", "41")]))
-        );
     }
 
     #[test]

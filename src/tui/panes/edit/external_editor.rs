@@ -1,9 +1,9 @@
-//! The form and the person's own editor: opens one field, or the whole group as one JSON document. The edited text only
-//! changes the form; text that cannot be parsed is kept, with the reason.
+//! The form and the person's own editor: opens the whole group as one JSON document. The edited text only changes the form;
+//! text that cannot be parsed is kept, with the reason.
 
 use serde_json::Value;
 
-use super::{GroupForm, Section};
+use super::GroupForm;
 use crate::{
     domain::{
         group::{Mapping, Properties, UserGroupId},
@@ -11,15 +11,10 @@ use crate::{
         known::KnownGroup,
     },
     tui::{
-        keymap::{Action, Focus},
-        kit::{
-            json_editor,
-            mapping_table::{pairs_of, read_mapping},
-            text_field::did_not_fit,
-        },
+        keymap::Action,
+        kit::{json_editor, mapping_table::pairs_of},
         state::{
             context::Context,
-            forms::group::EditorTarget,
             message::{EditRequest, Effect, Ticket},
             notices::Severity,
         },
@@ -42,53 +37,27 @@ impl GroupForm {
         edit
     }
 
-    /// Opens the focused field in the editor.
-    pub(super) fn open_field(&mut self, context: &mut Context) {
-        let part = match self.section {
-            Section::Name => EditorTarget::Name,
-            Section::Mapping => EditorTarget::Mapping,
-            Section::Properties => EditorTarget::Properties,
-        };
-        self.open_part(part, context);
-    }
-
     /// Opens the whole group in the editor.
     pub(super) fn open_group(&mut self, context: &mut Context) {
-        self.open_part(EditorTarget::Group, context);
-    }
-
-    fn open_part(&mut self, part: EditorTarget, context: &mut Context) {
         if !self.commit(context) {
             return;
         }
-        let (file, text) = match part {
-            EditorTarget::Name => ("name.txt", self.name.text().to_owned()),
-            EditorTarget::Mapping => {
-                let text = self.mapping_text.clone();
-                let text = text.unwrap_or_else(|| self.mapping.as_json());
-                ("mapping.json", text)
-            }
-            EditorTarget::Properties => ("properties.json", self.properties.text()),
-            EditorTarget::Group => {
-                let text = self.group_text.clone();
-                ("group.json", text.unwrap_or_else(|| self.document()))
-            }
-        };
+        let text = self.group_text.clone();
+        let text = text.unwrap_or_else(|| self.document());
         let ticket = context.ticket();
-        let external_edit = EditRequest { file, text };
-        self.external_edit = Some((ticket, part, external_edit.text.clone()));
-        context
-            .effects
-            .push(Effect::OpenEditor(ticket, external_edit));
+        self.external_edit = Some((ticket, text.clone()));
+        let file = "group.json";
+        let request = EditRequest { file, text };
+        context.effects.push(Effect::OpenEditor(ticket, request));
     }
 
     pub fn is_outside(&self, ticket: Ticket) -> bool {
-        matches!(self.external_edit, Some((external_edit, ..)) if external_edit == ticket)
+        matches!(self.external_edit, Some((external_edit, _)) if external_edit == ticket)
     }
 
     /// Takes over the edited text.
     pub fn take_edited(&mut self, edited: Result<String, String>, context: &mut Context) {
-        let Some((_, part, given)) = self.external_edit.take() else {
+        let Some((_, given)) = self.external_edit.take() else {
             return;
         };
         let text = match edited {
@@ -100,64 +69,16 @@ impl GroupForm {
         };
         let text = text.replace("\r\n", "\n");
         let text = text.trim_end_matches('\n');
-        let waits = match part {
-            EditorTarget::Mapping => self.mapping_text.is_some(),
-            EditorTarget::Group => self.group_text.is_some(),
-            EditorTarget::Name | EditorTarget::Properties => false,
-        };
-        if text == given.trim_end_matches('\n') && !waits {
+        if text == given.trim_end_matches('\n') && self.group_text.is_none() {
             context.say(Severity::Info, "Nothing was changed in the editor");
             return;
         }
-        let key = |action| context.keys.key(self.field_focus(), action);
-        let (field, whole) = (key(Action::EditOutside), key(Action::EditWhole));
-        let error = match part {
-            EditorTarget::Name => self.take_name(text),
-            EditorTarget::Mapping => self.take_mapping(text, &field),
-            EditorTarget::Properties => self.take_properties(text),
-            EditorTarget::Group => self.take_group(text, &whole),
-        };
+        let key = context.keys.key(self.field_focus(), Action::EditWhole);
+        let error = self.take_group(text, &key);
         match error {
             Some(error) => context.say(Severity::Warning, error),
             None => context.say(Severity::Info, "Loaded from the editor; not sent yet"),
         }
-    }
-
-    fn take_name(&mut self, text: &str) -> Option<String> {
-        self.name.set_text("");
-        let pasted = self.name.paste(text);
-        if pasted.cut > 0 {
-            return Some(format!("name: {}", did_not_fit(pasted.cut)));
-        }
-        (pasted.joined_lines > 0).then(|| "name: it is one line; line breaks became spaces".into())
-    }
-
-    fn take_mapping(&mut self, text: &str, key: &str) -> Option<String> {
-        self.mapping_text = None;
-        if text.trim().is_empty() {
-            return Some("empty: the mapping stays unchanged".into());
-        }
-        match read_mapping(text) {
-            Ok(mapping) => {
-                self.mapping.replace(mapping);
-                None
-            }
-            Err(problem) => {
-                let (text, token) = kept(text);
-                self.mapping_text = Some(text);
-                Some(format!(
-                    "mapping: {problem}; kept{token}: {key} opens it again"
-                ))
-            }
-        }
-    }
-
-    fn take_properties(&mut self, text: &str) -> Option<String> {
-        self.properties.set_text(text);
-        let problem = self.properties.value().err()?;
-        let text = format!("Properties: {problem}; the text is kept");
-        self.properties.go_to_problem();
-        Some(text)
     }
 
     fn take_group(&mut self, text: &str, key: &str) -> Option<String> {
@@ -199,25 +120,17 @@ impl GroupForm {
 
     /// Whether a text from the editor cannot be parsed yet.
     pub(super) fn has_unread(&self) -> bool {
-        self.group_text.is_some() || self.mapping_text.is_some()
+        self.group_text.is_some()
     }
 
     /// Why the form cannot be reviewed yet.
     pub(super) fn unread(&self, context: &Context) -> Option<String> {
+        self.group_text.as_ref()?;
         let key = |action| context.keys.key(self.field_focus(), action);
-        if self.group_text.is_some() {
-            let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
-            Some(format!(
-                "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
-            ))
-        } else if self.mapping_text.is_some() {
-            let key = context.keys.key(Focus::EditMapping, Action::EditOutside);
-            Some(format!(
-                "the mapping from the editor cannot be read: {key} in it opens it again"
-            ))
-        } else {
-            None
-        }
+        let (opens, discards) = (key(Action::EditWhole), key(Action::Discard));
+        Some(format!(
+            "the text from the editor cannot be read: {opens} opens it, {discards} discards all"
+        ))
     }
 
     /// The whole group as JSON; an invalid field is included as it was typed. Unknown fields are left out.

@@ -48,15 +48,6 @@ impl Section {
     }
 }
 
-/// The part of the form that an external editor has open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EditorTarget {
-    Name,
-    Mapping,
-    Properties,
-    Group,
-}
-
 #[derive(Debug, Clone)]
 pub struct GroupForm {
     pub id: UserGroupId,
@@ -74,11 +65,10 @@ pub struct GroupForm {
     pub(crate) data_source_usage: DataSourceUsage,
     /// The resulting change, computed at the first drawing after a message, because many keys can arrive before it.
     pub(crate) cached_change: OnceLock<FormChange>,
-    /// Text from an external editor that cannot be parsed yet: of the mapping, and of the whole group.
-    pub(crate) mapping_text: Option<String>,
+    /// Text from an external editor that cannot be parsed yet.
     pub(crate) group_text: Option<String>,
-    /// The part that is open in an external editor, and the text that the editor was given.
-    pub(crate) external_edit: Option<(Ticket, EditorTarget, String)>,
+    /// The group is open in an external editor, which was given this text.
+    pub(crate) external_edit: Option<(Ticket, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
     /// The other person whose draft was loaded into the form.
@@ -123,7 +113,6 @@ impl GroupForm {
             data_source_usage: DataSourceUsage::default(),
             cached_change: OnceLock::new(),
             base_at,
-            mapping_text: None,
             group_text: None,
             external_edit: None,
             reading: Pending::default(),
@@ -155,6 +144,9 @@ impl GroupForm {
             before: row.before,
             is_dropped: row.is_dropped,
         });
+        // Version 0.2.0 could also edit the mapping alone.
+        let mapping = typed.mapping_text;
+        let mapping = mapping.map(|text| format!("{{\n  \"mapping\": {text}\n}}"));
         let empty = Mapping::new();
         let before = base.mapping.as_ref().or(creating.then_some(&empty));
         let mut properties = PropertiesField::new(base.properties.as_ref());
@@ -174,8 +166,7 @@ impl GroupForm {
             base,
             creating,
             base_at,
-            mapping_text: typed.mapping_text,
-            group_text: typed.group_text,
+            group_text: typed.group_text.or(mapping),
             external_edit: None,
             reading: Pending::default(),
             loaded_from,
@@ -201,7 +192,7 @@ impl GroupForm {
                 name: self.name.text().to_owned(),
                 mapping: rows.collect(),
                 properties: self.properties.text(),
-                mapping_text: self.mapping_text.clone(),
+                mapping_text: None,
                 group_text: self.group_text.clone(),
             },
             loaded_from: self.loaded_from.clone(),
@@ -282,5 +273,24 @@ impl GroupForm {
         self.base = wanted.clone();
         self.creating = false;
         self.meanwhile = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_that_an_older_version_could_not_read_is_in_the_text_of_the_group() {
+        let id = UserGroupId::parse("acme").expect("an ID");
+        let form = GroupForm::new(id, DesiredFields::default(), Timestamp::UNIX_EPOCH, false);
+        let mut draft = form.draft(Timestamp::UNIX_EPOCH);
+        draft.typed.mapping_text = Some("7 = 41".into());
+        let typed = GroupForm::of_draft(draft)
+            .draft(Timestamp::UNIX_EPOCH)
+            .typed;
+        assert_eq!(typed.mapping_text, None);
+        let kept = typed.group_text.expect("kept");
+        assert_eq!(kept, "{\n  \"mapping\": 7 = 41\n}");
     }
 }
