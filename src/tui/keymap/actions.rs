@@ -3,109 +3,6 @@
 
 use super::Binding;
 
-/// What a person can ask the console to do. The command palette lists the actions, the configuration rebinds them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    Help,
-    Palette,
-    Back,
-    Quit,
-    Cancel,
-    Suspend,
-    Redraw,
-    Profiles,
-    Groups,
-    History,
-    Rotations,
-    Requests,
-    Whose,
-    Refresh,
-    CopyMenu,
-    Messages,
-    OpenOrCreate,
-    Filter,
-    CopyCurl,
-    ReverseEdit,
-    Up,
-    Down,
-    Top,
-    Bottom,
-    PageUp,
-    PageDown,
-    Enter,
-    Detail,
-    Edit,
-    Token,
-    Compare,
-    BringAll,
-    Sort,
-    SortReverse,
-    NextField,
-    PreviousField,
-    NextProblem,
-    /// Switches between properties as rows and as JSON.
-    RowsOrJson,
-    /// Opens the whole group in the person's own editor.
-    EditWhole,
-    /// Throws away the input.
-    Discard,
-    /// Loads the draft that somebody else has of the same group.
-    LoadDraft,
-    Review,
-    Confirm,
-    Unchanged,
-    Choose,
-    OtherView,
-    Rotate,
-    /// Edits the note and the labels of a group.
-    Note,
-    Favourite,
-    /// Opens the saved views and the columns.
-    Views,
-    AddColumn,
-    MoveUp,
-    MoveDown,
-    RemoveView,
-    Mark,
-    MarkDown,
-    MarkUp,
-    NextFlag,
-    PreviousFlag,
-    ScrollLeft,
-    ScrollRight,
-    MarkAll,
-    RotateMarked,
-    /// Applies one change to all marked groups.
-    EditMarked,
-    NextChoice,
-    PreviousChoice,
-    /// Shows the next part of what was checked.
-    ShowNext,
-    Pause,
-    Stop,
-    FailedOnly,
-    /// Also includes groups that were rotated within the last 24 h.
-    IncludeRecent,
-    /// Also includes groups that were last sent long ago.
-    IncludeOld,
-    RetryFailed,
-    /// Resumes a batch that stopped.
-    Resume,
-    Batches,
-    Attention,
-    NextFailed,
-    PreviousFailed,
-    Abandon,
-    Reveal,
-    WriteFile,
-    HandOff,
-    Demo,
-    /// Adds a profile.
-    Connect,
-    /// The focused widget handles the key itself; listed so that footer and help can show it.
-    InField,
-}
-
 impl Action {
     /// Whether the action concerns the console as a whole rather than the content of a pane.
     pub(super) fn is_global(self) -> bool {
@@ -123,9 +20,30 @@ impl Action {
     }
 }
 
-/// One binding per line: action, keys (the first is shown in the footer), footer hint, help.
+/// One action per line: its name, its keys (the first is shown in the footer), footer hint, help, and other words by which
+/// help and palette find it, the most fitting ones first.
 macro_rules! layers {
-    ($($(#[$doc:meta])* $name:ident { $($action:ident [$($key:literal)+] $hint:literal $help:literal;)* })*) => {
+    ($($(#[$doc:meta])* $name:ident {
+        $($(#[$about:meta])* $action:ident [$($key:literal)+] $hint:literal $help:literal $words:literal;)*
+    })*) => {
+        /// What a person can ask the console to do. The command palette lists the actions, the configuration rebinds them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $($($(#[$about])* $action,)*)*
+            /// The focused widget handles the key itself; listed so that footer and help can show it.
+            InField,
+        }
+
+        impl Action {
+            /// Words that people use for the action, in addition to those of its own texts.
+            pub fn synonyms(self) -> &'static str {
+                match self {
+                    $($(Self::$action => $words,)*)*
+                    Self::InField => "type edit undo delete",
+                }
+            }
+        }
+
         $($(#[$doc])* pub(super) static $name: &[Binding] = &[$(Binding {
             action: Action::$action,
             keys: &[$($key),+],
@@ -138,99 +56,111 @@ macro_rules! layers {
 layers! {
     /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
-        Help ["?" "f1"] "" "help: keys on this screen";
-        Palette [":" "ctrl-p"] "" "commands";
-        Back ["esc"] "" "back: clears the filter first, then leaves";
-        Quit ["q"] "" "back; at the top: quit";
-        Cancel ["ctrl-c"] "" "cancel; twice: quit";
-        Refresh ["r" "f5" "ctrl-r"] "" "refresh";
-        OpenOrCreate ["o"] "" "open a group by ID, or create one";
-        Profiles ["P" "f6"] "" "switch profile";
-        Groups ["1"] "" "groups";
-        History ["2"] "" "history";
-        Rotations ["3"] "" "rotations (open first)";
-        Whose ["W"] "" "find the group of a token; nothing is sent";
-        Attention ["0" "!"] "" "what needs attention, over all profiles";
-        Batches ["5"] "" "batches (unfinished first): groups, resume, retry";
-        Requests ["4"] "" "requests and responses";
-        Messages ["m"] "" "messages of this session";
-        Suspend ["ctrl-z"] "" "suspend (fg resumes)";
-        Redraw ["ctrl-l"] "" "redraw";
+        Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings";
+        Palette [":" "ctrl-p"] "" "commands" "command run execute";
+        Back ["esc"] "" "back: clears the filter first, then leaves" "leave close cancel return";
+        Quit ["q"] "" "back; at the top: quit" "exit leave close";
+        Cancel ["ctrl-c"] "" "cancel; twice: quit" "abort interrupt exit";
+        Refresh ["r" "f5" "ctrl-r"] "" "refresh" "reload sync update again";
+        OpenOrCreate ["o"] "" "open a group by ID, or create one" "new add create find search goto";
+        Profiles ["P" "f6"] "" "switch profile" "production testing customer environment context account switch";
+        Groups ["1"] "" "groups" "list home customers";
+        History ["2"] "" "history" "undo log audit changes who revert";
+        Rotations ["3"] "" "rotations (open first)" "unknown recover interrupted renewals";
+        Whose ["W"] "" "find the group of a token; nothing is sent" "leaked leak owner search find secret";
+        Attention ["0" "!"] "" "what needs attention, over all profiles" "todo alerts problems overdue expired";
+        Batches ["5"] "" "batches (unfinished first): groups, resume, retry" "bulk runs jobs resume many";
+        Requests ["4"] "" "requests and responses" "http network debug log";
+        Messages ["m"] "" "messages of this session" "errors log notifications";
+        Suspend ["ctrl-z"] "" "suspend (fg resumes)" "background shell";
+        Redraw ["ctrl-l"] "" "redraw" "repaint clear";
     }
 
     /// Rows that move the cursor in lists and pages.
     MOVE {
-        Up ["k" "up"] "" "up";
-        Down ["j" "down"] "" "down";
-        Top ["g" "home"] "" "first row";
-        Bottom ["G" "end"] "" "last row";
-        PageUp ["pgup" "ctrl-u" "ctrl-b"] "" "page up";
-        PageDown ["pgdn" "ctrl-d" "ctrl-f"] "" "page down";
+        Up ["k" "up"] "" "up" "move scroll";
+        Down ["j" "down"] "" "down" "move scroll";
+        Top ["g" "home"] "" "first row" "begin end move scroll";
+        Bottom ["G" "end"] "" "last row" "begin end move scroll";
+        PageUp ["pgup" "ctrl-u" "ctrl-b"] "" "page up" "move scroll";
+        PageDown ["pgdn" "ctrl-d" "ctrl-f"] "" "page down" "move scroll";
     }
 
     /// Rows that only apply where a table names them. If hint and help are empty, every place defines its own. A place may
     /// leave keys out and add keys that move (Enter, Tab, arrows); the others are the same everywhere.
     NAMED {
-        Enter ["enter"] "" "";
-        NextField ["tab"] "next field" "next field";
-        PreviousField ["shift-tab"] "" "previous field";
-        NextProblem ["f8"] "" "next problem";
-        Review ["ctrl-s" "f2"] "review" "preview the request";
-        Confirm ["y"] "" "";
-        Edit ["e"] "edit" "edit name, mapping and properties";
-        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
-        Discard ["ctrl-x"] "" "discard the draft; asks first";
-        LoadDraft ["f9"] "" "load the other draft; asks first";
-        RowsOrJson ["f3"] "" "";
-        Token ["t"] "token" "token: show, copy, save to file, rotate";
-        Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it";
-        HandOff ["h"] "hand off" "run the hand-off";
-        Compare ["x"] "compare" "compare with the same ID in another profile";
-        CopyMenu ["y"] "copy" "copy ID, name or more of this group";
-        WriteFile ["w"] "save to file" "save the token to a new file that only you can read";
-        Filter ["/"] "filter" "filter by words";
-        Choose ["space"] "mine / theirs" "mine / theirs";
-        OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl";
-        Unchanged ["u"] "unchanged" "show unchanged";
-        IncludeRecent ["f7"] "recent" "include recently rotated";
-        Mark ["space"] "" "";
-        MarkDown ["shift-down"] "" "";
-        MarkUp ["shift-up"] "" "";
-        MarkAll ["*"] "" "";
-        RotateMarked ["T"] "" "";
-        EditMarked ["B"] "" "";
-        Detail ["d"] "" "";
-        Sort ["s"] "" "";
-        SortReverse ["S"] "" "";
-        NextFlag ["n"] "" "";
-        PreviousFlag ["N"] "" "";
-        ScrollRight ["l" "right"] "" "";
-        ScrollLeft ["h" "left"] "" "";
-        Views ["v"] "" "";
-        Note ["a"] "" "";
-        Favourite ["f"] "" "";
-        BringAll ["a"] "" "";
-        Rotate ["T"] "" "";
-        MoveDown ["J"] "" "";
-        MoveUp ["K"] "" "";
-        AddColumn ["a"] "" "";
-        RemoveView ["D"] "" "";
-        ReverseEdit ["z"] "" "";
-        CopyCurl ["c"] "" "";
-        FailedOnly ["f"] "" "";
-        Stop ["X"] "" "";
-        Abandon ["A"] "" "";
-        NextChoice ["right" "space"] "" "";
-        PreviousChoice ["left"] "" "";
-        ShowNext ["f" "f7"] "" "";
-        Pause ["p"] "" "";
-        Resume ["R"] "" "";
-        RetryFailed ["F"] "" "";
-        NextFailed ["n"] "" "";
-        PreviousFailed ["N"] "" "";
-        IncludeOld ["f" "f7"] "" "";
-        Demo ["d"] "" "";
-        Connect ["a" "c"] "" "";
+        Enter ["enter"] "" "" "ok choose go";
+        NextField ["tab"] "next field" "next field" "tab move focus";
+        PreviousField ["shift-tab"] "" "previous field" "tab move focus";
+        NextProblem ["f8"] "" "next problem" "error wrong";
+        Review ["ctrl-s" "f2"] "review" "preview the request" "send submit apply save preview";
+        Confirm ["y"] "" "" "yes ok send apply submit";
+        Edit ["e"] "edit" "edit name, mapping and properties" "change update modify mapping property rename";
+        /// Opens the whole group in the person's own editor.
+        EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR" "vim nano editor";
+        /// Throws away the input.
+        Discard ["ctrl-x"] "" "discard the draft; asks first" "delete undo revert reset draft";
+        /// Loads the draft that somebody else has of the same group.
+        LoadDraft ["f9"] "" "load the other draft; asks first" "colleague theirs take over";
+        /// Switches between properties as rows and as JSON.
+        RowsOrJson ["f3"] "" "" "json view switch";
+        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate copy leaked";
+        Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it" "see display copy secret";
+        HandOff ["h"] "hand off" "run the hand-off" "deliver delivery send hook";
+        Compare ["x"] "compare" "compare with the same ID in another profile" "diff difference production";
+        CopyMenu ["y"] "copy" "copy ID, name or more of this group" "copy clipboard yank";
+        WriteFile ["w"] "save to file" "save the token to a new file that only you can read" "export download save store file";
+        Filter ["/"] "filter" "filter by words" "search find grep look query";
+        Choose ["space"] "mine / theirs" "mine / theirs" "select toggle conflict";
+        OtherView ["v"] "JSON, curl" "switch view: changes, JSON request, curl" "json view switch";
+        Unchanged ["u"] "unchanged" "show unchanged" "all same";
+        /// Also includes groups that were rotated within the last 24 h.
+        IncludeRecent ["f7"] "recent" "include recently rotated" "all force";
+        Mark ["space"] "" "" "select tick check";
+        MarkDown ["shift-down"] "" "" "select tick check";
+        MarkUp ["shift-up"] "" "" "select tick check";
+        MarkAll ["*"] "" "" "select tick check";
+        RotateMarked ["T"] "" "" "bulk many renew revoke leaked";
+        /// Applies one change to all marked groups.
+        EditMarked ["B"] "" "" "bulk many change update";
+        Detail ["d"] "" "" "info inspect preview";
+        Sort ["s"] "" "" "order column";
+        SortReverse ["S"] "" "" "order column";
+        NextFlag ["n"] "" "" "changed jump";
+        PreviousFlag ["N"] "" "" "changed jump";
+        ScrollRight ["l" "right"] "" "" "columns wide move";
+        ScrollLeft ["h" "left"] "" "" "columns wide move";
+        /// Opens the saved views and the columns.
+        Views ["v"] "" "" "columns layout saved";
+        /// Edits the note and the labels of a group.
+        Note ["a"] "" "" "comment remark tag label";
+        Favourite ["f"] "" "" "star pin bookmark";
+        BringAll ["a"] "" "" "copy take over";
+        Rotate ["T"] "" "" "renew revoke replace regenerate leaked change";
+        MoveDown ["J"] "" "" "order column";
+        MoveUp ["K"] "" "" "order column";
+        AddColumn ["a"] "" "" "new column property";
+        RemoveView ["D"] "" "" "delete drop";
+        ReverseEdit ["z"] "" "" "undo revert restore rollback";
+        CopyCurl ["c"] "" "" "copy clipboard yank";
+        FailedOnly ["f"] "" "" "errors problems";
+        Stop ["X"] "" "" "cancel abort end kill";
+        Abandon ["A"] "" "" "close delete give up";
+        NextChoice ["right" "space"] "" "" "select other";
+        PreviousChoice ["left"] "" "" "select other";
+        /// Shows the next part of what was checked.
+        ShowNext ["f" "f7"] "" "" "show only filter";
+        Pause ["p"] "" "" "wait hold continue";
+        /// Resumes a batch that stopped.
+        Resume ["R"] "" "" "continue go on";
+        RetryFailed ["F"] "" "" "again repeat";
+        NextFailed ["n"] "" "" "error jump";
+        PreviousFailed ["N"] "" "" "error jump";
+        /// Also includes groups that were last sent long ago.
+        IncludeOld ["f" "f7"] "" "" "all force";
+        Demo ["d"] "" "" "try example";
+        /// Adds a profile.
+        Connect ["a" "c"] "" "" "new login setup service profile";
     }
 }
 

@@ -209,7 +209,7 @@ fn line(bound: &Bound) -> Line {
         help: bound.help.to_owned(),
         setting: format!("[keys] {name}"),
         name,
-        synonyms: synonyms::of(bound.action).to_owned(),
+        synonyms: bound.action.synonyms().to_owned(),
         disabled_reason: None,
         section,
     }

@@ -86,7 +86,7 @@ fn profiles_and_saved_views_are_entries() {
 fn every_action_has_other_words() {
     for focus in Focus::ALL {
         for row in keymap::bindings(focus) {
-            assert!(!synonyms::of(row.action).is_empty(), "{:?}", row.action);
+            assert!(!row.action.synonyms().is_empty(), "{:?}", row.action);
         }
     }
 }
