@@ -256,7 +256,8 @@ impl<K> Item<K> {
                 None if is_here => &field.hint,
                 None => "",
             },
-            Input::Choice(words, at) if is_here => words[*at].1,
+            // One line: what does not fit is cut.
+            Input::Choice(words, at) if is_here => return vec![words[*at].1.to_owned()],
             Input::Choice(..) => "",
         };
         if text.is_empty() {
