@@ -12,7 +12,7 @@ use ratatui::{
 
 use super::View;
 use crate::tui::{
-    keymap::{Action, Bound, Focus, synonyms},
+    keymap::{Action, Bound, Focus},
     kit::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
     state::{
         command::Command,

@@ -1,6 +1,6 @@
 //! Help and palette find by meaning: other words for an action, the profiles and saved views, and what is not possible.
 
-use groupdesk::tui::keymap::{self, Focus, synonyms};
+use groupdesk::tui::keymap::{self, Focus};
 
 use super::scene::{PRODUCTION, Scene, TESTING};
 
