@@ -25,7 +25,7 @@ use super::{
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
 
 /// Ordered so that every row comes after the rows it references.
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 24] = [
     "places",
     "place_urls",
     "place_keys",
@@ -50,7 +50,6 @@ const TABLES: [&str; 25] = [
     "annotations",
     "all_console_views",
     "saved_views",
-    "hidden_concerns",
 ];
 
 /// Columns that the server fills itself: times by its clock, transactions, and its user names. They start anew there.

@@ -83,17 +83,6 @@ CREATE INDEX user_groups_changed ON user_groups (place, change) WHERE change > 0
 ALTER TABLE user_groups ADD COLUMN title TEXT;
 CREATE INDEX user_groups_by_title ON user_groups (place, title);
 
--- What waits for a person and was put aside for a while, by what it is about, for example "batch/12". It is back after
--- `until`, and as soon as it stands otherwise than it did.
-CREATE TABLE hidden_concerns (
-    place   INTEGER NOT NULL REFERENCES places (number),
-    concern TEXT    NOT NULL,
-    stands  TEXT    NOT NULL,
-    until   INTEGER NOT NULL,
-    by      TEXT    NOT NULL,
-    PRIMARY KEY (place, concern)
-) STRICT, WITHOUT ROWID;
-
 -- The rotations of one group are found without reading those of others.
 CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 

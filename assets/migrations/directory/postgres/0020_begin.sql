@@ -407,15 +407,6 @@ CREATE TABLE saved_views (
     by         TEXT    NOT NULL
 );
 
-CREATE TABLE hidden_concerns (
-    place   BIGINT NOT NULL REFERENCES places (number),
-    concern TEXT COLLATE "C" NOT NULL,
-    stands  TEXT   NOT NULL,
-    until   BIGINT NOT NULL,
-    by      TEXT   NOT NULL,
-    PRIMARY KEY (place, concern)
-);
-
 -- SQLite's function, for a path of a single name.
 CREATE FUNCTION json_remove(document TEXT, path TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT SET search_path FROM CURRENT
     AS $$ SELECT (document::jsonb - substr(path, 3))::text $$;
@@ -703,7 +694,7 @@ BEGIN
     FOREACH named IN ARRAY ARRAY['places made_by', 'place_keys added_by added_at', 'alarms raised_by',
         'alarms acknowledged_by acknowledged_at reason', 'facts by value source at', 'scheduled_runs by run process',
         'annotations noted_by note noted_at', 'annotations labelled_by labels labelled_at', 'saved_views by filter at',
-        'hidden_concerns by stands until', 'all_drafts by'] LOOP
+        'all_drafts by'] LOOP
         EXECUTE format('CREATE TRIGGER %I AFTER INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%s)',
             split_part(named, ' ', 1) || '_' || split_part(named, ' ', 2), split_part(named, ' ', 1),
             (SELECT string_agg(quote_literal(one), ', ' ORDER BY at) FROM unnest((string_to_array(named, ' '))[2:])

@@ -52,8 +52,7 @@ GRANT INSERT, DELETE
     ON import_rows TO ":schema_operator";
 GRANT INSERT, UPDATE (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite)
     ON annotations TO ":schema_operator";
--- One's own rows, and rows that only say that a concern is hidden.
+-- One's own rows.
 GRANT INSERT, UPDATE, DELETE ON bindings, drafts, console_views TO ":schema_operator";
 GRANT INSERT (name, filter, sort, reverse, best_first, columns, at, by), UPDATE (filter, sort, reverse, best_first, columns, at, by),
     DELETE ON saved_views TO ":schema_operator";
-GRANT INSERT, UPDATE (stands, until, by), DELETE ON hidden_concerns TO ":schema_operator";

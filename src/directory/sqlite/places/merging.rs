@@ -18,7 +18,7 @@ const UNDER_WAY: &str = "\
 SELECT by, since(boot_clock) FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') ORDER BY id";
 
 /// Place $1 receives the contents of place $2; the groups themselves are united before.
-pub(crate) const MERGE: [&str; 25] = [
+pub(crate) const MERGE: [&str; 23] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -61,9 +61,6 @@ pub(crate) const MERGE: [&str; 25] = [
        THEN excluded.labelled_at ELSE annotations.labelled_at END, \
       favourite = annotations.favourite OR excluded.favourite",
     "DELETE FROM annotations WHERE place <> $1 AND place = $2",
-    "INSERT INTO hidden_concerns (place, concern, stands, until, by) \
-     SELECT $1, concern, stands, until, by FROM hidden_concerns WHERE place = $2 ON CONFLICT DO NOTHING",
-    "DELETE FROM hidden_concerns WHERE place <> $1 AND place = $2",
     // A run that is active there ends; what it rotated is recorded in the other place.
     "DELETE FROM scheduled_runs WHERE place <> $1 AND place = $2",
     "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",

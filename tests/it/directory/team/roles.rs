@@ -258,7 +258,6 @@ fn operators_can_delete_only_from_the_listed_tables() {
             "drafts",
             "console_views",
             "saved_views",
-            "hidden_concerns",
             "import_rows",
         ];
         let deletes = may("operator", table, "DELETE");
