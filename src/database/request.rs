@@ -91,6 +91,11 @@ impl<'c> Tx<'c> {
         Ok(answer)
     }
 
+    /// Executes statements together, in one round trip to a server.
+    pub(crate) fn read(&self, statements: Statements) -> Result<Results, Fault> {
+        self.send(statements)
+    }
+
     fn send(&self, statements: Statements) -> Result<Results, Fault> {
         let rows = match &self.0 {
             Engine::Sqlite(connection) => sqlite::run(connection, statements)?,
@@ -209,6 +214,21 @@ impl<'c> Tx<'c> {
             Engine::Sqlite(_) => self.write(text, values).map(drop),
             Engine::Server(transaction) => {
                 transaction.borrow_mut().add(Statement::new(text, values));
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`Self::write_later`], for several.
+    pub(crate) fn write_all_later(&self, statements: Statements) -> Result<(), Fault> {
+        match &self.0 {
+            Engine::Sqlite(_) => self.write_all(statements),
+            Engine::Server(transaction) => {
+                let mut transaction = transaction.borrow_mut();
+                statements
+                    .0
+                    .into_iter()
+                    .for_each(|one| transaction.add(one));
                 Ok(())
             }
         }

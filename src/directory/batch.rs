@@ -1,8 +1,6 @@
 //! A batch as stored in the directory: a queue of single rotations (docs/design/rotation.md, "Bulk"), or of single
 //! updates that make one change.
 
-mod requests;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

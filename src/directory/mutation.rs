@@ -1,8 +1,6 @@
 //! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one
 //! is unsettled, no process begins another.
 
-mod requests;
-
 use jiff::Timestamp;
 use serde_json::Value;
 

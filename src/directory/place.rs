@@ -2,8 +2,6 @@
 //! means is determined by its address *and* the fingerprint of its API key, because a key decides the environment
 //! (hazard 12).
 
-mod requests;
-
 use jiff::Timestamp;
 
 use crate::domain::{group::EnvironmentTag, token::Fingerprint, word_enum::word_enum};

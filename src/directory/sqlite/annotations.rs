@@ -4,13 +4,83 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::Fault;
 use crate::{
-    database::{Request, Results, Row, Statements, Tx, Value, values},
-    directory::{PlaceId, columns},
+    database::{Access, Results, Row, Statements, Value, values},
+    directory::{Directory, DirectoryError, PlaceId, columns},
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation, Label},
         group::UserGroupId,
     },
 };
+
+impl Directory {
+    /// Returns the notes, labels and favourites of a place.
+    pub async fn annotations(
+        &self,
+        place: PlaceId,
+    ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let mut all = BTreeMap::new();
+            tx.each(ALL, values![place.0], |row| {
+                if let Ok(id) = UserGroupId::parse(row.text(7)?) {
+                    all.insert(id, read(row)?);
+                }
+                Ok::<_, Fault>(())
+            })?;
+            Ok(all)
+        })
+        .await
+    }
+
+    /// As [`Self::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
+    pub async fn annotations_by_ids(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let all = ids
+                .iter()
+                .map(|id| tx.one(ONE, values![place.0, id.as_str()], read));
+            all.collect()
+        })
+        .await
+    }
+
+    /// Changes the annotations of these groups, all or none, and returns the result in the same order.
+    pub async fn annotate(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+        change: AnnotationChange,
+        by: Attribution,
+    ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, DirectoryError> {
+        self.write(move |tx| {
+            // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
+            let sorted: BTreeSet<_> = ids.iter().collect();
+            let mut reads = Statements::default();
+            for id in &sorted {
+                query(&mut reads, place, id);
+            }
+            let mut found = tx.read(reads)?;
+            let mut writes = Statements::default();
+            let mut changed = BTreeMap::new();
+            for id in sorted {
+                let (is_new, mut annotation) = parse(&mut found)?;
+                match annotation.apply(&change, &by) {
+                    Ok(true) => keep(&mut writes, place, id, (is_new, &annotation))?,
+                    Ok(false) => {}
+                    Err(invalid) => return Ok(Err(invalid)),
+                }
+                changed.insert(id, annotation);
+            }
+            tx.write_all_later(writes)?;
+            let asked = ids.iter();
+            let changed = asked.filter_map(|id| Some((id.clone(), changed.get(id)?.clone())));
+            Ok(Ok(changed.collect()))
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "annotations";
 
@@ -18,32 +88,9 @@ const ALL: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, user_group_id \
 FROM annotations WHERE place = $1";
 
-pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<BTreeMap<UserGroupId, Annotation>, Fault> {
-    let mut all = BTreeMap::new();
-    tx.each(ALL, values![place.0], |row| {
-        if let Ok(id) = UserGroupId::parse(row.text(7)?) {
-            all.insert(id, read(row)?);
-        }
-        Ok::<_, Fault>(())
-    })?;
-    Ok(all)
-}
-
 const ONE: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1 AND user_group_id = $2";
-
-/// In the order of `ids`.
-pub(crate) fn by_ids(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    ids: &[UserGroupId],
-) -> Result<Vec<Option<Annotation>>, Fault> {
-    let all = ids
-        .iter()
-        .map(|id| tx.one(ONE, values![place.0, id.as_str()], read));
-    all.collect()
-}
 
 /// On a server with several writers this fails if another one was faster; then the request starts again.
 const ADD: &str = "\
@@ -54,51 +101,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const REPLACE: &str = "\
 UPDATE annotations SET note = $1, noted_at = $2, noted_by = $3, labels = $4, labelled_at = $5, labelled_by = $6, \
  favourite = $7 WHERE place = $8 AND user_group_id = $9";
-
-/// Changes all or none; returns the annotations as they are afterwards.
-pub(crate) struct Annotate {
-    pub(crate) place: PlaceId,
-    pub(crate) ids: Vec<UserGroupId>,
-    pub(crate) change: AnnotationChange,
-    pub(crate) by: Attribution,
-}
-
-impl Request for Annotate {
-    type Answer = Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut reads = Statements::default();
-        for id in self.sorted() {
-            query(&mut reads, self.place, id);
-        }
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Fault> {
-        let mut writes = Statements::default();
-        let mut changed = BTreeMap::new();
-        for id in self.sorted() {
-            let (is_new, mut annotation) = self::parse(found)?;
-            match annotation.apply(&self.change, &self.by) {
-                Ok(true) => keep(&mut writes, self.place, id, (is_new, &annotation))?,
-                Ok(false) => {}
-                Err(invalid) => return Ok((Statements::default(), Err(invalid))),
-            }
-            changed.insert(id, annotation);
-        }
-        let asked = self.ids.iter();
-        let changed = asked.filter_map(|id| Some((id.clone(), changed.get(id)?.clone())));
-        Ok((writes, Ok(changed.collect())))
-    }
-}
-
-impl Annotate {
-    /// Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
-    fn sorted(&self) -> BTreeSet<&UserGroupId> {
-        self.ids.iter().collect()
-    }
-}
 
 /// Adds the statement whose rows [`parse`] reads.
 pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {

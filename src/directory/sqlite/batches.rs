@@ -5,10 +5,10 @@ use jiff::Timestamp;
 
 use super::{edits, fault::Fault, rows, stops};
 use crate::{
-    database::{Request, Results, Row, Statements, Tx, values},
+    database::{Access, Results, Row, Statements, Tx, values},
     directory::{
-        Batch, BatchId, BatchItem, BatchOptions, BatchRun, DirectoryError, Heartbeat, ItemKey,
-        MutationId, NewBatch, PlaceId, RotationId, RunId, columns,
+        Batch, BatchId, BatchItem, BatchOptions, BatchRun, Directory, DirectoryError, Heartbeat,
+        ItemKey, MutationId, NewBatch, PlaceId, RotationId, RunId, columns,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
@@ -18,6 +18,172 @@ use crate::{
     platform::boot_time::BootTime,
 };
 
+impl Directory {
+    /// Makes a batch and all of its items durable in one transaction.
+    pub async fn begin_batch(
+        &self,
+        place: PlaceId,
+        batch: NewBatch,
+    ) -> Result<BatchId, DirectoryError> {
+        self.write(move |tx| {
+            let values = values![
+                place.0,
+                &batch.by,
+                batch.reason.as_ref(),
+                columns::micros(batch.at),
+                edits::kind_word(&batch.kind),
+                edits::change_text(&batch.kind, &batch.options),
+                batch.noted,
+            ];
+            let id: Option<i64> = tx.one(ADD_BATCH, values, |row| row.get(0))?;
+            let id = id.ok_or(Fault::Row("batches"))?;
+            for (position, (group, edit)) in batch.items.iter().enumerate() {
+                let edit = edit.as_ref().map(edits::item_text).transpose()?;
+                tx.write_later(ADD_ITEM, values![id, position, group.as_str(), edit])?;
+            }
+            Ok(BatchId(id))
+        })
+        .await
+    }
+
+    /// Returns all batches of a place, most recently begun first.
+    pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
+        self.execute(Access::Long, move |c| list(c, place)).await
+    }
+
+    /// Returns the items of a batch of this place, in order.
+    pub async fn batch_items(
+        &self,
+        place: PlaceId,
+        id: BatchId,
+    ) -> Result<Vec<BatchItem>, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            let known = tx.one(HAS_BATCH, values![id.0, place.0], |_| Ok::<_, Fault>(()))?;
+            known.ok_or(DirectoryError::NoBatch(id.0))?;
+            tx.all(ITEMS, values![id.0], |row| {
+                rows::item(id, row)?.ok_or(Fault::Row(TABLE))
+            })
+        })
+        .await
+    }
+
+    /// Records that an item ended before anything was sent. Returns whether it did: an item that has a rotation or an
+    /// update, or has ended, is left unchanged.
+    pub async fn end_item(
+        &self,
+        item: ItemKey,
+        ending: Ending,
+        note: String,
+    ) -> Result<bool, DirectoryError> {
+        self.write(move |tx| {
+            let note = &note;
+            let values = values![ending.as_str(), note, item.batch.0, item.position];
+            Ok(tx.write(END_ITEM, values)? == 1)
+        })
+        .await
+    }
+
+    /// Records that a run of a batch begins.
+    pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<(), DirectoryError> {
+        self.write(move |tx| {
+            let running = stops::text(&LastRun::Begun)?;
+            tx.write(STOPPED, values![running, id.0])?;
+            let values = values![
+                id.0,
+                run.id.0,
+                &run.by,
+                run.process.as_ref(),
+                run.is_paused,
+                columns::micros(run.since),
+                columns::micros(run.seen),
+                run.boot_clock.as_ref().map(ToString::to_string),
+            ];
+            tx.write(ADD_RUN, values)?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Records a heartbeat of a run.
+    pub async fn beat(&self, beat: Heartbeat) -> Result<(), DirectoryError> {
+        self.write(move |tx| {
+            let values = values![
+                columns::micros(beat.at),
+                columns::boot_clock(),
+                beat.is_paused,
+                beat.batch.0,
+                beat.run.0,
+            ];
+            tx.write(BEAT, values)?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Records the end of a run and, unless another run `goes_on`, why it began nothing more. Closes the batch if
+    /// nothing is left to begin or to settle, and returns whether it did.
+    pub async fn end_run(
+        &self,
+        (id, run): (BatchId, RunId),
+        at: Timestamp,
+        halt: Option<Halt>,
+        goes_on: bool,
+    ) -> Result<bool, DirectoryError> {
+        self.write(move |tx| {
+            let standings = tx.all(ITEM_STATES, values![id.0], rows::item_status)?;
+            tx.write_later(RUN_ENDED, values![id.0, run.0])?;
+            if !goes_on {
+                let stopped = halt.clone().map(LastRun::Stopped);
+                let stopped = stopped.as_ref().map(stops::text).transpose()?;
+                tx.write_later(STOPPED, values![stopped, id.0])?;
+            }
+            let is_any = |status| standings.contains(&Some(status));
+            let ends = !is_any(ItemStatus::UnderWay) && !is_any(ItemStatus::NotStarted);
+            if ends {
+                tx.write_later(END_BATCH, values![columns::micros(at), id.0])?;
+            }
+            Ok(ends)
+        })
+        .await
+    }
+
+    /// Returns what the command of a batch was told about how to run it.
+    pub async fn batch_options(
+        &self,
+        place: PlaceId,
+        id: BatchId,
+    ) -> Result<BatchOptions, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let change = tx.one(OPTIONS, values![id.0, place.0], |row| {
+                Ok::<Option<String>, Fault>(row.get(0)?)
+            })?;
+            let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
+            Ok(edits::options(change.as_deref()))
+        })
+        .await
+    }
+
+    /// Returns the groups that ended batches of this place did not change and no later batch of the same kind took,
+    /// each with its batch, the newest batch first.
+    pub async fn failed_items(
+        &self,
+        place: PlaceId,
+    ) -> Result<Vec<(BatchId, UserGroupId)>, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            let items = tx.all(FAILED, values![place.0], |row| {
+                let status = rows::item_status(row)?.ok_or(Fault::Row(TABLE))?;
+                if !matches!(status, ItemStatus::NotApplied | ItemStatus::Conflict) {
+                    return Ok::<_, Fault>(None);
+                }
+                let id = UserGroupId::parse(row.text(4)?).map_err(|_| Fault::Row(TABLE))?;
+                Ok(Some((BatchId(row.get(3)?), id)))
+            })?;
+            Ok(items.into_iter().flatten().collect())
+        })
+        .await
+    }
+}
+
 const TABLE: &str = "batch_items";
 
 const ADD_BATCH: &str = "\
@@ -26,41 +192,6 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6, $7)
 
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2, $3, $4)";
-
-pub(crate) struct BeginBatch {
-    pub(crate) place: PlaceId,
-    pub(crate) batch: NewBatch,
-}
-
-impl Request for BeginBatch {
-    type Answer = BatchId;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let batch = &self.batch;
-        let values = values![
-            self.place.0,
-            &batch.by,
-            batch.reason.as_ref(),
-            columns::micros(batch.at),
-            edits::kind_word(&batch.kind),
-            edits::change_text(&batch.kind, &batch.options),
-            batch.noted,
-        ];
-        Statements::default().with(ADD_BATCH, values)
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, BatchId), Fault> {
-        let id: Option<i64> = found.next().first(|row| row.get(0))?;
-        let id = id.ok_or(Fault::Row("batches"))?;
-        let mut writes = Statements::default();
-        for (position, (group, edit)) in self.batch.items.iter().enumerate() {
-            let edit = edit.as_ref().map(edits::item_text).transpose()?;
-            writes.add(ADD_ITEM, values![id, position, group.as_str(), edit]);
-        }
-        Ok((writes, BatchId(id)))
-    }
-}
 
 const BATCHES: &str = "\
 SELECT id, by, reason, started_at, ended_at, kind, change, stopped, noted FROM batches WHERE place = $1 ORDER BY id DESC";
@@ -130,14 +261,6 @@ fn counts(tx: &Tx<'_>, id: BatchId) -> Result<Counts, Fault> {
 
 const OPTIONS: &str = "SELECT change FROM batches WHERE id = $1 AND place = $2";
 
-pub(crate) fn options(tx: &Tx<'_>, place: PlaceId, id: BatchId) -> Result<BatchOptions, Fault> {
-    let change = tx.one(OPTIONS, values![id.0, place.0], |row| {
-        Ok::<Option<String>, Fault>(row.get(0)?)
-    })?;
-    let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
-    Ok(edits::options(change.as_deref()))
-}
-
 const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
 
 const ITEMS: &str = "\
@@ -149,14 +272,6 @@ SELECT i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i
 FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1 ORDER BY i.position";
 
-pub(crate) fn items(tx: &Tx<'_>, place: PlaceId, id: BatchId) -> Result<Vec<BatchItem>, Fault> {
-    let known = tx.one(HAS_BATCH, values![id.0, place.0], |_| Ok::<_, Fault>(()))?;
-    known.ok_or(DirectoryError::NoBatch(id.0))?;
-    tx.all(ITEMS, values![id.0], |row| {
-        rows::item(id, row)?.ok_or(Fault::Row(TABLE))
-    })
-}
-
 /// A group that a later batch took, for example a retry, is a matter of that batch.
 const FAILED: &str = "\
 SELECT r.state, COALESCE(m.ending, i.outcome), m.state, i.batch_id, i.user_group_id FROM batch_items i \
@@ -167,18 +282,6 @@ WHERE b.place = $1 AND b.ended_at IS NOT NULL AND (r.state IS NULL OR r.state IN
   WHERE c.place = b.place AND c.id > b.id AND c.kind = b.kind AND COALESCE(c.change, '') = COALESCE(b.change, '') \
    AND later.user_group_id = i.user_group_id) \
 ORDER BY i.batch_id DESC, i.position";
-
-pub(crate) fn failed(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<(BatchId, UserGroupId)>, Fault> {
-    let items = tx.all(FAILED, values![place.0], |row| {
-        let status = rows::item_status(row)?.ok_or(Fault::Row(TABLE))?;
-        if !matches!(status, ItemStatus::NotApplied | ItemStatus::Conflict) {
-            return Ok::<_, Fault>(None);
-        }
-        let id = UserGroupId::parse(row.text(4)?).map_err(|_| Fault::Row(TABLE))?;
-        Ok(Some((BatchId(row.get(3)?), id)))
-    })?;
-    Ok(items.into_iter().flatten().collect())
-}
 
 const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
@@ -240,89 +343,16 @@ const END_ITEM: &str = "\
 UPDATE batch_items SET outcome = $1, note = $2 \
 WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND mutation_id IS NULL AND outcome IS NULL";
 
-pub(crate) fn end_item(
-    tx: &Tx<'_>,
-    item: ItemKey,
-    ending: Ending,
-    note: &str,
-) -> Result<bool, Fault> {
-    let values = values![ending.as_str(), note, item.batch.0, item.position];
-    Ok(tx.write(END_ITEM, values)? == 1)
-}
-
 const STOPPED: &str = "UPDATE batches SET stopped = $1 WHERE id = $2";
 
 const ADD_RUN: &str = "\
 INSERT INTO batch_runs (batch_id, run, by, process, paused, stands_since, seen, boot_clock) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-pub(crate) fn begin_run(tx: &Tx<'_>, id: BatchId, run: &BatchRun) -> Result<(), Fault> {
-    let running = stops::text(&LastRun::Begun)?;
-    tx.write(STOPPED, values![running, id.0])?;
-    let values = values![
-        id.0,
-        run.id.0,
-        &run.by,
-        run.process.as_ref(),
-        run.is_paused,
-        columns::micros(run.since),
-        columns::micros(run.seen),
-        run.boot_clock.as_ref().map(ToString::to_string),
-    ];
-    tx.write(ADD_RUN, values)?;
-    Ok(())
-}
-
 const BEAT: &str = "\
 UPDATE batch_runs SET seen = $1, boot_clock = $2, paused = $3, \
  stands_since = CASE WHEN paused = $3 THEN stands_since ELSE $1 END \
 WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
 
-pub(crate) fn beat(tx: &Tx<'_>, beat: &Heartbeat) -> Result<(), Fault> {
-    let values = values![
-        columns::micros(beat.at),
-        columns::boot_clock(),
-        beat.is_paused,
-        beat.batch.0,
-        beat.run.0,
-    ];
-    tx.write(BEAT, values)?;
-    Ok(())
-}
-
 const RUN_ENDED: &str = "UPDATE batch_runs SET ended = TRUE WHERE batch_id = $1 AND run = $2";
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
-
-pub(crate) struct EndRun {
-    pub(crate) id: BatchId,
-    pub(crate) run: RunId,
-    pub(crate) at: Timestamp,
-    pub(crate) halt: Option<Halt>,
-    /// Another run of the batch is active, so how this one ended is not the state of the batch.
-    pub(crate) goes_on: bool,
-}
-
-impl Request for EndRun {
-    type Answer = bool;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        Statements::default().with(ITEM_STATES, values![self.id.0])
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, bool), Fault> {
-        let standings = found.next().all(rows::item_status)?;
-        let is_any = |status| standings.contains(&Some(status));
-        let mut writes = Statements::default().with(RUN_ENDED, values![self.id.0, self.run.0]);
-        if !self.goes_on {
-            let stopped = self.halt.clone().map(LastRun::Stopped);
-            let stopped = stopped.as_ref().map(stops::text).transpose()?;
-            writes.add(STOPPED, values![stopped, self.id.0]);
-        }
-        let ends = !is_any(ItemStatus::UnderWay) && !is_any(ItemStatus::NotStarted);
-        if ends {
-            writes.add(END_BATCH, values![columns::micros(self.at), self.id.0]);
-        }
-        Ok((writes, ends))
-    }
-}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Fault, WriteRecord, journal, mutations};
+use super::{Fault, journal, mutations, record::WriteRecord};
 use crate::{
     database::{Request, Results, Rows, values},
     directory::{

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    database::{Request, Results, Row, Statements, Tx, values},
-    directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns},
+    database::{Access, Request, Results, Row, Statements, values},
+    directory::{Directory, DirectoryError, Location, PlaceId, columns},
     domain::{
         change::DesiredFields,
         draft::{Draft, DraftFields, DraftRow},
@@ -16,6 +16,99 @@ use crate::{
         text::is_same_person,
     },
 };
+
+/// A draft and its author.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDraft {
+    pub draft: Draft,
+    /// The operator, for example `ana@bastion2`.
+    pub by: String,
+}
+
+/// A draft of the same group that another console has saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherDraft {
+    pub by: String,
+    pub at: Timestamp,
+}
+
+/// The result of saving a draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DraftSaved {
+    Kept,
+    /// It is kept as the draft of the group; another one, which this console had not seen, is kept beside it.
+    Replaced(OtherDraft),
+    /// Another console has saved a newer one; this one is kept beside it.
+    Overtaken(OtherDraft),
+}
+
+macro_rules! drafts_of {
+    ($table:literal) => {
+        concat!(
+            "SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
+             FROM ",
+            $table,
+            " WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
+        )
+    };
+}
+
+impl Directory {
+    /// Returns the drafts of a place, most recently changed first. One that cannot be read is left out.
+    pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let text = match tx.sqlite() {
+                Some(_) => drafts_of!("drafts"),
+                None => drafts_of!("all_drafts"),
+            };
+            let drafts = tx.all(text, values![place.0], read)?;
+            Ok(drafts.into_iter().flatten().collect())
+        })
+        .await
+    }
+
+    /// Saves a draft in place of the version that the caller saved before, which was changed at `seen`; every other
+    /// draft of the group is kept beside it.
+    pub async fn save_draft(
+        &self,
+        place: PlaceId,
+        draft: Draft,
+        by: &str,
+        seen: Option<Timestamp>,
+    ) -> Result<DraftSaved, DirectoryError> {
+        let by = by.to_owned();
+        self.request(SaveDraft {
+            place,
+            draft,
+            by,
+            seen,
+            several_clocks: matches!(self.location(), Location::Team(_)),
+        })
+        .await
+    }
+
+    /// Deletes this version of a draft of this person; other versions and the drafts of others are kept.
+    pub async fn forget_draft(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        (at, by): (Timestamp, &str),
+    ) -> Result<(), DirectoryError> {
+        let (id, by) = (id.clone(), by.to_owned());
+        self.write(move |tx| {
+            let version = (at, &by);
+            let (at, by) = (columns::micros(version.0), version.1);
+            let stored = tx.all(DRAFTS_OF_GROUP, values![place.0, id.as_str()], Stored::of)?;
+            let mut stored = stored.iter();
+            if let Some(mine) = stored.find(|one| one.at == at && is_same_person(&one.by, by)) {
+                tx.write(REMOVE_DRAFT, values![place.0, id.as_str(), mine.number])?;
+                tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "drafts";
 
@@ -32,27 +125,6 @@ struct Base {
 /// Key, value, both values when the edit began, and whether the row was dropped.
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
-
-macro_rules! drafts_of {
-    ($table:literal) => {
-        concat!(
-            "SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
-             FROM ",
-            $table,
-            " WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
-        )
-    };
-}
-
-/// A draft that cannot be read does not hide others.
-pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
-    let text = match tx.sqlite() {
-        Some(_) => drafts_of!("drafts"),
-        None => drafts_of!("all_drafts"),
-    };
-    let drafts = tx.all(text, values![place.0], read)?;
-    Ok(drafts.into_iter().flatten().collect())
-}
 
 fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
     let (mapping, base): (String, String) = (row.get(3)?, row.get(7)?);
@@ -238,20 +310,3 @@ const NEXT_DRAFT: &str = "\
 UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
  SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2) \
  AND NOT EXISTS (SELECT 1 FROM drafts first WHERE first.place = $1 AND first.user_group_id = $2 AND first.merged = 0)";
-
-/// Forgets only this version of this person: what somebody else typed is kept, and what was typed later.
-pub(crate) fn forget(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-    version: (Timestamp, &str),
-) -> Result<(), Fault> {
-    let (at, by) = (columns::micros(version.0), version.1);
-    let stored = tx.all(DRAFTS_OF_GROUP, values![place.0, id.as_str()], Stored::of)?;
-    let mut stored = stored.iter();
-    if let Some(mine) = stored.find(|one| one.at == at && is_same_person(&one.by, by)) {
-        tx.write(REMOVE_DRAFT, values![place.0, id.as_str(), mine.number])?;
-        tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
-    }
-    Ok(())
-}

@@ -2,21 +2,37 @@
 
 use super::fault::Fault;
 use crate::{
-    database::{Results, Row, Statements, Tx, values},
-    directory::{Fact, PlaceId, Statement, columns},
+    database::{Access, Results, Row, Statements, values},
+    directory::{Directory, DirectoryError, Fact, PlaceId, Statement, columns},
     domain::{
         facts::{Basis, Facts, Field, Stated},
         group::EnvironmentTag,
     },
 };
 
-const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
+impl Directory {
+    /// Returns the facts of this place; by default nothing is known.
+    pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let mut facts = Facts::default();
+            tx.each(FACTS, values![place.0], |row| take(&mut facts, row))?;
+            Ok(facts)
+        })
+        .await
+    }
 
-pub(crate) fn of(tx: &Tx<'_>, place: PlaceId) -> Result<Facts, Fault> {
-    let mut facts = Facts::default();
-    tx.each(FACTS, values![place.0], |row| take(&mut facts, row))?;
-    Ok(facts)
+    /// Records the stated facts, replacing what was known before.
+    pub async fn state_facts(
+        &self,
+        place: PlaceId,
+        statements: Vec<Statement>,
+    ) -> Result<(), DirectoryError> {
+        self.write(move |tx| Ok(tx.write_all(state(place, &statements))?))
+            .await
+    }
 }
+
+const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 
 /// Adds the same query to other statements.
 pub(super) fn query(reads: &mut Statements, place: PlaceId) {

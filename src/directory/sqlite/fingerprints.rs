@@ -2,10 +2,22 @@
 
 use super::{fault::Fault, rows};
 use crate::{
-    database::{Statements, Tx, values},
-    directory::{Owner, PlaceId},
+    database::{Access, Statements, values},
+    directory::{Directory, DirectoryError, Owner, PlaceId},
     domain::{group::UserGroupId, token::Fingerprint},
 };
+
+impl Directory {
+    /// Returns every group of every place that has or had the token, current owners first.
+    pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            tx.all(OWNERS, values![fingerprint.as_bytes()], |row| {
+                rows::owner(row)?.ok_or(Fault::Row("fingerprints"))
+            })
+        })
+        .await
+    }
+}
 
 const KEEP_FINGERPRINT: &str = "\
 INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
@@ -44,9 +56,3 @@ FROM fingerprints f JOIN places p ON p.number = f.place \
 LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_id \
 WHERE f.fingerprint = $1 \
 ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";
-
-pub(crate) fn owners(tx: &Tx<'_>, fingerprint: Fingerprint) -> Result<Vec<Owner>, Fault> {
-    tx.all(OWNERS, values![fingerprint.as_bytes()], |row| {
-        rows::owner(row)?.ok_or(Fault::Row("fingerprints"))
-    })
-}

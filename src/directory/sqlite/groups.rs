@@ -2,32 +2,145 @@
 
 use std::{cmp::Ordering, io};
 
-use jiff::Timestamp;
 use serde::Serialize;
+use tokio::sync::mpsc;
 
 use super::{
-    annotations, facts,
+    facts,
     fault::Fault,
     fingerprints,
     order::{self, Part},
     rows,
 };
 use crate::{
-    database::{Request, Results, Statements, Tx, Value, values},
+    database::{Access, Results, Statements, Tx, Value, values},
     directory::{
-        Damaged, Imported, KeyId, PlaceId, Record, Recorded,
+        Damaged, Directory, DirectoryError, KeyId, PlaceId, Record, Recorded, Role,
         columns::{self, Origins},
+        tables::NEWEST,
     },
     domain::{
-        annotation::{AnnotationPlan, Attribution},
         group::{EnvironmentTag, UserGroupId},
-        known::{ImportResult, Known, KnownGroup, Observation},
+        known::{Known, KnownGroup, Observation},
         merge_places::RecordedOrder,
         token::Fingerprint,
     },
-    formats::GroupRow,
     search::{natural, title_key},
 };
+
+impl Directory {
+    /// Returns all groups of a place, ordered by the bytes of their ids.
+    ///
+    /// A field that cannot be read counts as unknown, so that one damaged row hides no others; [`Self::damaged`] names
+    /// it.
+    pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>, DirectoryError> {
+        Ok(self.all_groups(place).await?.groups)
+    }
+
+    /// Passes the same groups to `take` in chunks, on the directory's thread, so that they need not all be in memory.
+    ///
+    /// They are a snapshot of one moment. `take` returns whether it wants more.
+    pub async fn each_group(
+        &self,
+        place: PlaceId,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        self.each_group_from(place, false, take).await
+    }
+
+    /// Returns the group rows of a place that [`Self::groups`] could not read in full.
+    pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>, DirectoryError> {
+        Ok(self.all_groups(place).await?.damaged)
+    }
+
+    /// As [`Self::each_group`], beginning with the last if `reverse`.
+    pub async fn each_group_from(
+        &self,
+        place: PlaceId,
+        reverse: bool,
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let each = move |c: &Tx<'_>| each(c, place, reverse, take);
+        self.execute(Access::Long, each).await
+    }
+
+    async fn all_groups(&self, place: PlaceId) -> Result<Groups, DirectoryError> {
+        self.execute(Access::Long, move |c| all(c, place)).await
+    }
+
+    /// Returns one group if it is known.
+    pub async fn group(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+    ) -> Result<Option<KnownGroup>, DirectoryError> {
+        let id = id.clone();
+        self.execute(Access::Short, move |c| one(c, place, &id))
+            .await
+    }
+
+    /// Adds groups that their places do not know yet, as they arrive, in one transaction; nothing else is written until
+    /// the channel ends. They are stored as they are, without history entries.
+    pub async fn fill(
+        &self,
+        mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>,
+    ) -> Result<(), DirectoryError> {
+        // The channel can be read only once.
+        let parts = std::iter::from_fn(move || parts.blocking_recv());
+        self.may(Role::Operator)?;
+        self.execute(Access::WriteOnce, move |tx| {
+            if tx.sqlite().is_none() {
+                tx.one("SELECT may_write($1, FALSE)", values![NEWEST], |_| {
+                    Ok::<_, Fault>(())
+                })?;
+            }
+            fill(tx, parts)
+        })
+        .await
+    }
+
+    /// Returns those of these groups that are known, in the order of `ids`. Meant for up to a few thousand ids.
+    pub async fn groups_by_ids(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let groups = ids.iter().map(|id| one(tx, place, id));
+            groups.collect()
+        })
+        .await
+    }
+
+    /// Returns the known ids of a place in ascending order.
+    pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            let ids = tx.all(IDS, values![place.0], |row| {
+                Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
+            })?;
+            // As when reading groups, an id that cannot be decoded hides no others.
+            Ok(ids.into_iter().flatten().collect())
+        })
+        .await
+    }
+
+    /// Whether [`Self::each_group`] passes the groups in the natural order of their ids.
+    pub async fn are_in_natural_order(&self, place: PlaceId) -> Result<bool, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            let (mut before, mut is_so) = (None::<String>, true);
+            tx.each_while(IDS, values![place.0], |row| {
+                let id = row.text(0)?.to_owned();
+                is_so = before
+                    .as_deref()
+                    .is_none_or(|before| natural(before, &id).is_lt());
+                before = Some(id);
+                Ok::<_, Fault>(is_so)
+            })?;
+            Ok(is_so)
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "user_groups";
 
@@ -104,30 +217,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Whether the ids of a place, which are stored in the order of their bytes, are also in natural order.
-pub(crate) fn are_in_natural_order(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    let (mut before, mut is_so) = (None::<String>, true);
-    tx.each_while(IDS, values![place.0], |row| {
-        let id = row.text(0)?.to_owned();
-        is_so = before
-            .as_deref()
-            .is_none_or(|before| natural(before, &id).is_lt());
-        before = Some(id);
-        Ok::<_, Fault>(is_so)
-    })?;
-    Ok(is_so)
-}
-
 const IDS: &str = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
-
-/// The ids of a place in ascending order.
-pub(crate) fn ids(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
-    let ids = tx.all(IDS, values![place.0], |row| {
-        Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
-    })?;
-    // As when reading groups, an id that cannot be decoded hides no others.
-    Ok(ids.into_iter().flatten().collect())
-}
 
 const GROUP: &str = concat!(
     "SELECT ",
@@ -156,16 +246,6 @@ pub(super) fn query_locked(reads: &mut Statements, place: PlaceId, id: &UserGrou
 pub(super) fn parse(found: &mut Results) -> Result<Option<KnownGroup>, Fault> {
     let row = found.next().first(rows::group)?;
     Ok(row.and_then(|row| row.group))
-}
-
-/// In the order of `ids`.
-pub(crate) fn by_ids(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    ids: &[UserGroupId],
-) -> Result<Vec<Option<KnownGroup>>, Fault> {
-    let groups = ids.iter().map(|id| one(tx, place, id));
-    groups.collect()
 }
 
 /// Applies an observation to the group and writes it back. Counts what of the group was changed by it.
@@ -207,81 +287,6 @@ pub(super) fn observe(
         noticed,
         ..Recorded::default()
     })
-}
-
-/// Imports a row of a file: adds an unknown id, values where nothing better is known, and annotations.
-pub(crate) struct ImportRow<'a> {
-    pub(crate) place: PlaceId,
-    pub(crate) row: &'a GroupRow,
-    pub(crate) at: Timestamp,
-    pub(crate) by: &'a str,
-    /// Also replaces notes and labels that somebody wrote.
-    pub(crate) replaces: bool,
-}
-
-impl Request for ImportRow<'_> {
-    type Answer = Imported;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut reads = Statements::default();
-        query_locked(&mut reads, self.place, &self.row.id);
-        if !self.row.annotation.is_empty() {
-            annotations::query(&mut reads, self.place, &self.row.id);
-        }
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Fault> {
-        let known = self::parse(found)?;
-        let is_new = known.is_none();
-        let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
-        let before = group.clone();
-        let at = columns::at_stored_precision(self.at);
-        let taken = group.import(&self.row.fields, at, self.by);
-        let mut writes = Statements::default();
-        if is_new || group != before {
-            save(&mut writes, self.place, &group, None, is_new)?;
-        }
-        let mut annotations_plan = AnnotationPlan::default();
-        if !self.row.annotation.is_empty() {
-            let (is_new, mut annotation) = annotations::parse(found)?;
-            annotations_plan = self.row.annotation.plan(&annotation, self.replaces);
-            let by = self.by.to_owned();
-            // The change is based on what was just read, so it is never refused.
-            if annotation.apply(&annotations_plan.change, &Attribution { at, by }) == Ok(true) {
-                annotations::keep(&mut writes, self.place, &group.id, (is_new, &annotation))?;
-            }
-        }
-        let result = if is_new { ImportResult::Added } else { taken };
-        let imported = Imported {
-            result,
-            annotations: annotations_plan,
-        };
-        Ok((writes, imported))
-    }
-}
-
-/// Imports rows of a file in order; several may concern the same group.
-pub(crate) fn import(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    rows: &[GroupRow],
-    at: Timestamp,
-    by: &str,
-    replaces: bool,
-) -> Result<Vec<Imported>, Fault> {
-    let rows = rows.iter().map(|row| {
-        let request = ImportRow {
-            place,
-            row,
-            at,
-            by,
-            replaces,
-        };
-        tx.run(&request)
-    });
-    rows.collect()
 }
 
 /// Adds groups that are not known yet. Fingerprints are inserted in their own order, so that each page is written once
@@ -377,7 +382,7 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  change = excluded.change"
 );
 
-fn save(
+pub(super) fn save(
     writes: &mut Statements,
     place: PlaceId,
     group: &KnownGroup,

@@ -3,13 +3,49 @@
 
 use super::{fault::Fault, history, journal};
 use crate::{
-    database::{Request, Results, Statements, values},
-    directory::{DirectoryError, HandOffStep, PlaceId, RotationId},
+    database::{Results, Statements, values},
+    directory::{Directory, DirectoryError, HandOffStep, PlaceId, RotationId},
     domain::{
         handoff::{HandOff, HandOffState},
         history::Entry,
     },
 };
+
+impl Directory {
+    /// Records how the hand-off of a rotation ended together with its history entry, in one transaction.
+    ///
+    /// Returns `false` if a later rotation of the group has overtaken it. The command may then have put the older token
+    /// in place, so the later hand-off becomes pending again.
+    pub async fn end_hand_off(
+        &self,
+        id: RotationId,
+        handoff: HandOff,
+        entry: Entry,
+    ) -> Result<bool, DirectoryError> {
+        self.write(move |tx| {
+            let mut reads = Statements::default();
+            journal::query(&mut reads, id);
+            let values = values![
+                handoff.state.as_str(),
+                handoff.exit,
+                handoff.note.as_ref(),
+                id.0
+            ];
+            let mut found = tx.read(reads.with(END_HAND_OFF, values))?;
+            let row = journal::parse(&mut found)?.ok_or(DirectoryError::NoRotation { id })?;
+            let mut writes = Statements::default();
+            history::add(&mut writes, row.place, None, &entry);
+            let ended = found.next().changed == 1;
+            if !ended {
+                let again = "an older token may have been put over it";
+                writes.add(HAND_OFF_LATER, values![again, id.0]);
+            }
+            tx.write_all_later(writes)?;
+            Ok(ended)
+        })
+        .await
+    }
+}
 
 const OVERTAKEN: &str = "overtaken by a later rotation";
 
@@ -66,39 +102,3 @@ UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
 WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
  ON later.place = this.place AND later.user_group_id = this.user_group_id \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
-
-/// Records how the hand-off ended; false if a later rotation has overtaken it, whose hand-off is then pending again.
-pub(crate) struct EndHandOff {
-    pub(crate) id: RotationId,
-    pub(crate) handoff: HandOff,
-    pub(crate) entry: Entry,
-}
-
-impl Request for EndHandOff {
-    type Answer = bool;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut reads = Statements::default();
-        journal::query(&mut reads, self.id);
-        let values = values![
-            self.handoff.state.as_str(),
-            self.handoff.exit,
-            self.handoff.note.as_ref(),
-            self.id.0
-        ];
-        reads.with(END_HAND_OFF, values)
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, bool), Fault> {
-        let row = journal::parse(found)?.ok_or(DirectoryError::NoRotation { id: self.id })?;
-        let mut writes = Statements::default();
-        history::add(&mut writes, row.place, None, &self.entry);
-        let ended = found.next().changed == 1;
-        if !ended {
-            let again = "an older token may have been put over it";
-            writes.add(HAND_OFF_LATER, values![again, self.id.0]);
-        }
-        Ok((writes, ended))
-    }
-}

@@ -2,10 +2,20 @@
 
 use super::{fault::Fault, rows, select::Select};
 use crate::{
-    database::{Statements, Tx, Value, values},
-    directory::{HistoryFilter, KeyId, Numbered, PlaceId, columns},
+    database::{Access, Statements, Tx, Value, values},
+    directory::{Directory, DirectoryError, HistoryFilter, KeyId, Numbered, PlaceId, columns},
     domain::{history::Entry, token::Fingerprint},
 };
+
+impl Directory {
+    /// Returns history entries, most recently written first.
+    pub async fn history(
+        &self,
+        filter: HistoryFilter,
+    ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        self.execute(Access::Long, move |c| list(c, filter)).await
+    }
+}
 
 const ADD_ENTRY: &str = "\
 INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \

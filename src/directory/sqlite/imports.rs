@@ -1,35 +1,122 @@
 //! The journal of files that are sent row by row.
 
-use super::fault::Fault;
-use crate::{
-    database::{Tx, values},
-    directory::{Import, ImportId, PlaceId, columns},
-};
 use jiff::Timestamp;
+
+use super::{annotations, fault::Fault, groups};
+use crate::{
+    database::{Access, Statements, Tx, values},
+    directory::{Directory, DirectoryError, PlaceId, columns},
+    domain::{
+        annotation::{AnnotationPlan, Attribution},
+        known::{ImportResult, KnownGroup},
+    },
+    formats::GroupRow,
+};
+
+/// Number of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportId(pub i64);
+
+/// The result for a row of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    pub result: ImportResult,
+    pub annotations: AnnotationPlan,
+}
+
+/// An import and its progress.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    pub id: ImportId,
+    pub started_at: Timestamp,
+    pub by: String,
+    /// Numbers of the rows that are done, in order; of a refresh, those of the groups.
+    pub done: Vec<usize>,
+}
+
+impl Directory {
+    /// Adds ids with the values of the file where nothing better is known, in one transaction. Notes and labels that
+    /// somebody wrote are kept unless `replaces` is set. The results are in the order of the rows.
+    pub async fn import(
+        &self,
+        place: PlaceId,
+        rows: Vec<GroupRow>,
+        at: Timestamp,
+        by: &str,
+        replaces: bool,
+    ) -> Result<Vec<Imported>, DirectoryError> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            let rows = rows.iter();
+            rows.map(|row| import_row(tx, place, row, (at, &by), replaces))
+                .collect()
+        })
+        .await
+    }
+
+    /// Returns the unfinished import with this digest, if any.
+    pub async fn open_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+    ) -> Result<Option<Import>, DirectoryError> {
+        self.execute(Access::Long, move |tx| open(tx, place, digest))
+            .await
+    }
+
+    /// Continues the unfinished import of the file with this digest, or begins one.
+    pub async fn begin_import(
+        &self,
+        place: PlaceId,
+        digest: [u8; 32],
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Import, DirectoryError> {
+        let by = by.to_owned();
+        self.write(move |tx| {
+            if let Some(import) = open(tx, place, digest)? {
+                return Ok(import);
+            }
+            let values = values![place.0, &digest, columns::micros(at), &by];
+            let id: Option<i64> = tx.one(ADD_IMPORT, values, |row| row.get(0))?;
+            Ok(Import {
+                id: ImportId(id.ok_or(Fault::Row("imports"))?),
+                started_at: columns::at_stored_precision(at),
+                by: by.clone(),
+                done: Vec::new(),
+            })
+        })
+        .await
+    }
+
+    /// Records that a row is done, so that it is not sent again.
+    pub async fn end_row(
+        &self,
+        import: ImportId,
+        row: usize,
+        outcome: &'static str,
+    ) -> Result<(), DirectoryError> {
+        self.write(move |tx| {
+            tx.write(END_ROW, values![import.0, row, outcome])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Closes an import whose rows are all done; if the same file is imported again, it starts from the beginning.
+    pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
+        self.write(move |tx| {
+            tx.write(END_IMPORT, values![columns::micros(at), import.0])?;
+            tx.write(FORGET_ROWS, values![import.0])?;
+            Ok(())
+        })
+        .await
+    }
+}
 
 const ADD_IMPORT: &str = "\
 INSERT INTO imports (place, profile, digest, started_at, by) \
 VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
-
-pub(crate) fn begin(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    digest: [u8; 32],
-    at: Timestamp,
-    by: &str,
-) -> Result<Import, Fault> {
-    if let Some(import) = open(tx, place, digest)? {
-        return Ok(import);
-    }
-    let values = values![place.0, &digest, columns::micros(at), by];
-    let id: Option<i64> = tx.one(ADD_IMPORT, values, |row| row.get(0))?;
-    Ok(Import {
-        id: ImportId(id.ok_or(Fault::Row("imports"))?),
-        started_at: columns::at_stored_precision(at),
-        by: by.to_owned(),
-        done: Vec::new(),
-    })
-}
 
 const OPEN_IMPORT: &str = "\
 SELECT id, started_at, by FROM imports \
@@ -57,22 +144,49 @@ pub(crate) fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Opti
 const END_ROW: &str = "\
 INSERT INTO import_rows (import_id, number, outcome) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
-pub(crate) fn end_row(
-    tx: &Tx<'_>,
-    import: ImportId,
-    row: usize,
-    outcome: &str,
-) -> Result<(), Fault> {
-    tx.write(END_ROW, values![import.0, row, outcome])?;
-    Ok(())
-}
-
 /// Its rows are only for resuming it.
 const FORGET_ROWS: &str = "DELETE FROM import_rows WHERE import_id = $1";
 const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id = $2";
 
-pub(crate) fn end(tx: &Tx<'_>, import: ImportId, at: Timestamp) -> Result<(), Fault> {
-    tx.write(END_IMPORT, values![columns::micros(at), import.0])?;
-    tx.write(FORGET_ROWS, values![import.0])?;
-    Ok(())
+/// Imports a row of a file: adds an unknown id, values where nothing better is known, and annotations. `replaces`: also
+/// notes and labels that somebody wrote.
+fn import_row(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    row: &GroupRow,
+    (at, by): (Timestamp, &str),
+    replaces: bool,
+) -> Result<Imported, Fault> {
+    let at = columns::at_stored_precision(at);
+    let has_annotation = !row.annotation.is_empty();
+    let mut reads = Statements::default();
+    groups::query_locked(&mut reads, place, &row.id);
+    if has_annotation {
+        annotations::query(&mut reads, place, &row.id);
+    }
+    let mut found = tx.read(reads)?;
+    let known = groups::parse(&mut found)?;
+    let is_new = known.is_none();
+    let mut group = known.unwrap_or_else(|| KnownGroup::new(row.id.clone()));
+    let before = group.clone();
+    let taken = group.import(&row.fields, at, by);
+    let mut writes = Statements::default();
+    if is_new || group != before {
+        groups::save(&mut writes, place, &group, None, is_new)?;
+    }
+    let mut plan = AnnotationPlan::default();
+    if has_annotation {
+        let (is_new, mut annotation) = annotations::parse(&mut found)?;
+        plan = row.annotation.plan(&annotation, replaces);
+        let written = Attribution { at, by: by.into() };
+        // The change is based on what was just read, so it is never refused.
+        if annotation.apply(&plan.change, &written) == Ok(true) {
+            annotations::keep(&mut writes, place, &group.id, (is_new, &annotation))?;
+        }
+    }
+    tx.write_all_later(writes)?;
+    Ok(Imported {
+        result: if is_new { ImportResult::Added } else { taken },
+        annotations: plan,
+    })
 }

@@ -2,11 +2,12 @@
 
 use super::{batches, fault::Fault, fingerprints, mutations, order, rows, select::Select};
 use crate::{
-    database::{Request, Results, Row, Statements, Tx, Value, values},
+    database::{Access, Request, Results, Row, Statements, Tx, Value, values},
     directory::{
-        BeginResult, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter, RotationId,
-        RotationIntent, RotationRow, RotationStep,
+        BeginResult, Directory, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter,
+        RotationId, RotationIntent, RotationRow, RotationStep,
         columns::{self, EventColumns, boot_clock},
+        lanes::Subject,
         replay,
     },
     domain::{
@@ -15,6 +16,58 @@ use crate::{
         token::Fingerprint,
     },
 };
+
+impl Directory {
+    /// Makes the intent to rotate durable, unless another rotation holds the same token (docs/design/rotation.md).
+    pub async fn begin_rotation(
+        &self,
+        place: PlaceId,
+        intent: RotationIntent,
+    ) -> Result<BeginResult, DirectoryError> {
+        let subject = Subject::Group(place, intent.user_group_id.clone());
+        let mut request = BeginRotation {
+            place,
+            intent,
+            until: i64::MAX,
+        };
+        self.write_about(Some(subject), move |tx| begin(tx, &mut request))
+            .await
+    }
+
+    /// Returns the current state of one rotation.
+    pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            tx.one(ROTATION, values![id.0], parse_row)
+        })
+        .await
+    }
+
+    /// Returns the current state of rotations, most recently begun first.
+    pub async fn rotations(
+        &self,
+        filter: RotationFilter,
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
+        let access = match filter.user_group_id {
+            Some(_) => Access::Short,
+            None => Access::Long,
+        };
+        self.execute(access, move |c| list(c, filter)).await
+    }
+
+    /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
+    /// rotation from it.
+    pub async fn journal_events(
+        &self,
+        id: RotationId,
+    ) -> Result<Vec<JournalEvent>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            tx.all(EVENTS, values![id.0], |row| {
+                rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))
+            })
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "rotations";
 
@@ -281,10 +334,6 @@ fn add(
 
 const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
 
-pub(crate) fn one(tx: &Tx<'_>, id: RotationId) -> Result<Option<RotationRow>, Fault> {
-    tx.one(ROTATION, values![id.0], parse_row)
-}
-
 /// Reads one rotation to decide about it.
 pub(super) fn query(reads: &mut Statements, id: RotationId) {
     reads.lock(ROTATION, values![id.0]);
@@ -342,9 +391,3 @@ pub(crate) fn list(tx: &Tx<'_>, filter: RotationFilter) -> Result<Vec<RotationRo
 const EVENTS: &str = "\
 SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
 FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
-
-pub(crate) fn events(tx: &Tx<'_>, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
-    tx.all(EVENTS, values![id.0], |row| {
-        rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))
-    })
-}

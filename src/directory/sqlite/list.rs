@@ -7,11 +7,92 @@ use rusqlite::{Connection, functions::FunctionFlags};
 
 use super::{fault::Fault, groups};
 use crate::{
-    database::{Request, Results, Statements, Tx, values},
-    directory::{FirstGroups, PlaceId},
+    database::{Access, Statements, Tx, values},
+    directory::{Directory, DirectoryError, PlaceId},
     domain::{group::UserGroupId, known::KnownGroup},
-    search::{Builder, FirstInOrder, SortBy, title_key},
+    search::{Builder, FirstInOrder, Index, SortBy, title_key},
 };
+
+/// The beginning of a list.
+#[derive(Debug, Clone, Default)]
+pub struct FirstGroups {
+    /// Total number of groups.
+    pub total: usize,
+    /// Whether `index` contains all of them.
+    pub is_all: bool,
+    pub index: Index,
+}
+
+impl Directory {
+    /// Returns all groups of a place if there are at most `all`; otherwise the first `some` in this order, or none if
+    /// no index provides the order. Reads little more than that.
+    pub async fn first_groups(
+        &self,
+        place: PlaceId,
+        sort: SortBy,
+        reverse: bool,
+        (all, some): (usize, usize),
+    ) -> Result<FirstGroups, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let order = (&sort, reverse);
+            let total = count(tx, place)?;
+            let is_all = total <= all;
+            let builder = if is_all {
+                load(tx, place, |_| true)?
+            } else {
+                let ids = first_ids(tx, place, order, some)?.into_iter();
+                let mut ids: Vec<_> = ids.flat_map(UserGroupId::parse).collect();
+                // As an index sorts them.
+                ids.sort_unstable();
+                let mut reads = Statements::default();
+                for id in &ids {
+                    groups::query(&mut reads, place, id);
+                }
+                let mut found = tx.read(reads)?;
+                let mut builder = Builder::default();
+                for _ in &ids {
+                    if let Some(group) = groups::parse(&mut found)? {
+                        builder.push(&group);
+                    }
+                }
+                builder
+            };
+            Ok(FirstGroups {
+                total,
+                is_all,
+                index: builder.finish(),
+            })
+        })
+        .await
+    }
+
+    /// Loads all groups of a place. `tell` receives the number loaded so far and returns whether to go on.
+    pub async fn load_groups(
+        &self,
+        place: PlaceId,
+        tell: impl FnMut(usize) -> bool + Send + 'static,
+    ) -> Result<Builder, DirectoryError> {
+        self.execute(Access::Long, move |c| load(c, place, tell))
+            .await
+    }
+
+    /// Call before many [`Directory::fill`]; nothing may be listed until [`Directory::end_filling`].
+    pub async fn begin_filling(&self) -> Result<(), DirectoryError> {
+        self.write(|tx| tx.sqlite().map_or(Ok(()), drop_title_index))
+            .await
+    }
+
+    pub async fn end_filling(&self) -> Result<(), DirectoryError> {
+        self.write(|tx| {
+            tx.sqlite().map_or(Ok(()), |file| {
+                // An index is sorted in as much memory as pages may take, and what fills no more needs less.
+                file.execute_batch("PRAGMA cache_size = -4000")?;
+                create_title_index(file)
+            })
+        })
+        .await
+    }
+}
 
 const COUNT: &str = "SELECT COUNT(*) FROM user_groups WHERE place = $1";
 
@@ -72,62 +153,6 @@ fn first_ids(
         return Ok(Vec::new());
     }
     Ok(first.into_ids().collect())
-}
-
-/// Reads several groups at once.
-struct ReadGroups {
-    place: PlaceId,
-    ids: Vec<UserGroupId>,
-}
-
-impl Request for ReadGroups {
-    type Answer = Vec<KnownGroup>;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut reads = Statements::default();
-        for id in &self.ids {
-            groups::query(&mut reads, self.place, id);
-        }
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Fault> {
-        let mut groups = Vec::with_capacity(self.ids.len());
-        for _ in &self.ids {
-            groups.extend(groups::parse(found)?);
-        }
-        Ok((Statements::default(), groups))
-    }
-}
-
-/// All groups if there are at most `all`; otherwise the first `some` in this order, or none if no index provides it.
-pub(crate) fn first(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    order: (&SortBy, bool),
-    (all, some): (usize, usize),
-) -> Result<FirstGroups, Fault> {
-    let total = count(tx, place)?;
-    let is_all = total <= all;
-    let builder = if is_all {
-        load(tx, place, |_| true)?
-    } else {
-        let ids = first_ids(tx, place, order, some)?.into_iter();
-        let mut ids: Vec<_> = ids.flat_map(UserGroupId::parse).collect();
-        // As an index sorts them.
-        ids.sort_unstable();
-        let mut builder = Builder::default();
-        for group in tx.run(&ReadGroups { place, ids })? {
-            builder.push(&group);
-        }
-        builder
-    };
-    Ok(FirstGroups {
-        total,
-        is_all,
-        index: builder.finish(),
-    })
 }
 
 /// Number of groups between two progress reports.

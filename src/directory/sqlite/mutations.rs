@@ -2,11 +2,13 @@
 
 use super::{batches, fault::Fault};
 use crate::{
-    database::{Request, Results, Row, Statements, Tx, values},
+    database::{Access, Request, Results, Row, Statements, values},
     directory::{
-        Claimed, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep, PlaceId,
-        RotationId, RotationIntent, RotationStep,
+        Claimed, Directory, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep,
+        PlaceId, RotationId, RotationIntent, RotationStep,
         columns::{self, boot_clock},
+        lanes::Subject,
+        unsettled_here::CountedStep,
     },
     domain::{
         group::UserGroupId,
@@ -17,6 +19,51 @@ use crate::{
     },
     platform::boot_time::BootTime,
 };
+
+impl Directory {
+    /// Makes the intent durable, unless another mutation holds the group.
+    pub async fn begin_mutation(
+        &self,
+        place: PlaceId,
+        intent: MutationIntent,
+    ) -> Result<Claimed, DirectoryError> {
+        let subject = Subject::Group(place, intent.user_group_id.clone());
+        self.request_about(Some(subject), BeginMutation { place, intent })
+            .await
+    }
+
+    /// Takes one step; [`DirectoryError::ClaimMoved`] if the mutation is not in the state that the step starts from.
+    pub async fn step_mutation(
+        &self,
+        place: PlaceId,
+        step: MutationStep,
+    ) -> Result<(), DirectoryError> {
+        let counted_steps = CountedStep::of_mutation(&step);
+        let stepped = self.request(StepMutation { place, step }).await;
+        counted_steps.written(stepped.is_ok());
+        stepped
+    }
+
+    /// Returns the creates and updates of a place whose outcome is unknown, most recently begun first.
+    pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            tx.all(OPEN, values![place.0], parse_row)
+        })
+        .await
+    }
+
+    /// Returns one mutation of a place.
+    pub async fn mutation(
+        &self,
+        place: PlaceId,
+        id: MutationId,
+    ) -> Result<Option<Mutation>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            tx.one(ONE, values![place.0, id.0], parse_row)
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "mutations";
 
@@ -265,10 +312,6 @@ const ONE: &str = concat!(
     " FROM mutations WHERE place = $1 AND id = $2"
 );
 
-pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<Mutation>, Fault> {
-    tx.one(ONE, values![place.0, id.0], parse_row)
-}
-
 /// Rotations are listed from their own journal. They are not excluded by `rotation_id IS NULL`: SQLite would then use
 /// the index of that column and read every mutation that is no rotation.
 const OPEN: &str = concat!(
@@ -278,10 +321,6 @@ const OPEN: &str = concat!(
     is_open!(),
     " ORDER BY id DESC"
 );
-
-pub(crate) fn open(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
-    tx.all(OPEN, values![place.0], parse_row)
-}
 
 pub(super) const OPEN_OF_GROUP: &str = concat!(
     "SELECT ",

@@ -5,11 +5,49 @@ use std::collections::HashMap;
 
 use super::fault::Fault;
 use crate::{
-    database::{Results, Row, Statements, Tx, values},
-    directory::{Noted, PlaceId, RotationId, TokenChange, columns::boot_clock},
+    database::{Access, Results, Row, Statements, Tx, values},
+    directory::{
+        Directory, DirectoryError, Noted, PlaceId, RotationId, TokenChange, columns::boot_clock,
+    },
     domain::{group::UserGroupId, word_enum::word_enum},
     platform::boot_time::BootTime,
 };
+
+impl Directory {
+    /// The last number in the order of the directory.
+    pub async fn last_number(&self) -> Result<i64, DirectoryError> {
+        self.execute(Access::Current, |tx| {
+            let last = tx.one(LAST, values![], |row| row.get(0))?;
+            Ok(last.unwrap_or_default())
+        })
+        .await
+    }
+
+    /// Forgets when the recorded changes were recorded, for a past that was made up.
+    pub(crate) async fn forget_order(&self) -> Result<(), DirectoryError> {
+        self.write(|tx| {
+            tx.write("DELETE FROM last_changes", values![])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// The groups of a place whose token came from a rotation that was recorded after this number.
+    pub async fn rotated_since(
+        &self,
+        place: PlaceId,
+        number: i64,
+    ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
+        self.execute(Access::Current, move |tx| {
+            let rows = tx.all(ROTATED_SINCE, values![place.0, number], |row| {
+                let id = UserGroupId::parse(row.text(0)?).map_err(|_| Fault::Row(TABLE))?;
+                Ok::<_, Fault>((id, token_change(row, 1)?))
+            })?;
+            Ok(rows.into_iter().collect())
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "last_changes";
 
@@ -109,31 +147,6 @@ fn token_change(row: &Row<'_>, at: usize) -> Result<TokenChange, Fault> {
 
 const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
 
-/// The last number of the directory.
-pub(crate) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
-    let last = tx.one(LAST, values![], |row| row.get(0))?;
-    Ok(last.unwrap_or_default())
-}
-
-/// A past that was made up, as that of a demo, happened just now by no clock.
-pub(crate) fn forget(tx: &Tx<'_>) -> Result<(), Fault> {
-    tx.write("DELETE FROM last_changes", values![])?;
-    Ok(())
-}
-
 const ROTATED_SINCE: &str = "\
 SELECT c.user_group_id, c.rotation, since(c.boot_clock), r.by FROM last_changes c \
 JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";
-
-/// The groups whose token came from a rotation that was recorded after this number.
-pub(crate) fn rotated_since(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    number: i64,
-) -> Result<HashMap<UserGroupId, TokenChange>, Fault> {
-    let rows = tx.all(ROTATED_SINCE, values![place.0, number], |row| {
-        let id = UserGroupId::parse(row.text(0)?).map_err(|_| Fault::Row(TABLE))?;
-        Ok::<_, Fault>((id, token_change(row, 1)?))
-    })?;
-    Ok(rows.into_iter().collect())
-}

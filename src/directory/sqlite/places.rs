@@ -9,21 +9,17 @@ use std::{collections::HashSet, sync::LazyLock};
 
 use jiff::Timestamp;
 
-pub(crate) use answering::{answer, end_trial};
 pub(super) use binding::query_place;
-pub(crate) use binding::{
-    bind, bound, elsewhere, named, others, place_of, preview_binding, with_key,
-};
+pub(crate) use binding::{place_of, preview_binding, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
-pub(crate) use merging::merge;
-pub(crate) use renaming::rename_profile;
 
 use super::{fault::Fault, groups};
 use crate::{
-    database::{Fault as DatabaseFault, Request, Results, Row, Statements, Tx, Value, values},
+    database::{Access, Fault as DatabaseFault, Results, Row, Statements, Tx, Value, values},
     directory::{
-        Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
+        Alarm, Caller, Directory, DirectoryError, Gate, KeyId, KeyState, Place, PlaceEvent,
+        PlaceId, PlaceKey, columns,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -31,6 +27,140 @@ use crate::{
         token::Fingerprint,
     },
 };
+
+impl Directory {
+    /// Returns the name of a place; `None` if there is no place with that number.
+    pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>, DirectoryError> {
+        self.execute(Access::Short, move |c| name_of(c, place))
+            .await
+    }
+
+    /// Returns what blocks requests with this key.
+    pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
+        self.execute(Access::Current, move |tx| {
+            let mut reads = Statements::default();
+            query_gate(&mut reads, place, key);
+            self::gate(&mut tx.read(reads)?)
+        })
+        .await
+    }
+
+    /// Whether the group of this place ever had this token.
+    pub async fn had_token(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        token: Fingerprint,
+    ) -> Result<bool, DirectoryError> {
+        let id = id.clone();
+        self.execute(Access::Short, move |tx| {
+            exists(
+                tx,
+                HAD_TOKEN,
+                values![token.as_bytes(), place.0, id.as_str()],
+            )
+        })
+        .await
+    }
+
+    /// Returns the indices of the fingerprints that are those of a token or an API key seen before, ascending.
+    pub async fn known_secrets(
+        &self,
+        fingerprints: Vec<Fingerprint>,
+    ) -> Result<Vec<usize>, DirectoryError> {
+        if fingerprints.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.execute(Access::Short, move |tx| {
+            let mut known = HashSet::new();
+            for some in fingerprints.chunks(AT_ONCE) {
+                let last = some.last().into_iter().cycle();
+                let values = some.iter().chain(last).take(AT_ONCE);
+                let values = values.map(|one| Value::from(one.as_bytes())).collect();
+                let found = tx.all(SECRETS.as_str(), values, |row| {
+                    let bytes: Vec<u8> = row.get(0)?;
+                    Ok::<_, Fault>(bytes)
+                })?;
+                known.extend(found);
+            }
+            let is_known = |one: &Fingerprint| known.contains(&one.as_bytes()[..]);
+            let all = fingerprints.iter().enumerate();
+            Ok(all
+                .filter(|(_, one)| is_known(one))
+                .map(|(at, _)| at)
+                .collect())
+        })
+        .await
+    }
+
+    /// Returns all places, by name.
+    pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
+        self.execute(Access::Long, all).await
+    }
+
+    /// Returns the events of a place, oldest first.
+    pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
+        self.execute(Access::Long, move |tx| {
+            tx.all(EVENTS, values![place.0], |row| {
+                Ok(PlaceEvent {
+                    at: required_time(row, 0)?,
+                    by: row.get(1)?,
+                    profile: row.get(2)?,
+                    event: row.get(3)?,
+                    note: row.get(4)?,
+                })
+            })
+        })
+        .await
+    }
+
+    /// Renames a place; `false` if another one has that name.
+    pub async fn rename_place(
+        &self,
+        place: PlaceId,
+        name: &str,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<bool, DirectoryError> {
+        let (to, by) = (name.to_owned(), by.to_owned());
+        self.write(move |tx| {
+            let was = name_of(tx, place)?.ok_or(Fault::Row(TABLE))?;
+            let changed = tx.write(RENAME, values![&to, place.0])?;
+            if changed == 1 {
+                let note = format!("{was} is {to} from here on");
+                add_event(tx, place, (at, &by, ""), "renamed", Some(&note))?;
+            }
+            Ok(changed == 1)
+        })
+        .await
+    }
+
+    /// Acknowledges all alarms of a place and returns their number. `tag` is what answers are compared with from now
+    /// on.
+    pub async fn acknowledge(
+        &self,
+        place: PlaceId,
+        tag: Option<EnvironmentTag>,
+        at: Timestamp,
+        by: &str,
+        reason: &str,
+    ) -> Result<usize, DirectoryError> {
+        let (by, reason) = (by.to_owned(), reason.to_owned());
+        self.write(move |tx| {
+            let (tag, by, reason) = (tag.as_ref(), by.as_str(), reason.as_str());
+            let count = tx.write(
+                ACKNOWLEDGE,
+                values![columns::micros(at), by, reason, place.0],
+            )?;
+            tx.write(SET_TAG, values![tag.map(EnvironmentTag::as_str), place.0])?;
+            // The tags that raised the alarms are not knowledge about this place.
+            groups::forget_tags(tx, place, tag)?;
+            add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
+            Ok(count)
+        })
+        .await
+    }
+}
 
 const TABLE: &str = "places";
 
@@ -50,26 +180,6 @@ pub(super) fn place_id(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
 
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
-
-pub(crate) struct ReadGate {
-    pub(crate) place: PlaceId,
-    pub(crate) key: KeyId,
-}
-
-impl Request for ReadGate {
-    type Answer = Gate;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut reads = Statements::default();
-        query_gate(&mut reads, self.place, self.key);
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Gate), Fault> {
-        Ok((Statements::default(), gate(found)?))
-    }
-}
 
 pub(super) fn query_gate(reads: &mut Statements, place: PlaceId, key: KeyId) {
     reads.add(KEY_STATE, values![key.0, place.0]);
@@ -133,40 +243,8 @@ WHERE place = $4 AND acknowledged_at IS NULL";
 
 const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 
-pub(crate) fn acknowledge(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    tag: Option<&EnvironmentTag>,
-    at: Timestamp,
-    by: &str,
-    reason: &str,
-) -> Result<usize, Fault> {
-    let count = tx.write(
-        ACKNOWLEDGE,
-        values![columns::micros(at), by, reason, place.0],
-    )?;
-    tx.write(SET_TAG, values![tag.map(EnvironmentTag::as_str), place.0])?;
-    // The tags that raised the alarms are not knowledge about this place.
-    groups::forget_tags(tx, place, tag)?;
-    add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
-    Ok(count)
-}
-
 const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
-
-pub(crate) fn had_token(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-    token: Fingerprint,
-) -> Result<bool, Fault> {
-    exists(
-        tx,
-        HAD_TOKEN,
-        values![token.as_bytes(), place.0, id.as_str()],
-    )
-}
 
 /// Fingerprints that are looked up with one statement.
 const AT_ONCE: usize = 128;
@@ -180,30 +258,6 @@ static SECRETS: LazyLock<String> = LazyLock::new(|| {
          UNION SELECT fingerprint FROM place_keys WHERE fingerprint IN ({all})"
     )
 });
-
-/// The indices of the fingerprints that are those of a token or an API key, ascending.
-pub(crate) fn known_secrets(
-    tx: &Tx<'_>,
-    fingerprints: &[Fingerprint],
-) -> Result<Vec<usize>, Fault> {
-    let mut known = HashSet::new();
-    for some in fingerprints.chunks(AT_ONCE) {
-        let last = some.last().into_iter().cycle();
-        let values = some.iter().chain(last).take(AT_ONCE);
-        let values = values.map(|one| Value::from(one.as_bytes())).collect();
-        let found = tx.all(SECRETS.as_str(), values, |row| {
-            let bytes: Vec<u8> = row.get(0)?;
-            Ok::<_, Fault>(bytes)
-        })?;
-        known.extend(found);
-    }
-    let is_known = |one: &Fingerprint| known.contains(&one.as_bytes()[..]);
-    let all = fingerprints.iter().enumerate();
-    Ok(all
-        .filter(|(_, one)| is_known(one))
-        .map(|(at, _)| at)
-        .collect())
-}
 
 const PLACES: &str = "\
 SELECT p.number, p.name, p.tag, \
@@ -269,18 +323,6 @@ fn keys(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
 const EVENTS: &str = "\
 SELECT at, by, profile, event, note FROM place_events WHERE place = $1 ORDER BY number";
 
-pub(crate) fn events(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceEvent>, Fault> {
-    tx.all(EVENTS, values![place.0], |row| {
-        Ok(PlaceEvent {
-            at: required_time(row, 0)?,
-            by: row.get(1)?,
-            profile: row.get(2)?,
-            event: row.get(3)?,
-            note: row.get(4)?,
-        })
-    })
-}
-
 fn event(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -336,19 +378,3 @@ fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
 
 const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
-
-pub(crate) fn rename(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    to: &str,
-    at: Timestamp,
-    by: &str,
-) -> Result<bool, Fault> {
-    let was = name(tx, place)?;
-    let changed = tx.write(RENAME, values![to, place.0])?;
-    if changed == 1 {
-        let note = format!("{was} is {to} from here on");
-        add_event(tx, place, (at, by, ""), "renamed", Some(&note))?;
-    }
-    Ok(changed == 1)
-}

@@ -1,20 +1,75 @@
 //! The active scheduled rotation of a place: one row per place, taken over when its run has ended or its process is
 //! gone.
 
-use super::{batches, fault::Fault};
+use jiff::Timestamp;
+
+use super::batches;
 use crate::{
-    database::{Tx, values},
-    directory::{BatchRun, PlaceId, RunId, columns},
+    database::{Access, values},
+    directory::{BatchRun, Directory, DirectoryError, PlaceId, RunId, columns},
 };
+
+impl Directory {
+    /// Returns the scheduled rotation of a place whose end was not recorded, if any.
+    pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>, DirectoryError> {
+        self.execute(Access::Short, move |tx| {
+            let current = tx.one(CURRENT, values![place.0], batches::run)?;
+            Ok(current.map(|(_, run)| run))
+        })
+        .await
+    }
+
+    /// Records that a scheduled rotation begins, unless another one is recorded (other than the unchanged `gone` one).
+    /// Returns whether it was recorded.
+    pub async fn begin_scheduled_run(
+        &self,
+        place: PlaceId,
+        run: BatchRun,
+        gone: Option<BatchRun>,
+    ) -> Result<bool, DirectoryError> {
+        self.write(move |tx| {
+            let gone = gone.as_ref();
+            let values = values![
+                place.0,
+                run.id.0,
+                &run.by,
+                run.process.as_ref(),
+                columns::micros(run.since),
+                columns::micros(run.seen),
+                run.boot_clock.as_ref().map(ToString::to_string),
+                gone.map(|gone| gone.id.0),
+                gone.map(|gone| columns::micros(gone.seen)),
+            ];
+            Ok(tx.write(TAKE, values)? == 1)
+        })
+        .await
+    }
+
+    /// Records a heartbeat, or the end if `ends` is set. Returns false if another run has taken over.
+    pub async fn beat_scheduled_run(
+        &self,
+        run: (PlaceId, RunId),
+        at: Timestamp,
+        ends: bool,
+    ) -> Result<bool, DirectoryError> {
+        self.write(move |tx| {
+            let (place, run) = run;
+            let values = values![
+                columns::micros(at),
+                columns::boot_clock(),
+                ends,
+                place.0,
+                run.0
+            ];
+            Ok(tx.write(BEAT, values)? == 1)
+        })
+        .await
+    }
+}
 
 const CURRENT: &str = "\
 SELECT place, run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
 WHERE place = $1 AND ended = FALSE";
-
-pub(crate) fn current(tx: &Tx<'_>, place: PlaceId) -> Result<Option<BatchRun>, Fault> {
-    let current = tx.one(CURRENT, values![place.0], batches::run)?;
-    Ok(current.map(|(_, run)| run))
-}
 
 /// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.
 const TAKE: &str = "\
@@ -23,41 +78,5 @@ ON CONFLICT (place) DO UPDATE SET run = excluded.run, by = excluded.by, process 
  stands_since = excluded.stands_since, seen = excluded.seen, boot_clock = excluded.boot_clock, ended = FALSE \
 WHERE scheduled_runs.ended = TRUE OR scheduled_runs.run = $8 AND scheduled_runs.seen = $9";
 
-pub(crate) fn take(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    run: &BatchRun,
-    gone: Option<&BatchRun>,
-) -> Result<bool, Fault> {
-    let values = values![
-        place.0,
-        run.id.0,
-        &run.by,
-        run.process.as_ref(),
-        columns::micros(run.since),
-        columns::micros(run.seen),
-        run.boot_clock.as_ref().map(ToString::to_string),
-        gone.map(|gone| gone.id.0),
-        gone.map(|gone| columns::micros(gone.seen)),
-    ];
-    Ok(tx.write(TAKE, values)? == 1)
-}
-
 const BEAT: &str = "\
 UPDATE scheduled_runs SET seen = $1, boot_clock = $2, ended = $3 WHERE place = $4 AND run = $5 AND ended = FALSE";
-
-pub(crate) fn beat(
-    tx: &Tx<'_>,
-    (place, run): (PlaceId, RunId),
-    at: jiff::Timestamp,
-    ends: bool,
-) -> Result<bool, Fault> {
-    let values = values![
-        columns::micros(at),
-        columns::boot_clock(),
-        ends,
-        place.0,
-        run.0
-    ];
-    Ok(tx.write(BEAT, values)? == 1)
-}

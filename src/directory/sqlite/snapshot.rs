@@ -2,10 +2,31 @@
 
 use super::{facts, fault::Fault, fingerprints, groups, journal, mutations, order, places};
 use crate::{
-    database::{Request, Results, Statements},
-    directory::{GroupSnapshot, PlaceId, SnapshotExtras},
+    database::{Access, Request, Results, Statements},
+    directory::{Directory, DirectoryError, GroupSnapshot, PlaceId, SnapshotExtras},
     domain::group::UserGroupId,
 };
+
+impl Directory {
+    /// Returns one group if it is known, what is open of it, the facts of the place, and the requested extras.
+    pub async fn snapshot(
+        &self,
+        place: PlaceId,
+        id: &UserGroupId,
+        extras: SnapshotExtras,
+    ) -> Result<GroupSnapshot, DirectoryError> {
+        let id = id.clone();
+        let request = TakeSnapshot {
+            place,
+            id,
+            extras,
+            locks: false,
+        };
+        // The request that follows is decided by this, so the read must be current.
+        self.execute(Access::Current, move |tx| tx.run(&request))
+            .await
+    }
+}
 
 pub(crate) struct TakeSnapshot {
     pub(crate) place: PlaceId,

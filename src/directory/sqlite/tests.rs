@@ -10,9 +10,10 @@ use rusqlite::{StatementStatus, ffi};
 
 use super::{schema::RELEASED, snapshot::TakeSnapshot, *};
 use crate::{
-    database::{Access, Tx, Value, repeatable, task},
+    database::{Access, Request, Tx, Value, repeatable, task},
     directory::{
-        BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent, SnapshotExtras,
+        BeginResult, HistoryFilter, PlaceId, RotationFilter, RotationId, RotationIntent,
+        SnapshotExtras,
     },
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };

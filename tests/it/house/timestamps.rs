@@ -64,7 +64,6 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/search/conditions.rs", 1, FILTER),
     ("src/search/query/rows.rs", 1, FILTER),
     ("src/service/keys.rs", 2, "one clock, that of the service: when its own keys end"),
-    ("src/service/rules/shared.rs", 1, "one clock, that of the service: when its own keys end"),
     ("src/tui/app/quitting.rs", 1, OWN),
     ("src/tui/panes/batch/run.rs", 4, OWN),
     ("src/tui/panes/batch/view.rs", 1, OWN),

@@ -3,71 +3,103 @@
 use super::{
     TABLE,
     binding::{BOUND, KnownPlaces, UNBIND, bind_to, bound_of, caller_of, create},
-    event, has_no_key, has_no_tokens, merge, name,
+    event, has_no_key, has_no_tokens,
+    merging::merge,
+    name,
 };
 use crate::{
     database::{Tx, values},
     directory::{
-        Binding, BindingAnswer, Bound, Caller, KeyId, KeyState, PlaceId, Refusal,
-        sqlite::fault::Fault,
+        Binding, BindingAnswer, Bound, Caller, Directory, DirectoryError, KeyId, KeyState, PlaceId,
+        Refusal, sqlite::fault::Fault,
     },
 };
 
-pub(crate) fn answer(
-    tx: &Tx<'_>,
-    caller: &Caller,
-    answer: BindingAnswer,
-) -> Result<Result<Bound, Refusal>, Fault> {
-    let known = KnownPlaces::of(tx, caller)?;
-    let (place, state) = match answer {
-        BindingAnswer::Undo => return undo(tx, caller, &known),
-        BindingAnswer::New => {
-            if let Some(here) = known.here.first() {
-                let place = name(tx, *here)?;
-                return Ok(Err(Refusal::AlreadyKnown { place }));
-            }
-            (create(tx, caller)?, KeyState::Trusted)
-        }
-        BindingAnswer::Same { place, unproven } => {
-            let place = match resolve_same(tx, &known, place)? {
-                Ok(place) => place,
-                Err(refusal) => return Ok(Err(refusal)),
-            };
-            let place = match (known.here.first(), known.by_key.first()) {
-                (Some(here), _) if *here != place => {
-                    // A place without a key turns out to be a known one.
-                    if !has_no_key(tx, place)? {
+impl Directory {
+    /// Binds the profile as the operator answered.
+    pub async fn answer_binding(
+        &self,
+        caller: Caller,
+        answer: BindingAnswer,
+    ) -> Result<Result<Bound, Refusal>, DirectoryError> {
+        self.write(move |tx| {
+            let caller = &caller;
+            let known = KnownPlaces::of(tx, caller)?;
+            let (place, state) = match answer {
+                BindingAnswer::Undo => return undo(tx, caller, &known),
+                BindingAnswer::New => {
+                    if let Some(here) = known.here.first() {
                         let place = name(tx, *here)?;
-                        return Ok(Err(Refusal::OtherPlace { place }));
+                        return Ok(Err(Refusal::AlreadyKnown { place }));
                     }
-                    if let Err(refusal) = merge(tx, place, *here, caller.at, &caller.by)? {
-                        return Ok(Err(refusal));
-                    }
-                    *here
+                    (create(tx, caller)?, KeyState::Trusted)
                 }
-                (None, Some(other)) if *other != place => {
-                    let place = name(tx, *other)?;
-                    return Ok(Err(Refusal::OtherPlace { place }));
+                BindingAnswer::Same { place, unproven } => {
+                    let place = match resolve_same(tx, &known, place)? {
+                        Ok(place) => place,
+                        Err(refusal) => return Ok(Err(refusal)),
+                    };
+                    let place = match (known.here.first(), known.by_key.first()) {
+                        (Some(here), _) if *here != place => {
+                            // A place without a key turns out to be a known one.
+                            if !has_no_key(tx, place)? {
+                                let place = name(tx, *here)?;
+                                return Ok(Err(Refusal::OtherPlace { place }));
+                            }
+                            if let Err(refusal) = merge(tx, place, *here, caller.at, &caller.by)? {
+                                return Ok(Err(refusal));
+                            }
+                            *here
+                        }
+                        (None, Some(other)) if *other != place => {
+                            let place = name(tx, *other)?;
+                            return Ok(Err(Refusal::OtherPlace { place }));
+                        }
+                        _ => place,
+                    };
+                    let is_first = has_no_key(tx, place)? || has_no_tokens(tx, place)?;
+                    let is_known = known.by_key.contains(&place);
+                    let trusted = unproven || is_first || is_known;
+                    (
+                        place,
+                        if trusted {
+                            KeyState::Trusted
+                        } else {
+                            KeyState::Trial
+                        },
+                    )
                 }
-                _ => place,
             };
-            let is_first = has_no_key(tx, place)? || has_no_tokens(tx, place)?;
-            let is_known = known.by_key.contains(&place);
-            let trusted = unproven || is_first || is_known;
-            (
-                place,
-                if trusted {
-                    KeyState::Trusted
-                } else {
-                    KeyState::Trial
-                },
-            )
-        }
-    };
-    match bind_to(tx, caller, place, Some(state))? {
-        Binding::Bound(bound) => Ok(Ok(bound)),
-        Binding::TagConflict { place, .. } => Ok(Err(Refusal::OtherPlace { place })),
-        Binding::Asked(_) => Err(Fault::Row(TABLE)),
+            match bind_to(tx, caller, place, Some(state))? {
+                Binding::Bound(bound) => Ok(Ok(bound)),
+                Binding::TagConflict { place, .. } => Ok(Err(Refusal::OtherPlace { place })),
+                Binding::Asked(_) => Err(Fault::Row(TABLE)),
+            }
+        })
+        .await
+    }
+
+    /// Ends the trial of a key: it is trusted from now on, or withdrawn together with the bindings that used it.
+    pub async fn end_trial(
+        &self,
+        caller: Caller,
+        bound: &Bound,
+        state: KeyState,
+        note: &str,
+    ) -> Result<(), DirectoryError> {
+        let (place, key, note) = (bound.place, bound.key, note.to_owned());
+        self.write(move |tx| {
+            let caller = &caller;
+            let note = note.as_str();
+            match state {
+                KeyState::Withdrawn => withdraw(tx, caller, place, key, "trial failed", Some(note)),
+                KeyState::Trusted | KeyState::Trial => {
+                    set_key(tx, key, state)?;
+                    event(tx, place, caller, "trial passed", Some(note))
+                }
+            }
+        })
+        .await
     }
 }
 
@@ -132,21 +164,4 @@ const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
 fn set_key(tx: &Tx<'_>, key: KeyId, state: KeyState) -> Result<(), Fault> {
     tx.write(SET_KEY, values![state.as_str(), key.0])?;
     Ok(())
-}
-
-pub(crate) fn end_trial(
-    tx: &Tx<'_>,
-    caller: &Caller,
-    place: PlaceId,
-    key: KeyId,
-    state: KeyState,
-    note: &str,
-) -> Result<(), Fault> {
-    match state {
-        KeyState::Withdrawn => withdraw(tx, caller, place, key, "trial failed", Some(note)),
-        KeyState::Trusted | KeyState::Trial => {
-            set_key(tx, key, state)?;
-            event(tx, place, caller, "trial passed", Some(note))
-        }
-    }
 }

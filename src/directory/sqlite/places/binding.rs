@@ -2,13 +2,106 @@
 
 use super::{SET_TAG, TABLE, all, event, place_id};
 use crate::{
-    database::{Row, Statements, Tx, Value, values},
+    database::{Access, Row, Statements, Tx, Value, values},
     directory::{
-        Binding, BindingPreview, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question,
-        QuestionReason, columns, sqlite::fault::Fault,
+        Binding, BindingPreview, Bound, Caller, Directory, DirectoryError, KeyId, KeyState,
+        OtherPlace, PlaceId, Question, QuestionReason, columns, sqlite::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
+
+impl Directory {
+    /// Returns the place that this profile with this address was last bound to, which is enough for reading. `None` if
+    /// it never was.
+    pub async fn place_of(
+        &self,
+        profile: &str,
+        url: &str,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.execute(Access::Short, move |c| place_of(c, &profile, &url))
+            .await
+    }
+
+    /// Returns the place with this name, otherwise the only one with this address.
+    pub async fn place_named(
+        &self,
+        name: &str,
+        url: &str,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let (name, url) = (name.to_owned(), url.to_owned());
+        self.execute(Access::Short, move |c| named(c, &name, &url))
+            .await
+    }
+
+    /// As [`Directory::place_of`], with the API key: `None` if the place does not know it. A profile that was never
+    /// bound, and one made of variables, is recognised by address and key.
+    pub async fn place_with_key(
+        &self,
+        (profile, url): (&str, &str),
+        key: Fingerprint,
+        from_variables: bool,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.execute(Access::Short, move |c| {
+            with_key(c, (&profile, &url), key, from_variables)
+        })
+        .await
+    }
+
+    /// Compares address, key and name with what is known, and binds the profile if there is no doubt.
+    pub async fn bind(&self, caller: Caller) -> Result<Binding, DirectoryError> {
+        let copy = caller.clone();
+        // Nothing needs to be written for a profile that is used every day.
+        let settled = self
+            .execute(Access::Short, move |tx| bound(tx, &copy))
+            .await?;
+        match settled {
+            Some(bound) => Ok(Binding::Bound(bound)),
+            None => self.write(move |tx| bind(tx, &caller)).await,
+        }
+    }
+
+    /// Returns what [`Directory::bind`] would result in; nothing is written.
+    pub async fn preview_binding(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
+        self.execute(Access::Short, move |c| preview_binding(c, &caller))
+            .await
+    }
+
+    /// Returns the other addresses with which a name was bound, each with the name of its place.
+    pub async fn bound_elsewhere(
+        &self,
+        profile: &str,
+        url: &str,
+    ) -> Result<Vec<(String, String)>, DirectoryError> {
+        let (profile, url) = (profile.to_owned(), url.to_owned());
+        self.execute(Access::Short, move |tx| {
+            tx.all(ELSEWHERE, values![&profile, &url], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+        })
+        .await
+    }
+
+    /// Returns other places of this address that are not empty.
+    pub async fn other_places(
+        &self,
+        url: &str,
+        place: PlaceId,
+    ) -> Result<Vec<OtherPlace>, DirectoryError> {
+        let url = url.to_owned();
+        self.execute(Access::Short, move |tx| {
+            tx.all(OTHERS, values![&url, place.0], |row| {
+                Ok(OtherPlace {
+                    name: row.get(0)?,
+                    groups: row.get(1)?,
+                    open: row.get(2)?,
+                })
+            })
+        })
+        .await
+    }
+}
 
 /// The places that address, key and name point to.
 pub(super) struct KnownPlaces {
@@ -128,17 +221,6 @@ const ELSEWHERE: &str = "\
 SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
 WHERE b.profile = $1 AND b.url <> $2 ORDER BY b.at DESC, b.url";
 
-/// The other addresses that the name was bound with, and their places, most recently used first.
-pub(crate) fn elsewhere(
-    tx: &Tx<'_>,
-    profile: &str,
-    url: &str,
-) -> Result<Vec<(String, String)>, Fault> {
-    tx.all(ELSEWHERE, values![profile, url], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })
-}
-
 pub(super) const BOUND: &str = "\
 SELECT p.number, p.name, p.tag, k.number, k.state, b.environment FROM bindings b \
 JOIN places p ON p.number = b.place \
@@ -189,16 +271,6 @@ SELECT name, groups, open FROM ( \
    AND r.state IN ('intended', 'sent', 'rotated', 'unknown')) AS open \
  FROM places p WHERE p.number IN (SELECT place FROM place_urls WHERE url = $1) AND p.number <> $2) others \
 WHERE groups > 0 OR open > 0 ORDER BY name";
-
-pub(crate) fn others(tx: &Tx<'_>, url: &str, place: PlaceId) -> Result<Vec<OtherPlace>, Fault> {
-    tx.all(OTHERS, values![url, place.0], |row| {
-        Ok(OtherPlace {
-            name: row.get(0)?,
-            groups: row.get(1)?,
-            open: row.get(2)?,
-        })
-    })
-}
 
 /// What address, key and name determine, before anything is written.
 enum Verdict {

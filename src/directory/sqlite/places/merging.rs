@@ -6,12 +6,28 @@ use super::{add_event, name};
 use crate::{
     database::{Tx, values},
     directory::{
-        PlaceId, Refusal,
+        Directory, DirectoryError, PlaceId, Refusal, Role,
         sqlite::{fault::Fault, groups},
     },
     domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,
 };
+
+impl Directory {
+    /// Merges two places in one transaction: of each field the newer value stays; history, fingerprints, journals and
+    /// batches are united; drafts of both are kept.
+    pub async fn merge_places(
+        &self,
+        from: PlaceId,
+        into: PlaceId,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Result<(), Refusal>, DirectoryError> {
+        self.may(Role::Admin)?;
+        let by = by.to_owned();
+        self.write(move |tx| merge(tx, from, into, at, &by)).await
+    }
+}
 
 /// Who is about to send a change, or sent one, and how long ago by the directory's own clock.
 const UNDER_WAY: &str = "\

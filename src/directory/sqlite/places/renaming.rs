@@ -4,9 +4,42 @@ use jiff::Timestamp;
 
 use super::{add_event, place_id};
 use crate::{
-    database::{Tx, values},
-    directory::{PlaceId, sqlite::fault::Fault},
+    database::values,
+    directory::{Directory, DirectoryError, PlaceId},
 };
+
+impl Directory {
+    /// Renames a profile. Its place, with everything in it, stays; what this installation stores under the old name
+    /// moves along. If the new name means another environment at the same address, nothing is done and the name of that
+    /// environment is returned.
+    pub async fn rename_profile(
+        &self,
+        name: &str,
+        to: &str,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Result<Vec<PlaceId>, String>, DirectoryError> {
+        let (name, to, by) = (name.to_owned(), to.to_owned(), by.to_owned());
+        self.write(move |tx| {
+            let (name, to, by) = (&name, &to, &by);
+            let taken: Option<String> = tx.one(TAKEN, values![name, to], |row| row.get(0))?;
+            if let Some(place) = taken {
+                return Ok(Err(place));
+            }
+            let places: Vec<PlaceId> = tx.all(PLACES, values![name], place_id)?;
+            for text in MOVE {
+                tx.write(text, values![to, name])?;
+            }
+            tx.write(HAND_OFFS, values![to, name, by])?;
+            for place in &places {
+                let note = format!("{name} is called {to}");
+                add_event(tx, *place, (at, by, to), "profile_renamed", Some(&note))?;
+            }
+            Ok(Ok(places))
+        })
+        .await
+    }
+}
 
 /// Another environment that had the new name at the same address.
 const TAKEN: &str = "\
@@ -28,26 +61,3 @@ const MOVE: [&str; 4] = [
 const HAND_OFFS: &str = "\
 UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 \
  AND (handoff IN ('pending', 'failed') OR state IN ('intended', 'sent', 'rotated', 'unknown'))";
-
-/// Returns the name of the other environment if nothing was done because of it.
-pub(crate) fn rename_profile(
-    tx: &Tx<'_>,
-    (name, to): (&str, &str),
-    at: Timestamp,
-    by: &str,
-) -> Result<Result<Vec<PlaceId>, String>, Fault> {
-    let taken: Option<String> = tx.one(TAKEN, values![name, to], |row| row.get(0))?;
-    if let Some(place) = taken {
-        return Ok(Err(place));
-    }
-    let places: Vec<PlaceId> = tx.all(PLACES, values![name], place_id)?;
-    for text in MOVE {
-        tx.write(text, values![to, name])?;
-    }
-    tx.write(HAND_OFFS, values![to, name, by])?;
-    for place in &places {
-        let note = format!("{name} is called {to}");
-        add_event(tx, *place, (at, by, to), "profile_renamed", Some(&note))?;
-    }
-    Ok(Ok(places))
-}
