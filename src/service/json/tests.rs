@@ -36,53 +36,67 @@ fn big_numbers_and_the_order_of_keys_are_kept() {
 #[test]
 fn what_lenient_readers_let_pass_is_refused_with_its_place() {
     let deep = "[".repeat(65) + &"]".repeat(65);
+    let deep_object = "[".repeat(64) + "{}" + &"]".repeat(64);
+    #[rustfmt::skip] // A table: one case per line.
     let cases: &[(&[u8], usize, usize, &str)] = &[
-        (b"", 1, 1, "ends too early"),
-        (b"{\n  \"a\": tru}", 2, 8, "value was expected"),
+        (b"", 1, 0, "ends too early"),
+        (b"{\n  \"a\": tru}", 2, 11, "value was expected"),
         (b"{} {}", 1, 4, "follows"),
-        (b"{\"a\":1,\"a\":2}", 1, 8, "duplicate key"),
-        (b"{\"a\":{\"\\u0062\":1,\"b\":2}}", 1, 18, "duplicate key"),
-        (b"[\"\\u0000\"]", 1, 3, "NUL"),
-        (b"[\"a\0\"]", 1, 4, "NUL"),
-        (b"[\"\\ud800\"]", 1, 3, "surrogate"),
-        (b"[\"\\ud800\\u0041\"]", 1, 3, "surrogate"),
-        (b"[\"\\udc00\"]", 1, 3, "surrogate"),
-        (b"[\"\\u12g4\"]", 1, 3, "hex"),
-        (b"[\"\\x\"]", 1, 3, "escape"),
-        (b"[\"a\nb\"]", 1, 4, "control"),
-        (b"[\"abc", 1, 6, "inside a string"),
-        (b"[01]", 1, 2, "number"),
-        (b"[1.]", 1, 2, "number"),
-        (b"[-]", 1, 2, "number"),
-        (b"[1e]", 1, 2, "number"),
-        (b"[1,]", 1, 4, "value was expected"),
-        (b"{\"a\":1,}", 1, 8, "key in double quotes"),
+        (b"{\"a\":1,\"a\":2}", 1, 10, "duplicate key"),
+        (b"{\"a\":{\"\\u0062\":1,\"b\":2}}", 1, 20, "duplicate key"),
+        (b"[\"\\u0000\"]", 1, 9, "NUL"),
+        (b"[{\"a\\u0000\":1}]", 1, 11, "NUL"),
+        (b"[\"a\0\"]", 1, 4, "control character"),
+        (b"[\"\\ud800\"]", 1, 9, "surrogate"),
+        (b"[\"\\ud800\\u0041\"]", 1, 14, "surrogate"),
+        (b"[\"\\udc00\"]", 1, 8, "surrogate"),
+        (b"[\"\\u12g4\"]", 1, 8, "escape"),
+        (b"[\"\\x\"]", 1, 4, "escape"),
+        (b"[\"a\nb\"]", 2, 0, "control character"),
+        (b"[\"abc", 1, 5, "ends too early"),
+        (b"[01]", 1, 3, "number"),
+        (b"[1.]", 1, 4, "number"),
+        (b"[-]", 1, 3, "number"),
+        (b"[1e]", 1, 4, "number"),
+        (b"[1,]", 1, 4, "comma"),
+        (b"{\"a\":1,}", 1, 8, "comma"),
         (b"{a:1}", 1, 2, "key in double quotes"),
-        (b"{\"a\" 1}", 1, 6, "colon"),
-        (b"[1 2]", 1, 4, "comma"),
+        (b"{\"a\" 1}", 1, 6, "expected `:`"),
+        (b"[1 2]", 1, 4, "expected `,`"),
         (b"NaN", 1, 1, "value was expected"),
         (b"\xef\xbb\xbf{}", 1, 1, "value was expected"),
-        ("{\"é\":\n\"é\" x".as_bytes(), 2, 5, "comma"),
+        ("{\"é\":\n\"é\" x".as_bytes(), 2, 6, "expected `,`"),
         (b"{\"ab\": \"\xff\"}", 1, 9, "UTF-8"),
-        (deep.as_bytes(), 1, 65, "deeper"),
-        (
-            b"{\"$serde_json::private::Number\":\"1\"}",
-            1,
-            2,
-            "reserved",
-        ),
-        (
-            b"{\"\\u0024serde_json::private::Number\":\"1\"}",
-            1,
-            2,
-            "reserved",
-        ),
+        (deep.as_bytes(), 1, 66, "deeper"),
+        (deep_object.as_bytes(), 1, 66, "deeper"),
+        (b"{\"$serde_json::private::Number\":\"1\"}", 1, 31, "reserved"),
+        (b"{\"\\u0024serde_json::private::Number\":\"1\"}", 1, 36, "reserved"),
     ];
     for (body, line, column, reason) in cases {
         let found = why(body);
         let shown = String::from_utf8_lossy(body);
         assert!(found.why.contains(reason), "{shown}: {found:?}");
         assert_eq!((found.line, found.column), (*line, *column), "{shown}");
+    }
+}
+
+/// A token stands in no message, whatever is wrong with it.
+#[test]
+fn no_message_contains_a_part_of_the_body() {
+    for body in [
+        r#"{"current_token": canary}"#,
+        r#"{"current_token": "canary}"#,
+        r#"{"current_token": "canary\x"}"#,
+        r#"{"current_token": 777canary}"#,
+        r#"{"canary": 1, "canary": 2}"#,
+        r#"{"current_token": "canary" "canary"}"#,
+        r#""canary" canary"#,
+    ] {
+        let found = why(body.as_bytes());
+        assert!(
+            !found.why.contains("canary") && !found.why.contains("777"),
+            "{found:?}"
+        );
     }
 }
 

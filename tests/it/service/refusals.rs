@@ -156,7 +156,7 @@ async fn a_bad_body_is_a_400_that_says_what_and_never_quotes_it() {
         (b"{\"user_group_id\":\"canary\\u0000\"}", "malformed_json", "in user_group_id: NUL"),
         (b"{\"user_group_id\":\"a\",\"properties\":{\"canary\\u0000\":1}}", "malformed_json", "in properties: NUL"),
         (b"{\"user_group_id\":\"a\",\"name\":\"canary\\ud800\"}", "malformed_json", "in name: this is half"),
-        (b"{\"user_group_id\":\"canary\xff\"}", "malformed_json", "column 25: it is not valid UTF-8"),
+        (b"{\"user_group_id\":\"canary\xff\"}", "malformed_json", "column 25 in user_group_id: it is not valid UTF-8"),
         (b"{\"user_group_id\":\"a\",\"properties\":{\"$serde_json::private::Number\":\"canary\"}}", "malformed_json", "in properties: this key is reserved"),
         (deep.as_bytes(), "malformed_json", "in properties: it is nested deeper"),
         (b"[\"canary\"]", "invalid_request", "the body must be a JSON object"),
