@@ -297,7 +297,7 @@ pub enum Failure {
     NothingSent(DirectoryError),
     /// The answer to a read could not be recorded; no change was sent.
     #[error(
-        "the service was only read, and its response could not be recorded: {0}; no change was sent"
+        "the service was only read, and no change was sent, but its response could not be recorded: {0}"
     )]
     NotKept(DirectoryError),
     /// A create or an update was sent, and its answer could not be recorded.
@@ -538,7 +538,10 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
 /// Once: a profile that cannot be bound says so itself.
 fn unsent(error: &DirectoryError) -> String {
     let why = error.to_string();
-    if why.contains("nothing was sent") {
+    if ["nothing was sent", "nothing was read or sent"]
+        .iter()
+        .any(|state| why.contains(state))
+    {
         why
     } else {
         format!("nothing was sent: {why}")

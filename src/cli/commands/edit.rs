@@ -47,7 +47,7 @@ pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, Cl
     let sending = Box::pin(sent(&session, &id, base, &text, read, how));
     let ended = interruptible(&in_flight, &mut signals, sending).await;
     let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
-    if !is_used && text.trim() != given.trim() {
+    if !is_used && !text.trim().is_empty() && text.trim() != given.trim() {
         let next = format!("groupdesk update {} --apply", id.as_argument());
         say_kept(FILE, &text, Some(&next));
     }
@@ -68,6 +68,10 @@ async fn sent(
     read: Done,
     how: How,
 ) -> Result<Exit, CliError> {
+    if text.trim().is_empty() {
+        let why = "the editor left an empty file; nothing was sent";
+        return Err(CliError::Usage(why.into()));
+    }
     let edits = Edits::of_text(text, id).map_err(|why| {
         CliError::Usage(format!(
             "the text from the editor is not used: {why}; nothing was sent"

@@ -140,9 +140,12 @@ fn say(recovered: &Recovered) {
             output::alarm(&format!("rotation {number} of \"{id}\": {state}; {alarm}"));
         }
         Recovered::Open(open) => {
-            let again = open.again_in.map_or_else(String::new, |wait| {
-                format!("; check again in {} s", wait.as_secs() + 1)
-            });
+            let again = open
+                .again_in
+                .map_or_else(String::new, |wait| match wait.as_secs() + 1 {
+                    seconds @ ..120 => format!("; check again in {seconds} s"),
+                    seconds => format!("; check again in {} min", seconds.div_ceil(60)),
+                });
             output::alarm(&format!(
                 "rotation {number} of \"{id}\" is still {state}: {}{again}",
                 open.why

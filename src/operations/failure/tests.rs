@@ -52,3 +52,37 @@ fn only_another_environment_is_one() {
     assert!(!Failure::NoReason.is_wrong_environment());
     assert!(!Failure::HandOffAlarm(Warning::CreatedByGet).is_wrong_environment());
 }
+
+#[test]
+fn that_nothing_was_sent_is_said_once() {
+    let fault = |why: &str| Failure::NothingSent(DirectoryError::NotBound(why.into())).to_string();
+    assert_eq!(fault("no key"), "nothing was sent: no key");
+    for whole in [
+        "profile live: its key is unknown; nothing was sent",
+        "nothing was sent: no API key",
+        "this needs operator; nothing was read or sent. Ask an admin",
+    ] {
+        assert_eq!(fault(whole), whole);
+    }
+}
+
+#[test]
+fn how_long_ago_somebody_rotated_is_told_in_words() {
+    for (seconds, words) in [
+        (0, "just now"),
+        (1, "1 s ago"),
+        (120, "2 min ago"),
+        (7200, "2 h ago"),
+    ] {
+        let just = Failure::JustRotated {
+            id: id(),
+            by: "ana".into(),
+            ago: Some(Duration::from_secs(seconds)),
+        };
+        assert!(
+            just.to_string()
+                .contains(&format!("ana rotated it {words};")),
+            "{just}"
+        );
+    }
+}

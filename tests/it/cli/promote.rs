@@ -251,6 +251,22 @@ async fn a_group_is_changed_in_the_editor() {
         let text = std::fs::read(kept).expect("kept");
         assert!(text.windows(5).any(|piece| piece == b"typed"), "{script}");
     }
+    editor(&mut home, ": > \"$1\"");
+    let ran = home.run(&["edit", "acme", "--yes"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let said = "error: the editor left an empty file; nothing was sent\n";
+    assert!(
+        ran.err.ends_with(said) && !ran.err.contains("your text"),
+        "{}",
+        ran.err
+    );
+    editor(&mut home, "printf '{\\n\"name\": \"x\",\\n}' > \"$1\"");
+    let ran = home.run(&["edit", "acme", "--yes"]).await;
+    assert!(
+        ran.err.contains("is not used: line 3, column 1: not JSON"),
+        "{}",
+        ran.err
+    );
     editor(&mut home, "exit 3");
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
