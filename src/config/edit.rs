@@ -1,9 +1,8 @@
-//! Adds a profile to the configuration file, or removes one. Everything else in the file stays as a person wrote it.
+//! Adds a profile to the configuration file, removes or renames one, or replaces the whole text. Everything else in the
+//! file stays as a person wrote it.
 //! The new text is validated by the usual rules before it is written, and it never contains an API key.
 
-mod changing;
-
-pub use changing::Opened;
+mod lines;
 
 use std::{
     fs::{self, Permissions},
@@ -12,11 +11,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use self::lines::{in_place, is_table_of, quoted, range, without};
 use super::{
     environment::{Environment, PathContext},
     error::ConfigError,
     file,
-    new_profile::{Field, NewProfile, key},
+    new_profile::{self, Field, NewProfile, key},
     profile::Profile,
     schema::{self, ConfigFile},
     scrub::shown,
@@ -128,159 +128,181 @@ impl Edit {
 
 /// Plans the addition of a profile, and how it will be read. Writes nothing.
 pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile), EditError> {
-    let file = config_file(overrides)?;
-    let env = &overrides.env;
-    let folder = folder_of(&file).unwrap_or(Path::new("/")).to_owned();
-    let profile = new.check(&folder, env).map_err(EditError::Wrong)?;
-    let before = file::text(&file, None)?;
-    let read = |text: &str| parsed(text, &folder, env);
-    let lines = new.lines();
-    let Some(text) = before else {
-        let lines = format!("default_profile = {}\n\n{lines}", quoted(&new.name));
-        let edit = Edit {
-            file,
-            after: lines.clone(),
-            lines,
-            before: None,
-        };
-        return Ok((edit, profile));
-    };
-    let written = read(&text).map_err(|problems| ConfigError::Wrong {
-        file: file.clone(),
-        problems,
-    })?;
-    if written.profiles.iter().any(|known| known.name == new.name) {
-        return Err(EditError::Exists(new.name.clone(), file));
-    }
-    // With a second profile it would be unclear which one is the default.
-    let head = match (&written.default_profile, written.profiles.as_slice()) {
-        (None, [only]) => format!("default_profile = {}\n\n", quoted(&only.name)),
-        _ => String::new(),
-    };
-    let gap = if text.is_empty() || text.ends_with("\n\n") {
-        ""
-    } else if text.ends_with('\n') {
-        "\n"
-    } else {
-        "\n\n"
-    };
-    let after = format!("{head}{text}{gap}{lines}");
-    let is_as_meant = read(&after).is_ok_and(|after| {
-        let mut profiles = after.profiles.into_iter();
-        profiles.next_back().as_ref() == Some(&profile) && profiles.eq(written.profiles)
-    });
-    if !is_as_meant {
-        return Err(EditError::ByHand(file));
-    }
-    let edit = Edit {
-        file,
-        lines: format!("{head}{lines}"),
-        before: Some(text),
-        after,
-    };
-    Ok((edit, profile))
+    Opened::read(overrides)?.added(new)
 }
 
 /// Plans the removal of a profile. Writes nothing.
 pub fn removing(name: &str, overrides: &Overrides) -> Result<Edit, EditError> {
-    let file = config_file(overrides)?;
-    let folder = folder_of(&file).unwrap_or(Path::new("/")).to_owned();
-    let env = &overrides.env;
-    let text = file::text(&file, None)?.unwrap_or_default();
-    let written = parsed(&text, &folder, env).map_err(|problems| ConfigError::Wrong {
-        file: file.clone(),
-        problems,
-    })?;
-    let is_there = written.profiles.iter().any(|profile| profile.name == name);
-    if !is_there {
-        return Err(unknown(name, None, &written.profiles).into());
-    }
-    let is_default = written.default_profile.as_deref() == Some(name);
-    let (after, lines) = without(&text, name, is_default);
-    let is_as_meant = parsed(&after, &folder, env).is_ok_and(|after| {
-        let left = written
-            .profiles
-            .iter()
-            .filter(|profile| profile.name != name);
-        after.profiles.iter().eq(left)
-            && after.operator == written.operator
-            && (is_default || after.default_profile == written.default_profile)
-    });
-    if !is_as_meant {
-        return Err(EditError::ByHand(file));
-    }
-    Ok(Edit {
-        file,
-        lines,
-        before: Some(text),
-        after,
-    })
+    Opened::read(overrides)?.removed(name)
 }
 
-/// Splits the text into the part without the profile's tables, and the part that was removed. Comments above the next
-/// table belong to that table.
-fn without(text: &str, name: &str, is_default: bool) -> (String, String) {
-    let (mut kept, mut gone) = (String::new(), String::new());
-    let mut waiting = String::new();
-    let mut inside = false;
-    let mut at_top = true;
-    for line in text.split_inclusive('\n') {
-        let plain = line.trim();
-        if plain.starts_with('[') {
-            at_top = false;
-            let is_meant = is_table_of(plain, name);
-            // Comments and blank lines in between belong to the table that follows.
-            let place = if is_meant && inside {
-                &mut gone
-            } else {
-                &mut kept
-            };
-            place.push_str(&std::mem::take(&mut waiting));
-            inside = is_meant;
-        } else if inside && (plain.is_empty() || plain.starts_with('#')) {
-            waiting.push_str(line);
-            continue;
-        } else if inside {
-            gone.push_str(&std::mem::take(&mut waiting));
+/// The configuration file as it was read. Its changes are planned, and write nothing.
+#[derive(Debug)]
+pub struct Opened {
+    pub file: PathBuf,
+    /// `None` if the file does not exist.
+    pub text: Option<String>,
+    env: Environment,
+}
+
+impl Opened {
+    /// Reads the file, whether or not it is valid.
+    pub fn read(overrides: &Overrides) -> Result<Self, EditError> {
+        let file = config_file(overrides)?;
+        Ok(Self {
+            text: file::text(&file, None)?,
+            file,
+            env: overrides.env.clone(),
+        })
+    }
+
+    /// Replaces the whole text.
+    pub fn whole(&self, text: &str) -> Result<Edit, EditError> {
+        // End the last line, whether or not the editor did.
+        let text = format!("{}\n", text.trim_end());
+        self.parsed(&text)?;
+        Ok(self.edit(text.clone(), text))
+    }
+
+    fn added(&self, new: &NewProfile) -> Result<(Edit, Profile), EditError> {
+        let profile = new
+            .check(self.folder(), &self.env)
+            .map_err(EditError::Wrong)?;
+        let lines = new.lines();
+        let Some(text) = &self.text else {
+            let lines = format!("default_profile = {}\n\n{lines}", quoted(&new.name));
+            return Ok((self.edit(lines.clone(), lines), profile));
+        };
+        let mut wanted = self.parsed(text)?;
+        if wanted.profiles.iter().any(|known| known.name == new.name) {
+            return Err(EditError::Exists(new.name.clone(), self.file.clone()));
         }
-        let is_default_line = at_top && is_default && {
-            let key = plain.split('=').next().unwrap_or_default().trim();
-            key == "default_profile"
-        };
-        let place = if inside || is_default_line {
-            &mut gone
+        // With a second profile it would be unclear which one is the default.
+        let mut head = String::new();
+        if let (None, [only]) = (&wanted.default_profile, wanted.profiles.as_slice()) {
+            head = format!("default_profile = {}\n\n", quoted(&only.name));
+            wanted.default_profile = Some(only.name.clone());
+        }
+        let gap = if text.is_empty() || text.ends_with("\n\n") {
+            ""
+        } else if text.ends_with('\n') {
+            "\n"
         } else {
-            &mut kept
+            "\n\n"
         };
-        place.push_str(line);
+        wanted.profiles.push(profile.clone());
+        let after = format!("{head}{text}{gap}{lines}");
+        let edit = self.as_wanted(after, format!("{head}{lines}"), wanted)?;
+        Ok((edit, profile))
     }
-    kept.push_str(&waiting);
-    (kept, gone)
-}
 
-/// Whether a line is the header of the profile's table or of a table inside it.
-fn is_table_of(line: &str, name: &str) -> bool {
-    let inner = line.trim_start_matches('[').trim_start();
-    let Some(rest) = inner.strip_prefix("profiles") else {
-        return false;
-    };
-    let Some(rest) = rest.trim_start().strip_prefix('.') else {
-        return false;
-    };
-    let rest = rest.trim_start();
-    let ways = [key(name), quoted(name), format!("'{name}'")];
-    ways.iter().any(|way| {
-        rest.strip_prefix(way.as_str())
-            .is_some_and(|after| after.trim_start().starts_with([']', '.']))
-    })
-}
+    fn removed(&self, name: &str) -> Result<Edit, EditError> {
+        let (text, mut wanted) = self.with(name)?;
+        let is_default = wanted.default_profile.as_deref() == Some(name);
+        let (after, lines) = without(text, name, is_default);
+        wanted.profiles.retain(|profile| profile.name != name);
+        if is_default {
+            wanted.default_profile = None;
+        }
+        self.as_wanted(after, lines, wanted)
+    }
 
-fn parsed(text: &str, folder: &Path, env: &Environment) -> Result<ConfigFile, Vec<super::Problem>> {
-    schema::read(text, PathContext { folder, env })
-}
+    /// Renames a profile.
+    pub fn renamed(&self, name: &str, to: &str) -> Result<Edit, EditError> {
+        let (text, mut wanted) = self.with(name)?;
+        new_profile::is_name(to).map_err(EditError::Wrong)?;
+        if wanted.profiles.iter().any(|profile| profile.name == to) {
+            return Err(EditError::Exists(to.to_owned(), self.file.clone()));
+        }
+        let range = range(text, name).ok_or_else(|| EditError::ByHand(self.file.clone()))?;
+        let (mut after, mut lines, mut at, mut at_top) = (String::new(), String::new(), 0, true);
+        for line in text.split_inclusive('\n') {
+            let plain = line.trim();
+            at_top &= !plain.starts_with('[');
+            let is_default =
+                at_top && plain.split('=').next().map(str::trim) == Some("default_profile");
+            let other = if range.contains(&at) && is_table_of(plain, name) {
+                in_place(
+                    line,
+                    &[key(name), quoted(name), format!("'{name}'")],
+                    &key(to),
+                    '.',
+                )
+            } else if is_default && wanted.default_profile.as_deref() == Some(name) {
+                in_place(line, &[quoted(name), format!("'{name}'")], &quoted(to), '=')
+            } else {
+                None
+            };
+            at += line.len();
+            if let Some(other) = &other {
+                lines.push_str(other);
+            }
+            after.push_str(other.as_deref().unwrap_or(line));
+        }
+        for profile in &mut wanted.profiles {
+            if profile.name == name {
+                to.clone_into(&mut profile.name);
+            }
+        }
+        if wanted.default_profile.as_deref() == Some(name) {
+            wanted.default_profile = Some(to.to_owned());
+        }
+        // A bad name is reported by the usual rules for names.
+        self.parsed(&after)?;
+        self.as_wanted(after, lines, wanted)
+    }
 
-fn quoted(name: &str) -> String {
-    toml::Value::from(name).to_string()
+    fn edit(&self, after: String, lines: String) -> Edit {
+        Edit {
+            file: self.file.clone(),
+            lines,
+            before: self.text.clone(),
+            after,
+        }
+    }
+
+    /// The edit, unless the new text would be read in another way than it is meant.
+    fn as_wanted(
+        &self,
+        after: String,
+        lines: String,
+        wanted: ConfigFile,
+    ) -> Result<Edit, EditError> {
+        // Keys of the console have their lines with them, which change.
+        let without_keys = |file| ConfigFile {
+            keys: Vec::new(),
+            ..file
+        };
+        let now = self.parsed(&after).map(without_keys);
+        if now.is_ok_and(|now| now == without_keys(wanted)) {
+            Ok(self.edit(after, lines))
+        } else {
+            Err(EditError::ByHand(self.file.clone()))
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        folder_of(&self.file).unwrap_or(Path::new("/"))
+    }
+
+    fn parsed(&self, text: &str) -> Result<ConfigFile, ConfigError> {
+        let (folder, env) = (self.folder(), &self.env);
+        schema::read(text, PathContext { folder, env }).map_err(|problems| ConfigError::Wrong {
+            file: self.file.clone(),
+            problems,
+        })
+    }
+
+    /// The text and what it says, if there is such a profile.
+    fn with(&self, name: &str) -> Result<(&str, ConfigFile), EditError> {
+        let text = self.text.as_deref().unwrap_or_default();
+        let written = self.parsed(text)?;
+        if written.profiles.iter().any(|profile| profile.name == name) {
+            Ok((text, written))
+        } else {
+            Err(unknown(name, None, &written.profiles).into())
+        }
+    }
 }
 
 /// The path of the configuration file, whether or not it exists.
@@ -293,4 +315,44 @@ pub fn config_file(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
 fn folder_of(file: &Path) -> Option<&Path> {
     file.parent()
         .filter(|folder| !folder.as_os_str().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# mine\ndefault_profile = 'a' # usual\n\n[profiles.b]\nbase_url = \"https://b.example\"\n\
+                        api_key = { env = \"B\" }\n\n# of a\n[ profiles . \"a\" ]\nbase_url = \"https://a.example\"\n\
+                        api_key = { env = \"A\" }\n\n[[profiles.a.guard]]\noperation = \"bulk\"\nmax = 5\nreason = \"x\"\n# end\n";
+
+    fn opened() -> Opened {
+        Opened {
+            file: "/etc/groupdesk.toml".into(),
+            text: Some(TEXT.into()),
+            env: Environment::default(),
+        }
+    }
+
+    #[test]
+    fn a_profile_gets_another_name_wherever_it_stands() {
+        let edit = opened().renamed("a", "eu live").expect("a good one");
+        assert!(
+            edit.after
+                .contains("default_profile = \"eu live\" # usual\n")
+        );
+        assert!(edit.after.contains("\n[ profiles . \"eu live\" ]\n"));
+        assert!(edit.after.contains("\n[[profiles.\"eu live\".guard]]\n"));
+        let back = Opened {
+            text: Some(edit.after),
+            ..opened()
+        };
+        let back = back.renamed("eu live", "a").expect("a good one");
+        let bare = |text: &str| text.replace(['\'', '"'], "");
+        assert_eq!(bare(&back.after), bare(TEXT));
+        assert!(matches!(
+            opened().renamed("a", "b"),
+            Err(EditError::Exists(..))
+        ));
+        assert!(opened().renamed("c", "d").is_err());
+    }
 }

@@ -23,7 +23,7 @@ use super::{
 };
 
 /// The parsed file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct ConfigFile {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,

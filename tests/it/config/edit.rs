@@ -88,6 +88,21 @@ fn a_profile_is_added_and_everything_else_stays() {
 }
 
 #[test]
+fn keys_of_the_console_whose_lines_move_hinder_no_edit() {
+    let home = Home::with_file(&format!(
+        "{}\n[keys.list]\nrotate_marked = [\"R\"]\n",
+        profile_and("")
+    ));
+    let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
+    edit.make().expect("written");
+    let edit = removing("eu-live", &home.overrides()).expect("it can go");
+    edit.make().expect("written");
+    let settings = home.load().expect("good");
+    assert_eq!(settings.profiles[0].name, "us-live");
+    assert_eq!(settings.keys.len(), 1);
+}
+
+#[test]
 fn a_file_that_cannot_be_edited_safely_is_left_alone() {
     let inline = "profiles = { eu-live = { base_url = \"https://api.example.com\", api_key = { env = \"EU_KEY\" } } }";
     let home = Home::with_file(inline);
