@@ -28,8 +28,8 @@ use crate::{
         keymap::Action,
         page::{list_page::ListPage, view::View},
         panes::{
-            Pane, help::Help, list::List, messages::Messages, open::Open, profiles::Profiles,
-            token, token_lookup::TokenLookupPane, welcome::Welcome,
+            PAGES, Pane, help::Help, list::List, messages::Messages, open::Open,
+            profiles::Profiles, token, token_lookup::TokenLookupPane, welcome::Welcome,
         },
         state::{
             confirm::Step,
@@ -267,12 +267,9 @@ impl App {
             Action::History if matches!(self.stack.last(), Some(Pane::Group(_))) => {
                 self.act(action);
             }
-            Action::History
-            | Action::Rotations
-            | Action::Attention
-            | Action::Batches
-            | Action::Requests
-                if self.stack.last().and_then(Pane::page) != Some(action) =>
+            action
+                if PAGES.iter().any(|(page, _)| *page == action)
+                    && self.stack.last().and_then(Pane::page) != Some(action) =>
             {
                 self.open_page(action);
             }

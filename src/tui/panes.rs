@@ -74,7 +74,7 @@ panes! {
     History(Box<history::HistoryPage>),
     Open(open::Open),
     Help(help::Help),
-Profiles(Box<profiles::ProfilesPage>),
+    Profiles(Box<profiles::ProfilesPage>),
     Question(question::Question),
     Messages(Box<messages::MessagesPage>),
     Requests(Box<inspector::RequestsPage>),
@@ -92,20 +92,45 @@ Profiles(Box<profiles::ProfilesPage>),
     Place(Box<place::PlacePane>),
 }
 
-impl Pane {
-    /// Which of the numbered pages it is, by the action that opens that.
-    pub fn page(&self) -> Option<Action> {
-        Some(match self {
-            Self::List(_) => Action::Groups,
-            Self::History(_) => Action::History,
-            Self::Rotations(_) => Action::Rotations,
-            Self::Requests(_) => Action::Requests,
-            Self::Batches(_) => Action::Batches,
-            Self::Attention(_) => Action::Attention,
-            _ => return None,
-        })
-    }
+/// Generates what is known of the pages that a key opens in place of another; a new one is one line.
+macro_rules! pages {
+    ($($pane:ident $name:literal $open:expr;)*) => {
+        /// The pages in the order of their row in the header, by the action that opens each.
+        pub const PAGES: &[(Action, &str)] = &[(Action::Groups, "groups"), $((Action::$pane, $name)),*];
 
+        impl Pane {
+            /// Which of the pages it is, by the action that opens that.
+            pub fn page(&self) -> Option<Action> {
+                match self {
+                    Self::List(_) => Some(Action::Groups),
+                    $(Self::$pane(_) => Some(Action::$pane),)*
+                    _ => None,
+                }
+            }
+
+            /// Opens the page of an action; the list is always there.
+            pub fn open_page(action: Action, context: &mut Context) -> Option<Self> {
+                match action {
+                    $(Action::$pane => {
+                        let open: fn(&mut Context) -> _ = $open;
+                        Some(Self::$pane(Box::new(open(context))))
+                    })*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+pages! {
+    History "history" |context| ListPage::open(history::History::of(None), context);
+    Rotations "rotations" |context| ListPage::open(rotations::Rotations::default(), context);
+    Requests "requests" |context| ListPage::open(inspector::Requests::default(), context);
+    Batches "batches" |context| ListPage::open(batches::Batches::default(), context);
+    Attention "attention" |context| ListPage::open(attention::Concerns::default(), context).of_all();
+}
+
+impl Pane {
     /// Creates the requested pane, which may start its first job.
     pub fn open(opening: PaneRequest, context: &mut Context) -> Self {
         match opening {

@@ -1,25 +1,7 @@
 //! The numbered pages: they replace each other, so that Esc on one of them leaves one thing.
 
 use super::{App, commands::holds_something};
-use crate::tui::{
-    keymap::Action,
-    page::list_page::ListPage,
-    panes::{
-        Pane, attention::Concerns, batches::Batches, history::History, inspector::Requests,
-        rotations::Rotations,
-    },
-    state::context::Context,
-};
-
-/// The pages in the order of their row, by the action that opens each.
-pub const PAGES: [(Action, &str); 6] = [
-    (Action::Groups, "groups"),
-    (Action::History, "history"),
-    (Action::Rotations, "rotations"),
-    (Action::Requests, "requests"),
-    (Action::Batches, "batches"),
-    (Action::Attention, "attention"),
-];
+use crate::tui::{keymap::Action, panes::Pane};
 
 impl App {
     /// The page that is open: of the things on the screen, the last that is one. `None` while there is no profile.
@@ -38,7 +20,7 @@ impl App {
                 pane.view_mut().leave(&mut self.context);
             }
         }
-        if let Some(page) = new_page(action, &mut self.context) {
+        if let Some(page) = Pane::open_page(action, &mut self.context) {
             self.stack.push(page);
         }
     }
@@ -48,20 +30,4 @@ impl App {
         let is_asking = view.is_overlay() || view.confirm().is_some();
         holds_something(pane) || is_asking || view.focus().takes_text()
     }
-}
-
-fn new_page(action: Action, context: &mut Context) -> Option<Pane> {
-    Some(match action {
-        Action::History => Pane::History(Box::new(ListPage::open(History::of(None), context))),
-        Action::Rotations => {
-            Pane::Rotations(Box::new(ListPage::open(Rotations::default(), context)))
-        }
-        Action::Requests => Pane::Requests(Box::new(ListPage::open(Requests::default(), context))),
-        Action::Batches => Pane::Batches(Box::new(ListPage::open(Batches::default(), context))),
-        Action::Attention => {
-            let page = ListPage::open(Concerns::default(), context).of_all();
-            Pane::Attention(Box::new(page))
-        }
-        _ => return None,
-    })
 }

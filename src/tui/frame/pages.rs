@@ -3,9 +3,10 @@
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use crate::tui::{
-    app::{App, pages::PAGES},
+    app::App,
     keymap::Focus,
     kit::paint::{self, columns},
+    panes::PAGES,
 };
 
 /// Draws the pages that fit. The mark stands where the others have blanks, so that nothing moves when another is opened.
@@ -13,7 +14,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, app: &App) {
     let theme = app.context.theme;
     let Some(open) = app.page() else { return };
     let mut x = line.x;
-    for (page, name) in PAGES {
+    for &(page, name) in PAGES {
         let key = app.context.keys.key(Focus::List, page);
         let (before, after, style) = if page == open {
             ("[", "]", theme.focus())

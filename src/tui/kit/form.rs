@@ -327,9 +327,10 @@ fn draw_choice(
     }
     let mut x = place.x;
     for (index, (word, _)) in words.iter().enumerate() {
-        let (text, style) = match index == at {
-            true => (format!("[{word}]"), lit),
-            false => (format!(" {word} "), theme.dim()),
+        let (text, style) = if index == at {
+            (format!("[{word}]"), lit)
+        } else {
+            (format!(" {word} "), theme.dim())
         };
         let left = place.right().saturating_sub(x);
         x = paint::text(buffer, x, place.y, left, &text, style) + 1;
