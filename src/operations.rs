@@ -52,6 +52,7 @@ pub use handoff::HandedOff;
 pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};
 pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
+pub use profiles::facts::THE_SERVICE;
 pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
 pub use refresh::{GroupRead, Refresh, RefreshEvent, RefreshRun};

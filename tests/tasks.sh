@@ -65,7 +65,7 @@ say 'A profile with a hand-off: a command that takes each new token'
 mkdir -m 700 vault
 cat >put-token <<'END'
 #!/bin/sh
-# Writes one JSON object from standard input to a new 0600 file in the folder $1.
+# Writes one JSON object from standard input to a new file (mode 600) in the folder $1.
 cat >"$(mktemp "$1/XXXXXXXX")"
 END
 # [profiles.testing] is the last table of the demo's file; its keys are in the same folder.

@@ -150,7 +150,7 @@ impl NotSent {
     /// What to do about it.
     pub fn next(&self) -> &'static str {
         match self {
-            Self::Refused(_) => "check `base_url`, and whether the service runs",
+            Self::Refused(_) => "check `base_url`, and that the service is running",
             Self::Name(_) => "check `base_url`, the network and the name service",
             Self::TimedOut { .. } | Self::Other { .. } => {
                 "check the network, the firewall and `base_url`"

@@ -142,7 +142,7 @@ pub enum DirectoryError {
         needed: u64,
         free: u64,
     },
-    #[error("cannot copy the directory: {}: {source}; use a new file on a disk with free space", file.display())]
+    #[error("cannot write {}: {source}; nothing was saved. Use a new file on a disk with free space", file.display())]
     NotCopied {
         file: PathBuf,
         source: Arc<io::Error>,

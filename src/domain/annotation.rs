@@ -19,15 +19,15 @@ const MAX_LABELS: usize = 20;
 /// Why a text is not a valid note or label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnnotation {
-    #[error("A note has {MAX_NOTE_LEN} characters at most")]
+    #[error("invalid note: expected at most {MAX_NOTE_LEN} characters")]
     LongNote,
-    #[error("A note is one line")]
+    #[error("invalid note: expected one line")]
     LinesInNote,
     #[error(
-        "Label {0:?}: use letters, digits and - _ . / : (no spaces or commas), {MAX_LABEL_LEN} characters at most"
+        "invalid label {0:?}: expected letters, digits and - _ . / : (no spaces or commas), at most {MAX_LABEL_LEN} characters"
     )]
     BadLabel(String),
-    #[error("A group has {MAX_LABELS} labels at most")]
+    #[error("a group has at most {MAX_LABELS} labels")]
     ManyLabels,
     /// Somebody else has written the note since it was seen; this is the present one.
     #[error("{}", changed(.0))]

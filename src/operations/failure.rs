@@ -40,7 +40,9 @@ pub enum Failure {
         id.as_argument()
     )]
     OnlyImported { id: UserGroupId },
-    #[error("profile {profile} is read-only; nothing was sent. Use another profile")]
+    #[error(
+        "profile {profile} is read-only; nothing was sent. For other profiles: groupdesk profile list"
+    )]
     ReadOnly { profile: String },
     /// A guard of the profile.
     #[error("{} is forbidden in profile {profile}: {reason}; nothing was sent", operation.as_str())]
@@ -68,7 +70,9 @@ pub enum Failure {
     #[error("{0}; nothing was saved")]
     Annotation(#[from] InvalidAnnotation),
     /// An invalid name for a saved view.
-    #[error("View name {name:?}: use up to 40 letters, digits and - _ .; nothing was saved")]
+    #[error(
+        "invalid view name {name:?}: expected up to 40 letters, digits and - _ .; nothing was saved"
+    )]
     ViewName { name: String },
     /// Hazard 1: the group had to be read first, and the read created it.
     #[error(
@@ -78,7 +82,7 @@ pub enum Failure {
     CreatedByGet { id: UserGroupId },
     /// Hazard 11.
     #[error(
-        "ALARM: \"{id}\" is tagged {got}, this profile expects {expected}; nothing further was sent. \
+        "ALARM: \"{id}\" is tagged {got}, but this profile expects {expected}; nothing further was sent. \
          Check base_url and API key of the profile; if they have been corrected since: groupdesk update --exists"
     )]
     WrongEnvironment {
@@ -88,9 +92,10 @@ pub enum Failure {
     },
     /// Somebody else changed the group since it was last seen here.
     #[error(
-        "\"{id}\" was changed elsewhere since it was last seen here ({}); nothing was changed. \
-         To see the current values, run `groupdesk show`; then try again",
-        what.join(", ")
+        "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. \
+         To see the current values: groupdesk show {}",
+        what.join(", "),
+        id.as_argument()
     )]
     ChangedElsewhere {
         id: UserGroupId,
@@ -102,7 +107,7 @@ pub enum Failure {
     Held(Box<ClaimHolder>),
     /// What the operator is about to change is no longer as it was reviewed.
     #[error(
-        "\"{id}\" was changed since it was reviewed: {}; nothing was sent. Look at it again, then decide",
+        "\"{id}\" was changed since it was reviewed: {}; nothing was sent. Review it again, then decide",
         what.join("; ")
     )]
     ChangedSince {
@@ -120,7 +125,7 @@ pub enum Failure {
     NeverSeen { id: UserGroupId },
     /// One rotation per seen token (docs/design/rotation.md).
     #[error(
-        "\"{id}\" NOT rotated: {by} began to rotate this token{}{}",
+        "\"{id}\" NOT rotated: {by} started to rotate this token{}{}",
         ago_in_words(*ago),
         what_next(*state)
     )]
@@ -133,7 +138,7 @@ pub enum Failure {
     },
     /// Somebody rotated it since this process began, or a moment ago, by the directory's own order and clock.
     #[error(
-        "\"{id}\" NOT rotated: {by} rotated it{}; to rotate it once more, add --include-recent",
+        "\"{id}\" NOT rotated: {by} rotated it{}. To rotate it again, add --include-recent",
         ago_in_words(*ago)
     )]
     JustRotated {
@@ -566,7 +571,7 @@ fn what_next(state: State) -> &'static str {
             ", and that rotation is still running. Wait for it, then read the group"
         }
         State::Unknown => {
-            ", and its result is unknown. Read the group to resolve it; never rotate to find out"
+            ", and its result is unknown. To find out: groupdesk rotations check; never rotate to find out"
         }
         State::Rotated | State::Confirmed | State::Recovered | State::Superseded => {
             ". Read the group: its token is a newer one"

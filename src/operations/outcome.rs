@@ -183,7 +183,7 @@ impl fmt::Display for Warning {
             ),
             Self::WrongTag { expected, got } => write!(
                 f,
-                "ALARM: the response is tagged {got}, this profile expects {expected}. \
+                "ALARM: the response is tagged {got}, but this profile expects {expected}. \
                  Check base_url and API key of the profile.",
             ),
             Self::TokenChangedElsewhere => {

@@ -128,7 +128,7 @@ impl Refusal {
             Self::BrokenBody => "the body did not arrive as a whole; send it again".into(),
             Self::Invalid(why) => why.clone(),
             Self::Unauthorized => {
-                "no valid API key; send \"Authorization: Token <API_KEY>\" with a live key".into()
+                "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked".into()
             }
             Self::ReadOnlyKey => {
                 "this API key may only read existing user groups; use a read-write key".into()

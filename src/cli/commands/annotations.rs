@@ -81,9 +81,9 @@ pub(crate) async fn favourite(session: &Session, arguments: Favourite) -> Result
         let is = if annotation.is_favourite {
             "is"
         } else {
-            "is no"
+            "is not"
         };
-        output::say(&format!("\"{id}\" {is} favourite"));
+        output::say(&format!("\"{id}\" {is} a favourite"));
     }
     Ok(Exit::Done)
 }

@@ -104,7 +104,7 @@ async fn batch_options(
 shape! {
     pub(crate) CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch not all done, changed elsewhere, tokens over their limit, tokens due, draft";
+        "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
         "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
@@ -129,10 +129,10 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
             };
             (what, batch.id.0.to_string())
         }
-        ConcernKind::NotDone(batch, _) => ("batch not all done", batch.id.0.to_string()),
+        ConcernKind::NotDone(batch, _) => ("batch partly done", batch.id.0.to_string()),
         ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
-        ConcernKind::Over(count, _) => ("tokens over their limit", count.to_string()),
-        ConcernKind::Due(count, _) => ("tokens due", count.to_string()),
+        ConcernKind::Over(count, _) => ("tokens overdue", count.to_string()),
+        ConcernKind::Due(count, _) => ("tokens due soon", count.to_string()),
         ConcernKind::Draft(id, _) => ("draft", id.to_string()),
         ConcernKind::NoProfile(count) => (
             "open, but no profile uses the environment",

@@ -126,8 +126,8 @@ fn state(batch: &Batch) -> String {
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
         Some(_) => match counts.planned() - counts.succeeded() {
-            0 => "finished".into(),
-            left => format!("ended: {left} not done"),
+            0 => "done".into(),
+            left => format!("done: {left} not applied"),
         },
     }
 }

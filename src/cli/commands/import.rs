@@ -323,7 +323,7 @@ fn print_tally(
         String::new()
     };
     output::result(&format!(
-        "{} for the directory of {profile}; nothing was sent, and these {done}\nadded      {added:>7}  IDs new to the \
+        "{}; nothing was sent. In the directory of {profile}, {done}:\nadded      {added:>7}  IDs new to the \
          directory\nfilled     {filled:>7}  groups with missing values\nkept       {kept:>7}  differs from the last known values \
          in the service\n\
          unchanged  {unchanged:>7}{annotations}",

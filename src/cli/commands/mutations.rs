@@ -97,7 +97,7 @@ pub(crate) fn answer(
         ));
     } else if rotation.is_some() && !token.reveal && !goes_out {
         output::say(&format!(
-            "the token is not printed; `groupdesk get {} --token-out FILE` writes it to a file",
+            "the token is not printed. To save it: groupdesk get {} --token-out FILE",
             done.group.id.as_argument()
         ));
     }

@@ -6,7 +6,7 @@ use crate::{
         args::PlaceCommand as Command,
         error::CliError,
         input::confirm::{Question, Review},
-        output::{self, shape::shape},
+        output::{self, human, shape::shape},
         process::exit::Exit,
         session::Session,
     },
@@ -75,33 +75,34 @@ pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, 
 /// Prints the place as it is now.
 async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
     let place = named(&session.operations, name).await?;
-    output::either(session.json, || json(&place), || line(&place))
+    output::either(session.json, || json(&place), || table([&place]))
 }
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
     let places = session.operations.places().await?;
     let none = "no environments yet; the first request of a profile creates one";
-    let lines = || places.iter().map(line).collect::<Vec<_>>().join("\n");
-    output::list(session.json, &places, json, none, lines)
+    output::list(session.json, &places, json, none, || table(&places))
 }
 
-fn line(place: &Place) -> String {
-    let urls = if place.urls.is_empty() {
-        "URL unknown".to_owned()
-    } else {
-        place.urls.join(", ")
+const COLUMNS: [&str; 6] = ["ENVIRONMENT", "GROUPS", "OPEN", "ALARMS", "PROFILES", "URL"];
+
+fn table<'a>(places: impl IntoIterator<Item = &'a Place>) -> String {
+    let or_none = |texts: &[String]| match texts {
+        [] => "-".to_owned(),
+        texts => texts.join(", "),
     };
-    let alarm = match place.alarms.len() {
-        0 => String::new(),
-        count => format!("  ALARMS: {count}"),
+    let row = |place: &Place| {
+        [
+            visible(&place.name).into_owned(),
+            place.groups.to_string(),
+            place.open.to_string(),
+            place.alarms.len().to_string(),
+            or_none(&place.profiles),
+            or_none(&place.urls),
+        ]
     };
-    format!(
-        "{}  {}, {} open  {urls}  profiles: {}{alarm}",
-        place.name,
-        counted(place.groups as usize, "group"),
-        place.open,
-        place.profiles.join(", ")
-    )
+    let rows: Vec<_> = places.into_iter().map(row).collect();
+    human::rows(COLUMNS, &rows, None)
 }
 
 async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
@@ -112,10 +113,10 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
         output::json(&with_events(&place, &events))?;
         return Ok(Exit::Done);
     }
-    let mut lines = vec![line(&place)];
+    let mut lines = vec![table([&place])];
     lines.push(format!(
         "tag       {}",
-        place.tag.as_ref().map_or("not known", |tag| tag.as_str())
+        place.tag.as_ref().map_or("unknown", |tag| tag.as_str())
     ));
     for key in &place.keys {
         lines.push(format!(

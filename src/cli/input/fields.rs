@@ -292,7 +292,7 @@ fn refuse_duplicates<'a>(
     for key in keys {
         if !seen.insert(key) {
             return Err(usage(&format!(
-                "{option}: \"{}\" is given twice",
+                "{option}: \"{}\" is given twice; nothing was sent",
                 visible(key)
             )));
         }

@@ -27,7 +27,7 @@ const REASONS: [(&str, SampleEnvironment, &str); 4] = [
     (
         "acme-us",
         SampleEnvironment::Testing,
-        "token stood in a support ticket",
+        "token was in a support ticket",
     ),
     (
         "nordlicht",

@@ -29,7 +29,7 @@ use crate::{
     },
 };
 
-const NEXT: &str = "Read the group; never rotate again to find out";
+const NEXT: &str = "Never rotate again to find out";
 
 impl Operations {
     pub(crate) async fn handle_answer(

@@ -33,7 +33,7 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
             report.problem(
                 AREA,
                 format!(
-                    "ALARM in environment {name} since {}: {}; nothing by ID is sent for it",
+                    "ALARM in environment {name} since {}: {}. No requests are sent for its groups",
                     when::minute(alarm.at),
                     visible(&alarm.what)
                 ),

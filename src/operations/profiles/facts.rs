@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Recorded as the source of facts that the service states in a header.
-const SERVICE: &str = "the service";
+pub const THE_SERVICE: &str = "the service";
 
 /// The last stated facts: the service repeats them with every answer.
 #[derive(Debug, Default)]
@@ -104,10 +104,10 @@ impl Operations {
     fn not_recorded(&self, stated: StatedFacts, known: &Facts) -> Vec<Statement> {
         let mut statements = Vec::new();
         let mut add = |fact: Option<Fact>, by: Option<&String>, is_same: bool| {
-            let may_say = by.is_none_or(|by| by == SERVICE);
+            let may_say = by.is_none_or(|by| by == THE_SERVICE);
             if let Some(fact) = fact.filter(|_| may_say && !is_same) {
                 statements.push(Statement {
-                    by: SERVICE.to_owned(),
+                    by: THE_SERVICE.to_owned(),
                     ..self.statement(fact, Basis::Told)
                 });
             }

@@ -51,8 +51,9 @@ impl Context {
     /// Says that a text was a token and what to do with it.
     pub fn say_token(&mut self) {
         let key = self.keys.key(Focus::List, Action::Whose);
-        let text =
-            format!("That is a token, or looks like one: nothing was taken. {key} finds its group");
+        let text = format!(
+            "That is a token, or looks like one: nothing was entered. {key} finds its group"
+        );
         self.say(Severity::Warning, text);
     }
 

@@ -58,7 +58,7 @@ impl App {
             let mut letters = condition.chars();
             let first = letters.next().map(|c| c.to_uppercase().to_string());
             let text = format!(
-                "{}{}. Nothing is sent meanwhile; what is typed stays here",
+                "{}{}. Nothing is sent until then; your input stays here",
                 first.unwrap_or_default(),
                 letters.as_str()
             );

@@ -226,7 +226,7 @@ impl List {
             entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
         };
         let is_any = !flags.is_empty() && self.finder.shown().iter().any(has_flag);
-        (!is_any).then(|| "no row has one".into())
+        (!is_any).then(|| "no row is flagged".into())
     }
 
     /// For actions on the current row: why there is no row.

@@ -186,7 +186,10 @@ impl Editor {
             Ok(status) if status.code() == Some(NOT_FOUND) => Some(format!(
                 "the editor was not found: {name}; set VISUAL or EDITOR. Not applied"
             )),
-            Ok(status) => Some(format!("the editor ended with {status}: not applied")),
+            Ok(status) => Some(match status.code() {
+                Some(code) => format!("the editor ended with exit code {code}; not applied"),
+                None => format!("the editor ended with {status}; not applied"),
+            }),
             Err(error) => Some(format!("the editor could not be run ({name}): {error}")),
         }
     }
@@ -446,18 +449,18 @@ mod tests {
         #[rustfmt::skip] // A table: one case per line.
         let table: [(&str, &str, &[&[u8]]); 14] = [
             ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
-            ("printf typed >\"$1\"; kill -9 $$", "exit status: 137", &[b"typed"]),
-            ("printf typed >\"$1\"; kill -TERM $$", "exit status: 143", &[b"typed"]),
-            ("printf typed >\"$1\"; exit 1", "exit status: 1", &[b"typed"]),
+            ("printf typed >\"$1\"; kill -9 $$", "exit code 137", &[b"typed"]),
+            ("printf typed >\"$1\"; kill -TERM $$", "exit code 143", &[b"typed"]),
+            ("printf typed >\"$1\"; exit 1", "exit code 1", &[b"typed"]),
             ("printf typed >\"$1\"; exit 127", "was not found", &[b"typed"]),
             ("printf typed >\"$1~\"; rm \"$1\"", "left no file", &[b"typed"]),
             ("printf typed >\"$1~\"; rm \"$1\"; mkdir \"$1\"", "left no file", &[b"typed"]),
             ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
             ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
-            ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit status: 137", &[b"typed"]),
+            ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
             ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&much]),
             (&with_token, "without the token", &[hidden.as_bytes()]),
-            ("exit 1", "exit status: 1", &[]),
+            ("exit 1", "exit code 1", &[]),
             ("rm -r \"$(dirname \"$1\")\"", "left no file", &[]),
         ];
         for (script, why, kept) in table {

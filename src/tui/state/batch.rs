@@ -28,7 +28,7 @@ use crate::{
 /// How long one attempt waits for the directory.
 const DIRECTORY_ATTEMPT: SignedDuration = SignedDuration::from_secs(12);
 
-const NOT_ALL_DONE: &str = "ended, not all done";
+const NOT_ALL_DONE: &str = "done, not all applied";
 
 /// One group of the run; it holds no token.
 #[derive(Debug, Clone)]

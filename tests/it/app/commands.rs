@@ -63,7 +63,7 @@ fn a_note_is_written_with_a_enter_and_found_again() {
     scene.keys("a<enter>");
     assert_eq!(changes(&scene), []);
     scene.keys("a<tab>x,y z!<enter>");
-    scene.shows("use letters, digits");
+    scene.shows("expected letters, digits");
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
 }

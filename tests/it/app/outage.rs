@@ -37,7 +37,7 @@ fn what_the_outage_made_fail_gives_way_to_it() {
     assert_eq!(shown(&scene), UNREACHABLE);
     lost(&mut scene);
     scene.shows("directory lost, ");
-    assert!(shown(&scene).ends_with("what is typed stays here"));
+    assert!(shown(&scene).ends_with("your input stays here"));
 }
 
 #[test]

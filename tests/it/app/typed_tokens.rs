@@ -107,7 +107,7 @@ fn of_a_token_in_a_field_that_was_left_it_is_said_that_it_is_still_there() {
     scene.walk("e<end> ");
     scene.keys(SIGNS);
     look_up(&mut scene, true);
-    scene.says("nothing was taken").hides(SIGNS);
+    scene.says("nothing was entered").hides(SIGNS);
 }
 
 #[test]

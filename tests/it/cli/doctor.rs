@@ -375,7 +375,7 @@ async fn a_profile_with_a_doubtful_place_is_named_and_nothing_is_written() {
     let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
     let report = home.json(4, &["doctor"]).await;
-    let found = finding_with(&report, "is not known at its address");
+    let found = finding_with(&report, "is new for its URL");
     assert_eq!(found["severity"], "problem");
     let words = found["found"].as_str().expect("a text");
     assert!(words.contains("(1 group)"), "{words}");

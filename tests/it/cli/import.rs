@@ -53,7 +53,7 @@ async fn ids_are_recorded_and_nothing_is_sent() {
     assert_eq!((human.code, human.err.as_str()), (0, ""));
     assert_has(
         &human.out,
-        "2 rows for the directory of live; nothing was sent",
+        "2 rows; nothing was sent. In the directory of live",
     );
     assert!(
         human.out.lines().all(|line| line.len() <= 80),

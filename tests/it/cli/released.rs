@@ -96,7 +96,7 @@ async fn what_the_release_before_left_is_migrated_and_all_of_it_is_found() {
     let states = ["sent", "confirmed", "unknown", "confirmed"];
     assert_eq!(each(&rotations, "state"), states);
     let facts = home.run(&["profile", "facts", "live"]).await;
-    assert_has(&facts.out, "sole_writer");
+    assert_has(&facts.out, "sole writer");
     let directory = home.path("directory.db");
     assert!(version(&directory) > 8);
     let kept = groupdesk::directory::backup_of(&directory, 8);

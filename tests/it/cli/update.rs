@@ -231,7 +231,7 @@ async fn a_group_changed_by_somebody_else_is_not_updated() {
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
     assert!(
         ran.err.contains(
-            "\"acme\" was changed elsewhere since it was last seen here (name); nothing was changed"
+            "\"acme\" was changed elsewhere since it was last seen here (name); your change was not sent"
         ),
         "{}",
         ran.err

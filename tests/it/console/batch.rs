@@ -195,13 +195,13 @@ async fn groups_that_an_ended_batch_did_not_do_need_attention_until_they_are_ret
     console.keys("<esc>").await.shows("!1");
     console.keys("0").await;
     console
-        .shows("! batch not all done")
+        .shows("! batch partly done")
         .shows("R retry: 1 of 2 done, 1 not");
     console.keys("R").await;
     console.shows("1 ready, 0 skipped").shows("leak of today");
     console.keys("rotate 1 in testing<enter>").await;
     console.shows("finished: 1 confirmed of 1");
-    console.keys("<esc>").await.hides("batch not all done");
+    console.keys("<esc>").await.hides("batch partly done");
     console.keys("<esc>").await.hides("!1");
     assert_eq!(proxy.count("POST"), 3);
 }

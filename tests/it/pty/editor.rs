@@ -193,7 +193,7 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
     for (next, said) in [
         (
             "echo typed >\"$file\"; exit 3",
-            "the editor ended with exit status: 3",
+            "the editor ended with exit code 3",
         ),
         ("echo typed >\"$file\"; kill -9 $$", "SIGKILL"),
         ("rm \"$file\"", "the editor left no file"),

@@ -146,7 +146,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     output::context(&report::plan(&plan));
     if plan.ready.is_empty() {
         return Err(CliError::Guarded(
-            "no group can be rotated now; nothing was sent".into(),
+            "no group can be rotated; nothing was sent".into(),
         ));
     }
     operations.ready().await?;

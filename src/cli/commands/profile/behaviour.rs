@@ -13,7 +13,7 @@ use crate::{
         facts::{Basis, Facts, Field, GetBehaviour, Stated},
         text::visible,
     },
-    operations::Fact,
+    operations::{Fact, THE_SERVICE},
 };
 
 impl BehaviourArgs {
@@ -130,13 +130,22 @@ fn text(lines: &[FactLine], now: jiff::Timestamp) -> String {
         .map(|line| {
             let by = line.by.as_deref().map(visible).unwrap_or_default();
             [
-                line.fact.to_owned(),
+                line.fact.replace("absent_", "omitted ").replace('_', " "),
                 line.value.to_owned(),
-                line.basis.as_str().to_owned(),
+                source(line).to_owned(),
                 line.at.map_or_else(String::new, |at| human::ago(at, now)),
                 by.into_owned(),
             ]
         })
         .collect();
-    human::rows(["FACT", "VALUE", "SOURCE", "SINCE", "BY"], &rows, None)
+    human::rows(["BEHAVIOUR", "VALUE", "SOURCE", "SINCE", "BY"], &rows, None)
+}
+
+fn source(line: &FactLine) -> &'static str {
+    match line.basis {
+        Basis::Told if line.by.as_deref() == Some(THE_SERVICE) => "announced",
+        Basis::Told => "set",
+        Basis::Proven => "observed",
+        Basis::Unknown => "-",
+    }
 }

@@ -76,7 +76,7 @@ pub enum PlaceProblem {
     NoPlace { name: String },
     #[error("the new name {why}; nothing was changed")]
     BadName { why: String },
-    #[error("another environment has the name {name}; nothing was changed")]
+    #[error("environment \"{name}\" already exists; nothing was changed")]
     NameTaken { name: String },
 }
 

@@ -14,17 +14,11 @@ impl Question {
     pub fn reason(&self) -> String {
         match self.why {
             QuestionReason::NewKey => {
-                format!(
-                    "its API key (fingerprint {}) is not known at its address",
-                    self.key
-                )
+                format!("its API key (fingerprint {}) is new for its URL", self.key)
             }
-            QuestionReason::OtherAddress => {
-                "its address, or its API key at this address, is not the one it was known with"
-                    .into()
-            }
+            QuestionReason::OtherAddress => "its URL or API key has changed".into(),
             QuestionReason::OtherName => {
-                "its address and API key are those of another environment than its name".into()
+                "its URL and API key belong to another environment than its name".into()
             }
         }
     }

@@ -94,7 +94,7 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
                 ("x", "batch unfinished".into(), theme.error())
             }
         },
-        ConcernKind::NotDone(..) => ("!", "batch not all done".into(), theme.warning()),
+        ConcernKind::NotDone(..) => ("!", "batch partly done".into(), theme.warning()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
         ConcernKind::Over(1, _) => ("!", "1 token overdue".into(), theme.age(TokenAge::Over)),
         ConcernKind::Over(count, _) => {

@@ -246,8 +246,8 @@ fn alarms(page: &mut TextPage, pane: &PlacePane, context: &Context) {
         return;
     };
     let text = format!(
-        "A response contradicted environment {place}. Its groups are not read, changed or checked until somebody investigates and \
-         records what they found."
+        "A response contradicted environment {place}. Requests for its groups are blocked until you record \
+         what you found."
     );
     page.text(&text, Style::new());
     page.blank();

@@ -194,13 +194,13 @@ impl TokenPane {
             }
             _ if has_arrived => {
                 format!(
-                    "Delivered. {copy} copies it, {write} saves it to a new 0600 file; otherwise this machine does not keep it."
+                    "Delivered. {copy} copies it, {write} saves it to a new file (mode 600); otherwise this machine does not keep it."
                 )
             }
             _ => {
                 let token = context.keys.key(Focus::List, Action::Token);
                 format!(
-                    "Dashboards need this token now. {copy} copies it, {write} saves it to a new 0600 file; \
+                    "Dashboards need this token now. {copy} copies it, {write} saves it to a new file (mode 600); \
                      otherwise this machine does not keep it, and {token} on the group reads it again."
                 )
             }

@@ -138,7 +138,7 @@ async fn a_proxy_that_refuses_is_named_with_its_variable() {
             assert!(said.contains(words), "{words}: {said}");
         }
         assert!(
-            !said.contains("check `base_url`, and whether the service runs"),
+            !said.contains("check `base_url`, and that the service is running"),
             "{said}"
         );
     }
