@@ -23,6 +23,7 @@ mod profiles;
 mod recording;
 mod refresh;
 mod rotation;
+pub mod run;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -42,6 +43,7 @@ pub use fault_injection::fail_at;
 pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
+pub use files::rows::{RowCounts, RowSent, Rows, RowsToSend, SendingRows};
 pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
@@ -55,7 +57,7 @@ pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::facts::THE_SERVICE;
 pub use profiles::places::PlaceProblem;
 pub use recording::changes_json;
-pub use refresh::{GroupRead, Refresh, RefreshEvent, RefreshRun};
+pub use refresh::{GroupRead, Reading, Refresh, RefreshEvent};
 pub use rotation::{
     recover::{Recovered, StillOpen},
     rotate::{JUST_ROTATED, Spare, Target},

@@ -1,18 +1,20 @@
 //! The runs themselves, started as the commands start them.
 
-use futures_util::{StreamExt, stream::FuturesUnordered};
+use std::collections::HashMap;
+
 use groupdesk::{
-    directory::ImportId,
     domain::{
         annotation::AnnotationChange, batch::Plan, change::DesiredFields, group::UserGroupId,
     },
     formats::GroupRow,
     operations::{
-        RefreshEvent, RowEnd, Sending,
-        batch::{BatchEvent, Control, RunLimits, SlotPool},
+        RefreshEvent, RowsToSend, Sending,
+        batch::{BatchEvent, RunLimits},
+        run::Event,
     },
 };
 use jiff::Timestamp;
+use tokio::sync::mpsc;
 
 use super::world::World;
 
@@ -58,12 +60,13 @@ pub(crate) async fn refresh(world: &World, ids: &[UserGroupId], concurrency: usi
         planned.expect("known"),
         limits(concurrency),
         false,
+        None,
     );
     let mut run = run.expect("it begins");
     loop {
         match run.progress.recv().await.expect("news") {
-            RefreshEvent::Finished { counts, halt } => {
-                assert_eq!((counts.unchanged, halt), (ids.len(), None));
+            RefreshEvent::Finished(sum) => {
+                assert_eq!((sum.counts.unchanged, sum.halt), (ids.len(), None));
                 return;
             }
             RefreshEvent::Ended(read) => assert!(read.failure.is_none(), "{:?}", read.failure),
@@ -102,32 +105,37 @@ pub(crate) async fn send(
         only_differences: false,
     };
     let permit = operations.sending_permitted(sending, rows.len());
-    let permit = &permit.expect("permitted");
+    let permit = permit.expect("permitted");
     // Each call counts as another file.
     let mut digest = [0; 32];
     getrandom::fill(&mut digest).expect("random numbers");
-    let import: ImportId = operations.begin_import(digest).await.expect("durable").id;
-    let control = &Control::default();
-    let slots = SlotPool::of(limits(concurrency));
-    let mut waiting = rows.iter().enumerate();
-    let mut flying = FuturesUnordered::new();
+    let journal = operations.begin_import(digest).await.expect("durable");
+    let numbered = || (1..).zip(rows);
+    let bases = numbered().filter_map(|(number, (_, base))| Some((number, base.clone()?)));
+    let (file, reader) = mpsc::channel(1);
+    let copies: Vec<_> = numbered()
+        .map(|(number, (row, _))| (number, row.clone()))
+        .collect();
+    file.send(Ok(copies)).await.expect("it is read");
+    drop(file);
+    let all = RowsToSend {
+        rows: reader,
+        planned: rows.len(),
+        permit,
+        journal: Some(journal),
+        bases: bases.collect(),
+        annotations: HashMap::new(),
+        completed: HashMap::new(),
+    };
+    let mut run = operations.send_rows(all, limits(concurrency));
     loop {
-        if slots.is_free(flying.len())
-            && let Some((number, (row, base))) = waiting.next()
-        {
-            assert!(control.may_begin(tokio::time::Instant::now()).await);
-            let (at, steered) = (Some((import, number + 1)), (control, slots.slot()));
-            flying.push(operations.send_row(permit, at, row, base.as_ref(), steered, |_| {}));
-            continue;
-        }
-        tokio::select! {
-            () = slots.freed() => {}
-            end = flying.next() => {
-                let Some(end) = end else { break };
-                assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");
-                assert_eq!(end.outcome(), expected);
+        match run.progress.recv().await.expect("news") {
+            Event::Ended(row) => assert_eq!(row.end.outcome(), expected, "{:?}", row.end),
+            Event::Finished(sum) => {
+                assert_eq!((sum.counts.complete(), sum.halt), (rows.len(), None));
+                return;
             }
+            _ => {}
         }
     }
-    operations.end_import(import).await.expect("durable");
 }

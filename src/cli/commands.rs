@@ -27,6 +27,7 @@ pub(super) mod places;
 pub(super) mod profile;
 pub(super) mod refresh;
 pub(super) mod rotations;
+mod run;
 pub(super) mod serve;
 pub(super) mod storage;
 pub(super) mod version;

@@ -63,7 +63,7 @@ const SHAPES: &[Shape] = &[
     refresh::report::ITEM, refresh::report::SUM, refresh::report::PLAN,
     json::ROTATION, json::SETTLED, handoff::DELIVERY, batch::report::ITEM, batch::report::SUM, batch::report::PLAN, batch::edit::PLAN,
     attention::CONCERN, batches::BATCH, batches::SHOWN, annotations::ANNOTATION,
-    import::TAKEN, import::TAKEN_SUM, import::plan::ROW, import::plan::SUM, import::tally::ROW, import::tally::SUM,
+    import::TAKEN, import::TAKEN_SUM, import::plan::ROW, import::plan::SUM, import::send::ROW, import::send::SUM,
     import::checked::WRONG, import::checked::WRONG_SUM, export::EXPORTED,
     directory::COPY, directory::SET_UP, directory::COPIED, directory::STATUS, directory::MIGRATED, audit::AUDITED, directory::RIGHT,
     profile::bind::BINDING, places::PLACE, places::SHOWN,

@@ -17,7 +17,7 @@ pub use edit::{
     EditCandidate, EditPlan, EditRow, EditRules, EditSkip, OpenChange, Recent, STALE_AFTER,
     UnsentDraft, UnverifiedField, Verdict, WantedRow,
 };
-pub use halt::{FailureStreak, Halt, LastRun, StopCause};
+pub use halt::{Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
 pub use runner::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState};
 
@@ -164,15 +164,15 @@ impl Counts {
     }
 }
 
-/// As text: `7 confirmed, 1 unknown, 2 not started of 10`. Zeros are left out.
+/// As text: `1 UNKNOWN, 7 confirmed, 2 not started of 10`. What needs a person comes first; zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            (self.confirmed, "confirmed"),
-            (self.rotated, "rotated, not confirmed"),
-            (self.not_applied, "not applied"),
             (self.unknown, "UNKNOWN"),
             (self.conflict, "CONFLICT"),
+            (self.not_applied, "not applied"),
+            (self.confirmed, "confirmed"),
+            (self.rotated, "rotated, not confirmed"),
             (self.abandoned, "abandoned"),
             (self.not_started, "not started"),
         ];
@@ -303,26 +303,6 @@ mod tests {
     }
 
     #[test]
-    fn only_failures_in_a_row_stop_it_and_a_conflict_at_once() {
-        let mut streak = FailureStreak::new(2);
-        let acme = id("acme");
-        for (status, stops) in [
-            (ItemStatus::Unknown, false),
-            (ItemStatus::Confirmed, false),
-            (ItemStatus::NotApplied, false),
-            (ItemStatus::Unknown, true),
-        ] {
-            assert_eq!(streak.ended(&acme, status).is_some(), stops);
-        }
-        let mut never = FailureStreak::new(0);
-        assert!((0..99).all(|_| never.ended(&acme, ItemStatus::Unknown).is_none()));
-        assert_eq!(
-            never.ended(&acme, ItemStatus::Conflict),
-            Some(Halt::Conflict(acme))
-        );
-    }
-
-    #[test]
     fn counts_say_what_there_is_and_of_how_many() {
         assert_eq!(Counts::default().to_string(), "nothing planned");
         let mut counts = Counts {
@@ -333,7 +313,7 @@ mod tests {
         assert_eq!(counts.to_string(), "7 confirmed, 2 not started of 9");
         counts.unknown = 1;
         let said = counts.to_string();
-        assert_eq!(said, "7 confirmed, 1 UNKNOWN, 2 not started of 10");
+        assert_eq!(said, "1 UNKNOWN, 7 confirmed, 2 not started of 10");
     }
 
     #[test]

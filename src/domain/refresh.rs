@@ -97,10 +97,16 @@ impl Counts {
     }
 }
 
-/// As text: `7 unchanged, 1 CREATED AGAIN, 2 not started of 10`. Zeros are left out.
+/// As text: `1 CREATED AGAIN, 7 unchanged, 2 not started of 10`. What needs a person comes first; zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = self.each().into_iter().filter(|(_, count)| *count > 0);
+        let mut counts = self.each();
+        counts.sort_by_key(|(word, _)| match *word {
+            "created_again" | "created" | "wrong_environment" => 0,
+            "failed" => 1,
+            _ => 2,
+        });
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
         let parts: Vec<_> = counts
             .map(|(word, count)| {
                 let word = match word {
@@ -147,8 +153,8 @@ mod tests {
         assert!(!counts.is_complete());
         assert_eq!(
             counts.to_string(),
-            "1 unchanged, 1 changed, 1 first seen, 1 CREATED AGAIN, 1 CREATED, 1 WRONG ENVIRONMENT, \
-             1 failed, 2 done before, 1 not started of 10"
+            "1 CREATED AGAIN, 1 CREATED, 1 WRONG ENVIRONMENT, 1 failed, 1 unchanged, 1 changed, 1 first seen, \
+             2 done before, 1 not started of 10"
         );
     }
 

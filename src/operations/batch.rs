@@ -2,7 +2,6 @@
 //! Every item is one single rotation, or one update of a bulk edit, with its own journal row; nothing here sends a
 //! request itself.
 
-pub(super) mod concurrency;
 mod edit_item;
 mod in_progress;
 mod item;
@@ -11,15 +10,16 @@ mod resume;
 mod runs;
 mod scheduled;
 
-use std::{collections::HashMap, io, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use tokio::sync::mpsc;
-
-pub use super::batch::concurrency::{Control, RunCommand, RunLimits, Slot, SlotPool};
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
-use super::{Done, Failure, Guarded, Operations, Warning};
+pub use super::run::{Control, RunCommand, RunLimits, Slot, TokenSink};
+use super::{
+    Failure, Guarded, Operations, Warning,
+    run::{self, Context},
+};
 use crate::{
     config::guard,
     directory::{
@@ -33,28 +33,29 @@ use crate::{
     },
 };
 
-/// Receives new tokens, for example to write them to a file. Called after the fingerprint of the token is durable and
-/// before the confirming get. May block.
-pub trait TokenSink: Send + Sync {
-    /// Stores the token durably; an error stops the run.
-    fn keep(&self, done: &Done) -> io::Result<()>;
+/// A run of a batch.
+#[derive(Debug, Clone)]
+pub struct Bulk;
+
+impl run::Kind for Bulk {
+    type Key = ItemKey;
+    type End = Ended;
+    type Sum = Report;
+    type Counts = Counts;
 }
 
-/// Events of a run, in order. The run never waits for the receiver.
-#[derive(Debug, Clone)]
-pub enum BatchEvent {
-    /// The preflight of this item begins, or the get that settles it.
-    Started(ItemKey),
-    /// The service asked for a pause of this length; nothing is sent meanwhile.
-    Throttled(Duration),
-    /// The directory is unreachable; nothing is begun, and it is tried again after this time.
-    NoDirectory(Duration),
-    Ended(Box<Ended>),
-    /// Nothing new will be begun; what is in flight is finished.
-    Halted(Halt),
-    /// The last event.
-    Finished(Report),
+impl run::Counts for Counts {
+    fn done(&self) -> usize {
+        self.done()
+    }
+
+    fn planned(&self) -> usize {
+        self.planned()
+    }
 }
+
+pub type BatchEvent = run::Event<Bulk>;
+pub type Run = run::Run<Bulk>;
 
 /// How one item ended. Holds no token.
 #[derive(Debug, Clone)]
@@ -88,14 +89,6 @@ pub struct Report {
     pub counts: Counts,
     /// Why some items were not begun.
     pub halt: Option<Halt>,
-}
-
-/// A run in progress. It continues if this is dropped.
-#[derive(Debug)]
-pub struct Run {
-    pub batch: Batch,
-    pub control: Control,
-    pub progress: mpsc::UnboundedReceiver<BatchEvent>,
 }
 
 impl Operations {
@@ -245,16 +238,11 @@ impl Operations {
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);
         self.check_bulk_limit(left.count())?;
-        let control = Control::default();
-        let (news, progress) = mpsc::unbounded_channel();
         let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
         queue.leave_out(left_out);
-        tokio::spawn(queue.run(control.clone(), news));
-        Ok(Run {
-            batch: found,
-            control,
-            progress,
-        })
+        let (context, run) = Context::new(queue.counts());
+        tokio::spawn(queue.run(context));
+        Ok(run)
     }
 
     /// Returns all batches of this place, the most recently begun first.

@@ -2,3 +2,4 @@
 
 pub(super) mod export;
 pub(super) mod import;
+pub(super) mod rows;

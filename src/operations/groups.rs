@@ -17,11 +17,11 @@ use super::{
         error_response::ErrorResponse,
         observe::{GoodAnswer, Lookup, ObservationInput},
     },
-    batch::concurrency::Slot,
     groups::claims::Claim,
     profiles::places::GateSnapshot,
     recording::changes_for_history,
     rotation::settle::BeforeGet,
+    run::Slot,
 };
 use crate::{
     api::wire::GroupRequest,

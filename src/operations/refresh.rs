@@ -6,6 +6,8 @@ mod queue;
 
 use std::{
     collections::{BTreeSet, HashSet},
+    io,
+    sync::Arc,
     time::Duration,
 };
 
@@ -14,10 +16,9 @@ use tokio::sync::mpsc;
 
 use super::{
     DirectoryError, Done, Failure, Guarded, Import, ImportId, Operations, UnknownIdPolicy, Warning,
-    batch::concurrency::{Control, RunLimits},
+    run::{self, Context, RunLimits, TokenSink},
 };
 use crate::domain::{
-    batch::Halt,
     group::{EnvironmentTag, UserGroupId},
     refresh::{Counts, ReadResult},
     remote_changes::RemoteChanges,
@@ -48,20 +49,28 @@ impl Refresh {
     }
 }
 
-/// Events of a refresh, in order. It never waits for the receiver.
-#[derive(Debug)]
-pub enum RefreshEvent {
-    /// The service asked for a pause of this length; nothing is sent meanwhile.
-    Throttled(Duration),
-    Ended(Box<GroupRead>),
-    /// Nothing new will be begun; what is in flight is finished.
-    Halted(Halt),
-    /// The last event.
-    Finished {
-        counts: Counts,
-        halt: Option<Halt>,
-    },
+/// Reading groups.
+#[derive(Debug, Clone)]
+pub struct Reading;
+
+impl run::Kind for Reading {
+    type Key = UserGroupId;
+    type End = GroupRead;
+    type Sum = run::Sum<Counts>;
+    type Counts = Counts;
 }
+
+impl run::Counts for Counts {
+    fn done(&self) -> usize {
+        self.done()
+    }
+
+    fn planned(&self) -> usize {
+        self.planned()
+    }
+}
+
+pub type RefreshEvent = run::Event<Reading>;
 
 /// The result for one group.
 #[derive(Debug)]
@@ -78,16 +87,11 @@ pub struct GroupRead {
     pub wrong_environment: bool,
     pub warnings: Vec<Warning>,
     pub failure: Option<Failure>,
+    /// Its token was to be kept, and could not be.
+    pub not_kept: Option<io::Error>,
     pub took: Duration,
     /// Counts over all groups after this one.
     pub counts: Counts,
-}
-
-/// A refresh in progress. It continues if this is dropped.
-#[derive(Debug)]
-pub struct RefreshRun {
-    pub control: Control,
-    pub progress: mpsc::UnboundedReceiver<RefreshEvent>,
 }
 
 /// Identifies a refresh in the journal, where an import has the digest of its file: one for all groups, or for those
@@ -210,21 +214,21 @@ impl Operations {
         Ok(())
     }
 
-    /// Reads what is left. Groups are read one at a time until the first one is found, so that in a wrong environment
-    /// no more than one is created; a vanished group stops the refresh unless `keep_going` is set. `begun` is the
-    /// journal entry that notes what was read and is closed when all is.
+    /// Reads what is left, and passes the tokens to `keep`. Groups are read one at a time until the first one is found, so
+    /// that in a wrong environment no more than one is created; a vanished group stops the refresh unless `keep_going` is
+    /// set. `begun` is the journal entry that notes what was read and is closed when all is.
     pub fn run_refresh(
         &self,
         begun: Option<ImportId>,
         plan: Refresh,
         pace: RunLimits,
         keep_going: bool,
-    ) -> Result<RefreshRun, Failure> {
+        keep: Option<Arc<dyn TokenSink>>,
+    ) -> Result<run::Run<Reading>, Failure> {
         self.refresh_permitted(&plan, keep_going)?;
-        let control = Control::default();
-        let (news, progress) = mpsc::unbounded_channel();
-        let queue = queue::Queue::new(self.clone(), begun, plan, keep_going, control.clone(), news);
-        tokio::spawn(queue.run(pace));
-        Ok(RefreshRun { control, progress })
+        let queue = queue::Queue::new(self.clone(), begun, plan, keep_going, keep);
+        let (context, run) = Context::new(queue.counts());
+        tokio::spawn(queue.run(pace, context));
+        Ok(run)
     }
 }

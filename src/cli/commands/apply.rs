@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::import::{
     checked::Checked,
     plan::{self, ImportOptions, ShownPlan, planned_row},
-    send::{self, Job},
+    send,
 };
 use crate::{
     cli::{
@@ -48,15 +48,8 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    let job = Job {
-        permit,
-        pace: arguments.speed.pace(),
-        import: None,
-        bases: shown.bases,
-        annotations: shown.annotations,
-        completed: shown.completed,
-    };
-    send::run(&session, &mut signals, &checked, job).await
+    let rows = shown.to_send(&checked, permit, None)?;
+    send::run(&session, &mut signals, rows, arguments.speed.pace()).await
 }
 
 fn sending(plan: Plan) -> Sending {

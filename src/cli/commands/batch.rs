@@ -6,30 +6,28 @@ mod prepare;
 pub(crate) mod report;
 pub(crate) mod tokens;
 
-use std::{collections::HashSet, path::PathBuf, pin::pin, sync::Arc};
-
-use futures_util::FutureExt;
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 use crate::{
     cli::{
         args::{AgainBatch, Global, ResumeBatch, Rotate, Update},
+        commands::run::{RunReport, Summary, follow_until},
         error::CliError,
         input::selection::Selected,
         output::{self, progress::Progress},
         process::{
-            exit::Exit,
-            graceful_shutdown::{Shutdown, ShutdownRequest},
+            exit::{Exit, RunEnd},
             signals::Signals,
         },
         session::{InFlight, Session},
     },
     directory::{BatchId, BatchOptions},
     domain::{
-        batch::{BatchKind, ItemStatus, StopCause},
+        batch::{BatchKind, Counts, ItemStatus, StopCause},
         group::UserGroupId,
         handoff::HandOffState,
     },
-    operations::batch::{BatchEvent, Report, Run, RunLimits, ScheduledRun, TokenSink},
+    operations::batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
 };
 use tokens::TokenLines;
 
@@ -145,7 +143,7 @@ async fn run_prepared(
     match signals.unless_signalled(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
-            let work = begin(&session, &ready, (schedule.as_ref(), &mut signals));
+            let work = begin(&session, ready, (schedule.as_ref(), &mut signals));
             let ended = Box::pin(work).await;
             if let Some(schedule) = schedule {
                 schedule.end().await;
@@ -158,87 +156,74 @@ async fn run_prepared(
 
 async fn begin(
     session: &Session,
-    ready: &Ready,
-    stops: (Option<&ScheduledRun>, &mut Signals),
-) -> Result<Exit, CliError> {
-    let keep = ready
-        .tokens
-        .clone()
-        .map(|tokens| tokens as Arc<dyn TokenSink>);
-    let run = session
-        .operations
-        .run_batch(ready.batch, ready.pace, keep)
-        .await?;
-    drive(session, run, ready, stops).await
-}
-
-/// Reports progress until the run has ended. The first signal stops the run; a second Ctrl-C leaves at once.
-async fn drive(
-    session: &Session,
-    mut run: Run,
-    ready: &Ready,
+    ready: Ready,
     (schedule, signals): (Option<&ScheduledRun>, &mut Signals),
 ) -> Result<Exit, CliError> {
-    let batch = ready.batch.0;
-    let progress = Progress::start(run.batch.counts.planned());
-    progress.say(format!("batch {batch}"));
-    progress.counts(run.batch.counts.done(), &run.batch.counts);
-    let mut finishing = Shutdown::of(signals);
+    let keep = ready.tokens.clone();
+    let keep = keep.map(|tokens| tokens as Arc<dyn TokenSink>);
+    let operations = &session.operations;
+    let run = operations.run_batch(ready.batch, ready.pace, keep).await?;
+    output::say(&format!("batch {}", ready.batch.0));
     let taken_over = async {
         match schedule {
             Some(schedule) => schedule.taken_over().await,
             None => std::future::pending().await,
         }
+        StopCause::TakenOver
     };
-    let mut taken_over = pin!(taken_over.fuse());
-    let report = loop {
-        tokio::select! {
-            biased;
-            news = run.progress.recv() => match news {
-                Some(BatchEvent::Finished(report)) => break Some(report),
-                Some(news) => tell(session, &progress, news),
-                None => break None,
-            },
-            () = &mut taken_over => run.control.stop(StopCause::TakenOver),
-            asked = finishing.next_request(&run.control, &progress) => if asked == ShutdownRequest::Abandon {
-                break None;
-            },
-        }
-    };
-    let Some(report) = report else {
-        let _ = progress.end(Exit::Interrupted).await;
-        output::alarm(&format!(
-            "progress is saved. To resume: {} {batch}{}",
-            report::RESUME,
-            report::again_with(ready.tokens.is_some())
-        ));
-        return Err(CliError::Interrupted { in_flight: true });
-    };
-    finish(session, progress, &report, ready).await
+    follow_until(session, signals, run, ready, taken_over).await
 }
 
-async fn finish(
-    session: &Session,
-    progress: Progress,
-    report: &Report,
-    ready: &Ready,
-) -> Result<Exit, CliError> {
-    let not_handed_off = not_handed_off(session, report.batch).await;
-    if session.json {
-        let summary = report::summary(Some(report), &ready.skipped, not_handed_off);
-        progress.result(output::compact(summary));
+impl RunReport for Ready {
+    type Of = Bulk;
+
+    fn ended(&mut self, session: &Session, progress: &Progress, ended: &Ended) -> Option<Counts> {
+        if ended.status == ItemStatus::NotStarted {
+            if let Some(note) = &ended.note {
+                progress.say(format!("{}: {note}", ended.user_group_id));
+            }
+            return None;
+        }
+        if session.json {
+            progress.result(output::compact(report::item(ended)));
+        }
+        if report::is_noteworthy(ended) {
+            progress.alarm(report::line(ended));
+        } else if !progress.has_bar && !session.json {
+            progress.say(report::line(ended));
+        }
+        Some(ended.counts)
     }
-    let left_out = ready.all_named && !ready.skipped.is_empty();
-    let exit = Exit::from_batch(report, left_out, not_handed_off);
-    if exit == Exit::Done {
-        progress.say(report::ending(report, ready.tokens.is_some()));
-    } else {
-        progress.alarm(report::ending(report, ready.tokens.is_some()));
+
+    fn again(&self) -> Option<String> {
+        let (number, more) = (self.batch.0, report::again_with(self.tokens.is_some()));
+        Some(format!("{} {number}{more}", report::RESUME))
     }
-    if not_handed_off > 0 {
-        progress.alarm(report::not_handed_off(not_handed_off));
+
+    async fn summary(self, session: &Session, sum: Report) -> Summary {
+        let not_handed_off = not_handed_off(session, sum.batch).await;
+        let left_out = self.all_named && !self.skipped.is_empty();
+        let counts = &sum.counts;
+        let exit = Exit::from_run(&RunEnd {
+            unknown: counts.unknown + counts.conflict,
+            alarms: 0,
+            done: counts.confirmed,
+            is_left: counts.not_applied + counts.not_started + not_handed_off > 0 || left_out,
+            first_failure: None,
+            halt: sum.halt.as_ref(),
+        });
+        let summary = session
+            .json
+            .then(|| report::summary(Some(&sum), &self.skipped, not_handed_off));
+        Summary {
+            exit,
+            alarms: report::for_a_person(&sum, not_handed_off),
+            result: summary.map(output::compact),
+            said: Some(format!("batch {}: {counts}", sum.batch.0)),
+            next: report::retry(&sum, self.tokens.is_some()),
+            is_left: counts.not_started > 0,
+        }
     }
-    progress.end(exit).await
 }
 
 /// Counts the batch's new tokens that are not handed off yet, including those of earlier runs.
@@ -252,31 +237,4 @@ async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
     let items = operations.batch_items(batch).await.unwrap_or_default();
     let ours = items.iter().filter_map(|item| item.rotation);
     ours.filter(|id| rotations.contains(&id.0)).count()
-}
-
-fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
-    match news {
-        BatchEvent::Ended(ended) if ended.status == ItemStatus::NotStarted => {
-            if let Some(note) = ended.note {
-                progress.say(format!("{}: {note}", ended.user_group_id));
-            }
-        }
-        BatchEvent::Ended(ended) => {
-            if session.json {
-                progress.result(output::compact(report::item(&ended)));
-            }
-            if report::is_noteworthy(&ended) {
-                progress.alarm(report::line(&ended));
-            } else if !progress.has_bar && !session.json {
-                progress.say(report::line(&ended));
-            }
-            progress.counts(ended.counts.done(), &ended.counts);
-        }
-        BatchEvent::Throttled(wait) => progress.held(wait),
-        BatchEvent::NoDirectory(_) => {
-            progress.say("the directory cannot be reached; waiting, nothing is sent".into());
-        }
-        // Reported with the summary.
-        BatchEvent::Halted(_) | BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
-    }
 }

@@ -7,7 +7,6 @@ mod losses;
 pub(crate) mod plan;
 mod resembling;
 pub(crate) mod send;
-pub(crate) mod tally;
 
 use sha2::{Digest, Sha256};
 
@@ -39,7 +38,6 @@ use plan::{
     ANNOTATED_ROW, ImportOptions, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated,
 };
 use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
-use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -107,15 +105,8 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    let job = Job {
-        permit,
-        pace: arguments.speed.pace(),
-        import: Some(import),
-        bases: shown.bases,
-        annotations: shown.annotations,
-        completed: shown.completed,
-    };
-    send::run(&session, &mut signals, &checked, job).await
+    let rows = shown.to_send(&checked, permit, Some(import))?;
+    send::run(&session, &mut signals, rows, arguments.speed.pace()).await
 }
 
 /// Identifies the journal of this file and of what was requested with it.

@@ -3,45 +3,42 @@
 
 pub(crate) mod report;
 
+use std::sync::Arc;
+
 use crate::{
     cli::{
         args::{Get, Global, Order},
-        commands::batch::tokens::TokenLines,
+        commands::{batch::tokens::TokenLines, run::follow},
         error::CliError,
         input::{
             confirm::{Question, Review},
             listing::Listing,
             selection::Selected,
         },
-        output::{self, progress::Progress},
-        process::{
-            exit::Exit,
-            graceful_shutdown::{Shutdown, ShutdownRequest},
-            signals::Signals,
-        },
+        output,
+        process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
     directory::Import,
-    domain::{batch::StopCause, refresh::Counts, when},
-    operations::{Refresh, RefreshEvent, RefreshRun},
+    domain::when,
+    operations::{
+        Reading, Refresh,
+        run::{Run, TokenSink},
+    },
 };
 use report::Report;
 
 const UNDONE: &str = "nothing was sent";
 
 /// A refresh that is ready to run.
-struct Ready {
-    run: RefreshRun,
-    report: Report,
-    tally: report::Tally,
-}
+type Ready = (Run<Reading>, Report);
 
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let prepared = signals.unless_signalled(prepare(&session, &arguments));
     match prepared.await? {
-        Some(ready) => drive(&session, ready, &mut signals).await,
+        Some((run, report)) => follow(&session, &mut signals, run, report).await,
         None => Ok(Exit::Done),
     }
 }
@@ -72,6 +69,8 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
     let report = Report {
         known: plan.ids.len() + plan.done_before + plan.never_seen - plan.unseen(),
         never_seen: plan.never_seen - plan.unseen(),
+        is_whole: !options.refresh_all,
+        first_failure: None,
     };
     output::context(&report::plan(&plan));
     operations.refresh_permitted(&plan, options.keep_going)?;
@@ -85,7 +84,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
         }
         operations.ready().await?;
     }
-    let mut tally = report::Tally::default();
+    let mut tokens: Option<Arc<dyn TokenSink>> = None;
     let begun = if options.refresh_all {
         let filter = arguments.groups.filter.as_deref().unwrap_or_default();
         Some(match operations.open_refresh(filter).await? {
@@ -93,17 +92,15 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
             _ => operations.begin_refresh(filter).await?.id,
         })
     } else {
-        tally.whole = true;
-        let fingerprinter = operations.directory().fingerprinter();
-        let out = arguments.token.token_out.as_deref();
-        tally.tokens = out
-            .map(|file| TokenLines::create(file, fingerprinter))
-            .transpose()?;
+        if let Some(file) = &arguments.token.token_out {
+            let fingerprinter = operations.directory().fingerprinter();
+            tokens = Some(Arc::new(TokenLines::create(file, fingerprinter)?));
+        }
         None
     };
     let pace = options.pace.limits();
-    let run = operations.run_refresh(begun, plan, pace, options.keep_going)?;
-    Ok(Some(Ready { run, report, tally }))
+    let run = operations.run_refresh(begun, plan, pace, options.keep_going, tokens)?;
+    Ok(Some((run, report)))
 }
 
 /// All known groups, or those that match the filter.
@@ -156,68 +153,4 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Cli
     let what = "Reading a group that does not exist creates it. Groups cannot be deleted.";
     let review = Review::new(session, yes);
     review.ask(what, Question::TypeWords(&words)).await
-}
-
-/// Reports progress until the run has ended. The first signal stops the run; a second Ctrl-C leaves at once.
-async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result<Exit, CliError> {
-    let Ready {
-        mut run,
-        report,
-        mut tally,
-    } = ready;
-    let is_all = !tally.whole;
-    let progress = Progress::start(report.known);
-    let mut finishing = Shutdown::of(signals);
-    let ended = loop {
-        tokio::select! {
-            biased;
-            news = run.progress.recv() => match news {
-                Some(RefreshEvent::Finished { counts, halt }) => break Some((counts, halt)),
-                Some(RefreshEvent::Ended(read)) => {
-                    tally.group(session, &progress, &read);
-                    if let Some(error) = tally.keep(&read) {
-                        progress.alarm(format!("x {error}; nothing further is read"));
-                        run.control.stop(StopCause::Person);
-                    }
-                }
-                Some(RefreshEvent::Throttled(wait)) => progress.held(wait),
-                Some(RefreshEvent::Halted(halt)) => progress.alarm(halt.to_string()),
-                None => break None,
-            },
-            asked = finishing.next_request(&run.control, &progress) => if asked == ShutdownRequest::Abandon {
-                break None;
-            },
-        }
-    };
-    let Some((counts, halt)) = ended else {
-        let _ = progress.end(Exit::Interrupted).await;
-        if is_all {
-            output::alarm("to resume: groupdesk get --refresh-all --resume");
-        }
-        return Err(CliError::Interrupted { in_flight: true });
-    };
-    let sum = report.sum(session, &counts, halt.as_ref());
-    progress.result(sum);
-    for line in advice(&counts, is_all) {
-        progress.say(line.into());
-    }
-    progress.end(tally.exit(&counts, halt.as_ref())).await
-}
-
-/// What to do next.
-fn advice(counts: &Counts, is_all: bool) -> impl Iterator<Item = &'static str> {
-    let vanished = counts.created_again + counts.created > 0;
-    let lines = [
-        (
-            vanished,
-            "! groups were CREATED by reading them: check base_url, API key and environment of the profile before anything else",
-        ),
-        (
-            is_all && !counts.is_complete(),
-            "to read the rest and retry failures: groupdesk get --refresh-all --resume",
-        ),
-    ];
-    lines
-        .into_iter()
-        .filter_map(|(holds, line)| holds.then_some(line))
 }

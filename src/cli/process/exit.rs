@@ -8,7 +8,7 @@ use crate::{
     directory::DirectoryError,
     domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
-        Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning, batch,
+        Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning,
         doctor::{Area, Report},
     },
 };
@@ -64,6 +64,20 @@ pub(crate) fn codes() -> String {
     format!("Exit codes: {}.", codes.join(", "))
 }
 
+/// How a run over many groups ended.
+pub(crate) struct RunEnd<'h> {
+    /// Items that may or may not have taken effect, or contradict each other.
+    pub(crate) unknown: usize,
+    /// Items that raised an alarm.
+    pub(crate) alarms: usize,
+    pub(crate) done: usize,
+    /// Something is left to do.
+    pub(crate) is_left: bool,
+    /// The exit code if nothing was done.
+    pub(crate) first_failure: Option<Exit>,
+    pub(crate) halt: Option<&'h Halt>,
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
@@ -101,20 +115,15 @@ impl Exit {
         }
     }
 
-    /// `left_out`: the person named every group, and some of them cannot be rotated now.
-    pub(crate) fn from_batch(
-        report: &batch::Report,
-        left_out: bool,
-        not_handed_off: usize,
-    ) -> Self {
-        let batch::Report { counts, halt, .. } = report;
-        if counts.unknown > 0 || counts.conflict > 0 {
-            Self::Unknown
-        } else if matches!(halt, Some(Halt::Asked(_))) {
-            Self::Interrupted
-        } else {
-            let in_part = counts.not_applied > 0 || counts.not_started > 0 || halt.is_some();
-            Self::all(!in_part && !left_out && not_handed_off == 0)
+    /// For a run over many groups.
+    pub(crate) fn from_run(run: &RunEnd) -> Self {
+        match (run.halt, run.first_failure) {
+            _ if run.unknown > 0 => Self::Unknown,
+            _ if run.alarms > 0 => Self::Guarded,
+            (Some(Halt::Asked(_)), _) => Self::Interrupted,
+            (_, Some(first)) if run.done == 0 => first,
+            (None, None) => Self::all(!run.is_left),
+            _ => Self::Partly,
         }
     }
 

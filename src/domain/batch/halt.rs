@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::ItemStatus;
 use crate::domain::group::UserGroupId;
 
 /// Who or what asked a run to stop.
@@ -72,46 +71,5 @@ impl fmt::Display for Halt {
             Self::Internal => f.write_str("stopped: internal error"),
             Self::Cannot(why) => write!(f, "stopped: {why}"),
         }
-    }
-}
-
-/// Counts failures in a row, in the order in which items end.
-#[derive(Debug, Clone)]
-pub struct FailureStreak {
-    /// Zero means never.
-    stop_after: usize,
-    failures: usize,
-}
-
-impl FailureStreak {
-    pub fn new(stop_after: usize) -> Self {
-        Self {
-            stop_after,
-            failures: 0,
-        }
-    }
-
-    /// Whether the run must stop after an item that ended with this status.
-    pub fn ended(&mut self, id: &UserGroupId, status: ItemStatus) -> Option<Halt> {
-        match status {
-            ItemStatus::Conflict => return Some(Halt::Conflict(id.clone())),
-            ItemStatus::Confirmed | ItemStatus::Rotated => self.succeeded(),
-            ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => {
-                return self.failed();
-            }
-            ItemStatus::NotStarted | ItemStatus::Abandoned => {}
-        }
-        None
-    }
-
-    pub fn succeeded(&mut self) {
-        self.failures = 0;
-    }
-
-    /// Counts a failure; returns whether the run must stop after it.
-    pub fn failed(&mut self) -> Option<Halt> {
-        self.failures += 1;
-        (self.stop_after > 0 && self.failures >= self.stop_after)
-            .then_some(Halt::Failures(self.failures))
     }
 }

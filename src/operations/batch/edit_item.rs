@@ -9,7 +9,7 @@ use crate::{
         batch::{BulkChange, ItemStatus},
         history::Ending,
     },
-    operations::{Done, Failure, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget},
+    operations::{Done, Failure, UnknownIdPolicy, Warning, run::RetryBudget},
 };
 
 pub(super) const UNREADABLE: &str = "the reviewed values can no longer be read";
@@ -27,7 +27,7 @@ impl ItemContext {
         let edit = reviewed.update(&change.row);
         let mut patience = RetryBudget::new();
         let answer = loop {
-            if !self.control.may_send().await {
+            if !self.run.control.may_send().await {
                 break None;
             }
             let update = self
@@ -35,7 +35,7 @@ impl ItemContext {
                 .update_item(&item.user_group_id, &edit, item.key);
             let answer = Box::pin(update).await;
             let wait = patience.put_off_row(&answer);
-            if !self.pause_for(wait) && !self.waits_for_the_directory(&answer) {
+            if !self.run.is_held(wait) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);
             }
         };
@@ -54,7 +54,7 @@ impl ItemContext {
         let alarm = done.warnings.iter().find(|warning| warning.is_alarm());
         let alarm = alarm.map(Warning::to_string);
         let is_sent = done.ending == Ending::Updated;
-        let mut outcome = match (is_sent, &alarm) {
+        let outcome = match (is_sent, &alarm) {
             (true, _) => {
                 let (status, word) = (ItemStatus::Confirmed, Ending::Updated.as_str());
                 let mut outcome = Outcome::of(item, status, word, begun);
@@ -64,10 +64,9 @@ impl ItemContext {
             (false, Some(alarm)) => self.not_sent(item, Ending::Conflict, alarm, begun).await,
             (false, None) => self.not_sent(item, Ending::Found, ALREADY, begun).await,
         };
-        if let (true, Some(alarm)) = (is_sent, alarm) {
-            outcome.fatal = Some(alarm);
-        }
-        outcome.with_warnings(done.warnings)
+        outcome
+            .fatal(alarm.filter(|_| is_sent))
+            .with_warnings(done.warnings)
     }
 
     async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
@@ -79,10 +78,7 @@ impl ItemContext {
                     other => format!("skipped: {other}"),
                 };
                 let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
-                Outcome {
-                    harmless: true,
-                    ..outcome.await
-                }
+                outcome.await.harmless()
             }
             other => self.failed(item, other, begun).await,
         }
@@ -93,14 +89,14 @@ impl ItemContext {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
         let mut read = None;
-        while read.is_none() && self.control.may_send().await {
+        while read.is_none() && self.run.control.may_send().await {
             let id = &item.user_group_id;
             let answer = self
                 .operations
                 .look_up(id, UnknownIdPolicy::KnownOnly)
                 .await;
             let wait = patience.put_off(&answer);
-            if !self.pause_for(wait) {
+            if !self.run.is_held(wait) {
                 read = Some(answer);
             }
         }
@@ -109,9 +105,9 @@ impl ItemContext {
             Some(Err(failure)) => failure.to_string(),
             _ => item.note.clone().unwrap_or_default(),
         };
-        let mut outcome = self.outcome_from_journal(&item, seems, why, begun).await;
+        let outcome = self.outcome_from_journal(&item, seems, why, begun);
+        let mut outcome = outcome.await.harmless();
         outcome.ended.settled = true;
-        outcome.harmless = true;
         match read {
             None => outcome.stopped(),
             Some(Ok(done)) => outcome.with_warnings(done.warnings),

@@ -1,31 +1,28 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
 //! If the service asks for a pause, the item waits before anything is sent, never after.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
-use super::{BatchEvent, Control, Ended, TokenSink};
+use super::{Bulk, Ended};
 use crate::{
     directory::{BatchItem, RotationId, RotationRow},
     domain::{
-        batch::{Counts, ItemStatus},
+        batch::{Counts, Halt, ItemStatus},
         handoff::HandOffState,
         history::Ending,
         rotation::State,
     },
     operations::{
         DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::RetryBudget,
         rotation::{
             recover::READS,
             rotate::{Spare, Target},
         },
+        run::{Consequence, Context, RetryBudget, TokenSink, keep},
     },
 };
-
-/// Wait before another attempt after one that already waited for the directory.
-const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
 
 const OTHER_RUN: &str = "sent by another run of this batch";
 
@@ -33,8 +30,7 @@ const OTHER_RUN: &str = "sent by another run of this batch";
 #[derive(Clone)]
 pub(super) struct ItemContext {
     pub operations: Operations,
-    pub control: Control,
-    pub news: mpsc::UnboundedSender<BatchEvent>,
+    pub run: Context<Bulk>,
     pub keep: Option<Arc<dyn TokenSink>>,
     pub reason: Option<String>,
     /// The last number of the directory when the groups were selected; those rotated since then are left alone.
@@ -44,12 +40,7 @@ pub(super) struct ItemContext {
 /// How the work on an item ended.
 pub(super) struct Outcome {
     pub ended: Ended,
-    /// Why the next item would fail in the same way.
-    pub fatal: Option<String>,
-    /// The failure says nothing about the service and does not count towards `stop_after`.
-    pub harmless: bool,
-    /// The run was stopped before anything was sent for this item.
-    pub stopped: bool,
+    pub consequence: Consequence,
 }
 
 impl Outcome {
@@ -76,14 +67,38 @@ impl Outcome {
                 took: begun.elapsed(),
                 counts: Counts::default(),
             },
-            fatal: None,
-            harmless: false,
-            stopped: false,
+            consequence: match status {
+                ItemStatus::Confirmed | ItemStatus::Rotated => Consequence::Good,
+                ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => {
+                    Consequence::Bad
+                }
+                ItemStatus::Conflict => {
+                    Consequence::Stop(Halt::Conflict(item.user_group_id.clone()))
+                }
+                ItemStatus::NotStarted | ItemStatus::Abandoned => Consequence::Neutral,
+            },
         }
     }
 
+    /// The run was stopped before anything was sent for this item.
     pub(super) fn stopped(mut self) -> Self {
-        self.stopped = true;
+        self.consequence = Consequence::NotStarted;
+        self
+    }
+
+    /// The next item would fail in the same way.
+    pub(super) fn fatal(mut self, why: Option<String>) -> Self {
+        if let Some(why) = why {
+            self.consequence = Consequence::Stop(Halt::Cannot(why));
+        }
+        self
+    }
+
+    /// It says nothing about the service and the next item, unless nothing can be recorded.
+    pub(super) fn harmless(mut self) -> Self {
+        if !matches!(self.consequence, Consequence::Stop(Halt::Cannot(_))) {
+            self.consequence = Consequence::Neutral;
+        }
         self
     }
 
@@ -108,12 +123,12 @@ impl ItemContext {
         let mut seen = None;
         let mut patience = RetryBudget::new();
         let rotated = loop {
-            if !self.control.may_send().await {
+            if !self.run.control.may_send().await {
                 break None;
             }
             let before = match self.operations.snapshot_before_get(id).await {
                 Err(error) if error.is_unreachable() => {
-                    self.no_directory();
+                    self.run.no_directory();
                     continue;
                 }
                 // The rotation reads the snapshot again, and reports the error.
@@ -134,7 +149,9 @@ impl ItemContext {
             };
             let rotation = self.operations.rotate_item(id, target, reason, known, key);
             let answer = Box::pin(rotation).await;
-            if !self.put_off(&answer, &mut patience) && !self.waits_for_the_directory(&answer) {
+            if !self.run.is_held(patience.put_off(&answer))
+                && !self.waits_for_the_directory(&answer)
+            {
                 break Some(answer);
             }
         };
@@ -153,12 +170,12 @@ impl ItemContext {
         let mut read = None;
         let mut now = None;
         let mut reads = 0;
-        while reads < READS && self.control.may_send().await {
+        while reads < READS && self.run.control.may_send().await {
             let answer = self
                 .operations
                 .look_up(id, UnknownIdPolicy::KnownOnly)
                 .await;
-            if self.put_off(&answer, &mut patience) {
+            if self.run.is_held(patience.put_off(&answer)) {
                 continue;
             }
             reads += 1;
@@ -179,15 +196,14 @@ impl ItemContext {
         outcome.ended.fingerprint = fingerprint;
         match read {
             None => outcome.stopped(),
-            Some(Err(failure)) => {
-                outcome.harmless = true;
-                outcome.with_note(failure.to_string())
-            }
+            Some(Err(failure)) => outcome.harmless().with_note(failure.to_string()),
             Some(Ok(done)) => {
                 // Whatever the result: the service answers, and the rest of the batch is still to be done.
-                outcome.harmless = status != ItemStatus::Conflict;
+                if status != ItemStatus::Conflict {
+                    outcome = outcome.harmless();
+                }
                 if status == ItemStatus::Confirmed {
-                    outcome.fatal = self.keep(&done).await;
+                    outcome = outcome.fatal(self.keep(&done).await);
                 }
                 outcome.with_warnings(done.warnings)
             }
@@ -232,8 +248,7 @@ impl ItemContext {
             .map_or_else(HandOffState::default, |handed| handed.handoff.state);
         let not_done = handed.filter(|handed| !handed.is_done());
         outcome.ended.note = not_done.map(|handed| handed.handoff.standing());
-        outcome.fatal = fatal;
-        outcome
+        outcome.fatal(fatal)
     }
 
     pub(super) async fn failed(
@@ -268,10 +283,7 @@ impl ItemContext {
             // Somebody else has done what this item was for.
             Failure::JustRotated { .. } | Failure::TokenChanged { by: Some(_), .. } => {
                 let failed = self.not_sent(item, Ending::NotApplied, &why, begun).await;
-                Outcome {
-                    harmless: true,
-                    ..failed
-                }
+                failed.harmless()
             }
             Failure::CreatedByGet { .. } => {
                 self.not_sent(item, Ending::CreatedByGet, &why, begun).await
@@ -283,24 +295,11 @@ impl ItemContext {
             Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
                 let why = OTHER_RUN.to_owned();
                 let outcome = self.outcome_from_journal(item, ItemStatus::UnderWay, why, begun);
-                Outcome {
-                    harmless: true,
-                    ..outcome.await
-                }
+                outcome.await.harmless()
             }
-            Failure::ReadOnly { .. }
-            | Failure::Forbidden { .. }
-            | Failure::Place(_)
-            | Failure::Key(_)
-            | Failure::Client(_)
-            | Failure::NothingSent(_)
-            | Failure::NotKept(_) => {
-                let mut outcome = self
-                    .outcome_from_journal(item, ItemStatus::NotStarted, why, begun)
-                    .await;
-                // It is as true of the next group.
-                outcome.fatal = Some(reason);
-                outcome
+            failure if failure.concerns_all() => {
+                let outcome = self.outcome_from_journal(item, ItemStatus::NotStarted, why, begun);
+                outcome.await.fatal(Some(reason))
             }
             other => {
                 let ending = other.ending().unwrap_or(Ending::NotApplied);
@@ -338,7 +337,7 @@ impl ItemContext {
         begun: Instant,
     ) -> Outcome {
         let status = ItemStatus::of(None, Some(ending));
-        let mut outcome = Outcome::of(item, status, ending.as_str(), begun).with_note(why);
+        let outcome = Outcome::of(item, status, ending.as_str(), begun).with_note(why);
         let directory = self.operations.directory();
         let written = directory.end_item(item.key, ending, why.to_owned()).await;
         match written {
@@ -357,30 +356,16 @@ impl ItemContext {
                     _ => recorded,
                 }
             }
-            Err(error) => {
-                outcome.fatal = Some(error.to_string());
-                outcome
-            }
+            Err(error) => outcome.fatal(Some(error.to_string())),
         }
     }
 
     /// Passes the token to the sink; returns an error as text.
     async fn keep(&self, done: &Done) -> Option<String> {
-        let keep = self.keep.clone()?;
-        let done = done.clone();
-        match tokio::task::spawn_blocking(move || keep.keep(&done)).await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(format!(
-                "a new token cannot be kept ({error}); read it again from the service"
-            )),
-            Err(_) => Some("a new token was not kept; read it again from the service".into()),
-        }
-    }
-
-    /// Whether the service refused the request for now and the item should try again, after a pause in which nothing is
-    /// sent.
-    fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
-        self.pause_for(patience.put_off(answer))
+        let kept = keep(self.keep.clone()?, done).await;
+        kept.err().map(|error| {
+            format!("a new token cannot be kept ({error}); read it again from the service")
+        })
     }
 
     /// Whether the directory was unreachable and nothing was sent: then the item is tried again once it is back.
@@ -390,30 +375,9 @@ impl ItemContext {
             Err(Failure::NothingSent(error) | Failure::NotKept(error)) if error.is_unreachable()
         );
         if is_lost {
-            self.no_directory();
+            self.run.no_directory();
         }
         is_lost
-    }
-
-    /// Begins nothing for a while because the directory is unreachable.
-    fn no_directory(&self) {
-        self.control.hold_for(DIRECTORY_AGAIN);
-        self.tell(BatchEvent::NoDirectory(DIRECTORY_AGAIN));
-    }
-
-    /// Whether there is something to wait for; if so, nothing is sent for that time.
-    pub(super) fn pause_for(&self, wait: Option<Duration>) -> bool {
-        let Some(wait) = wait else {
-            return false;
-        };
-        self.control.hold_for(wait);
-        self.tell(BatchEvent::Throttled(wait));
-        true
-    }
-
-    /// Sends an event. The run does not depend on a receiver.
-    pub(super) fn tell(&self, news: BatchEvent) {
-        drop(self.news.send(news));
     }
 }
 

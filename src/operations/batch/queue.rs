@@ -6,22 +6,21 @@ use std::{
 };
 
 use futures_util::{FutureExt, future::BoxFuture};
-use tokio::sync::mpsc;
 
 use super::{
-    BatchEvent, Control, Report, RunLimits, TokenSink,
+    BatchEvent, Bulk, Report, RunLimits, TokenSink,
     item::{ItemContext, Outcome},
     runs::RunRecord,
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
     domain::{
-        batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
+        batch::{BatchKind, Counts, Halt, ItemStatus},
         group::UserGroupId,
     },
     operations::{
         Failpoint, Operations,
-        batch::concurrency::{self, Slot, Work},
+        run::{self, Consequence, Context, Slot, Work},
     },
 };
 
@@ -33,6 +32,8 @@ pub(super) struct Queue {
     noted: i64,
     /// Items to settle first, then items that were not begun.
     waiting: VecDeque<BatchItem>,
+    /// Whether those that could not be read back have been tried again.
+    was_again: bool,
     /// Status of each item, by position.
     statuses: Vec<ItemStatus>,
     counts: Counts,
@@ -59,6 +60,7 @@ impl Queue {
             reason: batch.reason.clone(),
             noted: batch.noted,
             waiting: open.chain(left).cloned().collect(),
+            was_again: false,
             counts: Counts::of(items.iter().map(BatchItem::status)),
             statuses: items.iter().map(BatchItem::status).collect(),
             pace,
@@ -73,79 +75,49 @@ impl Queue {
         self.waiting.retain(stays);
     }
 
-    pub(super) async fn run(mut self, control: Control, news: mpsc::UnboundedSender<BatchEvent>) {
-        let context = ItemContext {
-            operations: self.operations.clone(),
-            control: control.clone(),
-            news,
-            keep: self.keep.clone(),
-            reason: self.reason.clone(),
-            noted: self.noted,
-        };
-        let (operations, batch) = (self.operations.clone(), self.batch);
-        let work = self.run_passes(&context, &control);
-        let halt = RunRecord::run_with_heartbeat(&operations, batch, &control, work).await;
-        let items = self.operations.batch_items(self.batch).await;
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(super) async fn run(mut self, context: Context<Bulk>) {
+        let (operations, batch, pace) = (self.operations.clone(), self.batch, self.pace);
+        let work = run::drive(&mut self, pace, &context);
+        let halt = RunRecord::run_with_heartbeat(&operations, batch, &context.control, work).await;
+        let items = operations.batch_items(batch).await;
         context.tell(BatchEvent::Finished(Report {
-            batch: self.batch,
+            batch,
             counts: items.map_or(self.counts, |items| {
                 Counts::of(items.iter().map(BatchItem::status))
             }),
             halt,
         }));
     }
-
-    async fn run_passes(&mut self, context: &ItemContext, control: &Control) -> Option<Halt> {
-        let halt = self.run_pass(context).await;
-        if halt.is_some() || control.command().is_stop() {
-            return halt;
-        }
-        // Tries once more to confirm what could not be read right after its rotation.
-        self.waiting = self.rotated_only().await;
-        self.run_pass(context).await
-    }
-
-    async fn run_pass(&mut self, context: &ItemContext) -> Option<Halt> {
-        let pace = self.pace;
-        let mut pass = Pass {
-            streak: FailureStreak::new(pace.stop_after),
-            queue: self,
-            context,
-        };
-        concurrency::run(&mut pass, pace, &context.control).await
-    }
-
-    async fn rotated_only(&self) -> VecDeque<BatchItem> {
-        let items = self.operations.batch_items(self.batch).await;
-        let mut items = items.unwrap_or_default();
-        items.retain(|item| item.status() == ItemStatus::Rotated);
-        items.into()
-    }
 }
 
-/// One pass over the queue, until it is empty or stops.
-struct Pass<'a> {
-    queue: &'a mut Queue,
-    context: &'a ItemContext,
-    streak: FailureStreak,
-}
-
-impl Work for Pass<'_> {
+impl Work for Queue {
+    type Kind = Bulk;
     type Item = BatchItem;
     type Outcome = Outcome;
 
-    fn waiting(&self) -> usize {
-        self.queue.waiting.len()
+    async fn next(&mut self) -> Result<Option<BatchItem>, Halt> {
+        Ok(self.waiting.pop_front())
     }
 
-    fn next(&mut self) -> Option<BatchItem> {
-        self.queue.waiting.pop_front()
-    }
-
-    fn begin(&self, item: BatchItem, _slot: Slot) -> BoxFuture<'static, Outcome> {
-        self.context.tell(BatchEvent::Started(item.key));
-        let context = self.context.clone();
-        match (&self.queue.kind, item.rotation) {
+    fn begin(
+        &self,
+        item: BatchItem,
+        run: Context<Bulk>,
+        _slot: Slot,
+    ) -> BoxFuture<'static, Outcome> {
+        run.tell(BatchEvent::Started(item.key));
+        let context = ItemContext {
+            operations: self.operations.clone(),
+            run,
+            keep: self.keep.clone(),
+            reason: self.reason.clone(),
+            noted: self.noted,
+        };
+        match (&self.kind, item.rotation) {
             (BatchKind::Rotate, Some(row)) => context.settle(item, row).boxed(),
             (BatchKind::Rotate, None) => context.rotate(item).boxed(),
             (BatchKind::Edit(_), _) if item.update.is_some() => context.settle_update(item).boxed(),
@@ -153,38 +125,30 @@ impl Work for Pass<'_> {
         }
     }
 
-    fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
-        let Some(outcome) = outcome else {
-            // The task panicked; the journal knows how far it came.
-            return Some(Halt::Internal);
-        };
+    fn ended(&mut self, outcome: Outcome, context: &Context<Bulk>) -> Consequence {
         let Outcome {
             mut ended,
-            fatal,
-            harmless,
-            stopped,
+            consequence,
         } = outcome;
-        if let Some(now) = self.queue.statuses.get_mut(ended.key.position) {
+        if let Some(now) = self.statuses.get_mut(ended.key.position) {
             let before = std::mem::replace(now, ended.status);
-            self.queue.counts.moved(before, ended.status);
+            self.counts.moved(before, ended.status);
         }
-        ended.counts = self.queue.counts;
-        let (id, status) = (ended.user_group_id.clone(), ended.status);
-        self.context.tell(BatchEvent::Ended(Box::new(ended)));
-        self.queue.operations.reached(Failpoint::ItemEnded);
-        if let Some(why) = fatal {
-            return Some(Halt::Cannot(why));
-        }
-        if stopped {
-            return Some(self.context.control.halt_reason());
-        }
-        if harmless {
-            return None;
-        }
-        self.streak.ended(&id, status)
+        ended.counts = self.counts;
+        context.tell(BatchEvent::Ended(Box::new(ended)));
+        self.operations.reached(Failpoint::ItemEnded);
+        consequence
     }
 
-    fn halted(&self, halt: &Halt) {
-        self.context.tell(BatchEvent::Halted(halt.clone()));
+    /// Tries once more to confirm what could not be read right after its rotation.
+    async fn again(&mut self) -> bool {
+        if std::mem::replace(&mut self.was_again, true) {
+            return false;
+        }
+        let items = self.operations.batch_items(self.batch).await;
+        let mut items = items.unwrap_or_default();
+        items.retain(|item| item.status() == ItemStatus::Rotated);
+        self.waiting = items.into();
+        !self.waiting.is_empty()
     }
 }

@@ -44,10 +44,8 @@ impl RunRecord {
             done = work => done.unwrap_or(Some(Halt::Internal)),
             () = run.beat(control.commands()) => None,
         };
-        match run.end(halt.clone()).await {
-            Ok(_) => halt,
-            Err(error) => halt.or(Some(Halt::Cannot(error.to_string()))),
-        }
+        let ended = run.end(halt.clone()).await;
+        halt.or_else(|| Some(Halt::Cannot(ended.err()?.to_string())))
     }
 
     /// Sends heartbeats for ever.

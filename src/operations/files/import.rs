@@ -13,7 +13,6 @@ use crate::{
     directory::{Import, ImportId, Imported},
     domain::{
         change::{DesiredFields, Difference},
-        group::UserGroupId,
         history::Ending,
         size::check_size,
         text::visible,
@@ -22,9 +21,9 @@ use crate::{
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
         DirectoryError, Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::{Control, RetryBudget, Slot},
         groups::update::changed_since,
         rotation::settle::BeforeGet,
+        run::{Control, RetryBudget, Slot},
     },
 };
 
@@ -134,21 +133,15 @@ impl RowEnd {
         match self {
             Self::Done { warnings, .. } => warnings.iter().any(Warning::is_alarm),
             Self::NotThere | Self::NotStarted => false,
-            Self::Failed(failure) => matches!(
-                failure,
-                Failure::CreatedByGet { .. }
-                    | Failure::WrongEnvironment { .. }
-                    | Failure::Place(_)
-                    | Failure::Key(_)
-                    | Failure::KeyRefused { .. }
-                    | Failure::Client(_)
-                    | Failure::Forbidden { .. }
-                    | Failure::ReadOnly { .. }
-                    | Failure::NothingSent(_)
-                    | Failure::NotKept(_)
-                    | Failure::NotWritten(_)
-                    | Failure::NotKnownEnough(_)
-            ),
+            Self::Failed(failure) => {
+                failure.concerns_all()
+                    || matches!(
+                        failure,
+                        Failure::CreatedByGet { .. }
+                            | Failure::WrongEnvironment { .. }
+                            | Failure::NotKnownEnough(_)
+                    )
+            }
         }
     }
 }
@@ -268,28 +261,6 @@ impl Operations {
             });
         }
         end
-    }
-
-    /// Reads a group that the directory knows. A read that the service postpones is repeated after the pause it asks
-    /// for, which applies to everything under this control.
-    pub async fn read_with_retries(
-        &self,
-        id: &UserGroupId,
-        control: &Control,
-        on_wait: impl Fn(Duration),
-    ) -> Result<Done, Failure> {
-        let mut patience = RetryBudget::new();
-        loop {
-            let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
-            let Some(wait) = patience.put_off(&read) else {
-                return read;
-            };
-            control.hold_for(wait);
-            on_wait(wait);
-            if !control.may_send().await {
-                return read;
-            }
-        }
     }
 
     /// `is_counted`: whether the permit already counts this row. `base`: the state of the group that the plan showed for

@@ -1,15 +1,15 @@
 //! The groups to be read, one look-up each: the result of each, and whether the next may be read.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::Arc};
 
 use futures_util::{FutureExt, future::BoxFuture};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 
-use super::{GroupRead, Refresh, RefreshEvent, number};
+use super::{GroupRead, Reading, Refresh, RefreshEvent, number};
 use crate::{
     directory::ImportId,
     domain::{
-        batch::{FailureStreak, Halt},
+        batch::Halt,
         group::UserGroupId,
         history::Ending,
         known::KnownGroup,
@@ -18,8 +18,8 @@ use crate::{
     },
     operations::{
         Done, Failure, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::{self, Control, RetryBudget, RunLimits, Slot, Work},
         files::import::LOST_CREATE_REPEATS,
+        run::{self, Consequence, Context, RetryBudget, RunLimits, Slot, Sum, TokenSink, Work},
     },
 };
 
@@ -29,20 +29,17 @@ struct ReadContext {
     operations: Operations,
     /// Where the groups that were read are noted.
     begun: Option<ImportId>,
-    control: Control,
-    news: mpsc::UnboundedSender<RefreshEvent>,
+    /// Where the tokens go.
+    keep: Option<Arc<dyn TokenSink>>,
 }
 
 pub(super) struct Queue {
     context: ReadContext,
     waiting: VecDeque<UserGroupId>,
     counts: Counts,
-    streak: FailureStreak,
     keep_going: bool,
     /// Whether a group was found where it was expected, so that this is the right environment.
     found: bool,
-    /// Whether to read one at a time, until the first group is found.
-    alone: bool,
 }
 
 impl Queue {
@@ -51,15 +48,13 @@ impl Queue {
         begun: Option<ImportId>,
         plan: Refresh,
         keep_going: bool,
-        control: Control,
-        news: mpsc::UnboundedSender<RefreshEvent>,
+        keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
         Self {
             context: ReadContext {
                 operations,
                 begun,
-                control,
-                news,
+                keep,
             },
             counts: Counts {
                 done_before: plan.done_before,
@@ -67,140 +62,102 @@ impl Queue {
                 ..Counts::default()
             },
             waiting: plan.ids.into(),
-            streak: FailureStreak::new(0),
             keep_going,
             found: false,
-            alone: true,
         }
     }
 
-    pub(super) async fn run(mut self, pace: RunLimits) {
-        self.streak = FailureStreak::new(pace.stop_after);
-        let control = self.context.control.clone();
-        let alone = RunLimits {
-            concurrency: 1,
-            ..pace
-        };
-        let mut halt = concurrency::run(&mut self, alone, &control).await;
-        if halt.is_none() {
-            self.alone = false;
-            halt = concurrency::run(&mut self, pace, &control).await;
-        }
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(super) async fn run(mut self, pace: RunLimits, run: Context<Reading>) {
+        let mut halt = run::drive(&mut self, pace, &run).await;
         if let Some(begun) = self.context.begun
             && self.counts.is_complete()
+            && let Err(error) = self.context.operations.end_import(begun).await
+            && halt.is_none()
         {
-            let ended = self.context.operations.end_import(begun).await;
-            halt = halt.or(ended.err().map(|error| Halt::Cannot(error.to_string())));
+            halt = Some(run.halted(Halt::Cannot(error.to_string())));
         }
-        self.context.tell(RefreshEvent::Finished {
-            counts: self.counts,
-            halt,
-        });
+        let counts = self.counts;
+        run.tell(RefreshEvent::Finished(Sum { counts, halt }));
     }
 }
 
-/// The result of a read, and whether its slot was released before it ended; `None` if it was stopped before anything was
-/// sent.
-type Outcome = Option<(GroupRead, bool)>;
-
 impl Work for Queue {
+    type Kind = Reading;
     type Item = UserGroupId;
-    type Outcome = Outcome;
+    /// `None` if it was stopped before anything was sent.
+    type Outcome = Option<GroupRead>;
 
-    fn waiting(&self) -> usize {
-        if self.alone && self.found {
-            0
-        } else {
-            self.waiting.len()
-        }
+    async fn next(&mut self) -> Result<Option<UserGroupId>, Halt> {
+        Ok(self.waiting.pop_front())
     }
 
-    fn next(&mut self) -> Option<UserGroupId> {
-        self.waiting.pop_front()
+    /// One at a time, until the first group is found.
+    fn is_alone(&self) -> bool {
+        !self.found
     }
 
-    fn begin(&self, id: UserGroupId, slot: Slot) -> BoxFuture<'static, Outcome> {
-        self.context.clone().read(id, slot).boxed()
+    fn begin(
+        &self,
+        id: UserGroupId,
+        run: Context<Reading>,
+        slot: Slot,
+    ) -> BoxFuture<'static, Option<GroupRead>> {
+        self.context.clone().read(id, run, slot).boxed()
     }
 
-    fn succeeded_early(&mut self) {
-        self.streak.succeeded();
-    }
-
-    fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
-        let Some(outcome) = outcome else {
-            return Some(Halt::Cannot(
-                "a read was interrupted in this program".into(),
-            ));
-        };
-        let Some((mut read, was_early)) = outcome else {
-            return Some(self.context.control.halt_reason());
+    fn ended(&mut self, read: Option<GroupRead>, run: &Context<Reading>) -> Consequence {
+        let Some(mut read) = read else {
+            return Consequence::NotStarted;
         };
         self.counts.ended(read.found);
         read.counts = self.counts;
-        let stops = self.stops(&read, was_early);
-        self.context.tell(RefreshEvent::Ended(Box::new(read)));
-        stops
-    }
-
-    fn halted(&self, halt: &Halt) {
-        self.context.tell(RefreshEvent::Halted(halt.clone()));
+        let consequence = self.consequence(&read);
+        run.tell(RefreshEvent::Ended(Box::new(read)));
+        consequence
     }
 }
 
 impl Queue {
-    fn stops(&mut self, read: &GroupRead, was_early: bool) -> Option<Halt> {
-        let alarm = || Some(Halt::Alarm(read.user_group_id.clone()));
+    fn consequence(&mut self, read: &GroupRead) -> Consequence {
+        if let Some(error) = &read.not_kept {
+            let id = &read.user_group_id;
+            let why = format!("the token of \"{id}\" was not written: {error}");
+            return Consequence::Stop(Halt::Cannot(why));
+        }
         match read.found {
             ReadResult::Unchanged | ReadResult::Changed | ReadResult::FirstSeen => {
                 self.found = true;
-                // Others may have failed since.
-                if !was_early {
-                    self.streak.succeeded();
-                }
-                None
+                Consequence::Good
             }
             ReadResult::CreatedAgain | ReadResult::Created
                 if self.keep_going && !read.wrong_environment =>
             {
-                None
+                Consequence::Neutral
             }
             ReadResult::CreatedAgain | ReadResult::Created | ReadResult::WrongEnvironment => {
-                alarm()
+                Consequence::Stop(Halt::Alarm(read.user_group_id.clone()))
             }
-            ReadResult::Failed => match &read.failure {
-                Some(failure) if concerns_all_reads(failure) => {
-                    Some(Halt::Cannot(failure.to_string()))
-                }
-                _ => self.streak.failed(),
-            },
+            ReadResult::Failed => read.failure.as_ref().map_or(Consequence::Bad, Into::into),
         }
     }
 }
 
-/// Whether the next read would fail in the same way, or could not be recorded.
-fn concerns_all_reads(failure: &Failure) -> bool {
-    matches!(
-        failure,
-        Failure::Place(_)
-            | Failure::Key(_)
-            | Failure::KeyRefused { .. }
-            | Failure::Client(_)
-            | Failure::Forbidden { .. }
-            | Failure::ReadOnly { .. }
-            | Failure::NothingSent(_)
-            | Failure::NotKept(_)
-            | Failure::NotWritten(_)
-    )
-}
-
 impl ReadContext {
-    async fn read(self, id: UserGroupId, mut slot: Slot) -> Outcome {
+    async fn read(
+        self,
+        id: UserGroupId,
+        run: Context<Reading>,
+        mut slot: Slot,
+    ) -> Option<GroupRead> {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
         let mut repeats = LOST_CREATE_REPEATS;
         loop {
-            if !self.control.may_send().await {
+            if !run.control.may_send().await {
                 return None;
             }
             let mut from_here = None;
@@ -237,18 +194,30 @@ impl ReadContext {
                 repeats -= 1;
                 continue;
             }
-            if let Some(wait) = patience.put_off(&answer) {
-                self.control.hold_for(wait);
-                self.tell(RefreshEvent::Throttled(wait));
+            if run.is_held(patience.put_off(&answer)) {
                 continue;
             }
             let from_here = from_here.unwrap_or_default();
             let mut read = group_read(id, seen.as_ref(), answer, from_here);
-            read.took = begun.elapsed();
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
+            self.keep(&mut read).await;
             self.note(&read).await;
-            return Some((read, slot.is_released()));
+            read.took = begun.elapsed();
+            return Some(read);
+        }
+    }
+
+    /// Passes its token on. A response without one does not count as read.
+    async fn keep(&self, read: &mut GroupRead) {
+        if let (Some(keep), Some(done)) = (&self.keep, &read.done) {
+            if done.token.is_some() {
+                read.not_kept = run::keep(keep.clone(), done).await.err();
+            } else {
+                let why = "the response has no token; read it again";
+                read.failure = Some(Failure::Unreadable(why.into()));
+                read.found = ReadResult::Failed;
+            }
         }
     }
 
@@ -265,11 +234,6 @@ impl ReadContext {
             let (row, found) = (number(&read.user_group_id), read.found.as_str());
             drop(self.operations.directory().end_row(begun, row, found).await);
         }
-    }
-
-    /// Sends an event. The run does not depend on a receiver.
-    fn tell(&self, news: RefreshEvent) {
-        drop(self.news.send(news));
     }
 }
 
@@ -297,6 +261,7 @@ fn group_read(
         wrong_environment: false,
         warnings: Vec::new(),
         failure: None,
+        not_kept: None,
         took: std::time::Duration::ZERO,
         counts: Counts::default(),
     };

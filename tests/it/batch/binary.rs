@@ -433,7 +433,7 @@ async fn without_a_terminal_every_group_is_a_plain_line() {
         assert_eq!(lines.count(), 1, "{words}: {err}");
     }
     assert!(!err.contains(['\r', '\u{1b}']), "{err:?}");
-    assert!(err.contains("2 confirmed, 1 not applied"), "{err}");
+    assert!(err.contains("1 not applied, 2 confirmed"), "{err}");
 }
 
 /// Pipes that nobody reads for a while.

@@ -153,6 +153,23 @@ async fn failures_in_a_row_stop_the_run_and_failed_groups_can_be_retried() {
 }
 
 #[tokio::test]
+async fn a_refused_key_stops_the_run_at_once_and_leaves_all_groups_to_resume() {
+    let scene = Scene::new(4).await;
+    let refused = http("401 Unauthorized", &[], "{}");
+    let refused = ProxyFault::swallowed(Then::Instead(refused));
+    scene.proxy.next("GET", refused);
+    let batch = scene.begin().await;
+    let before = scene.proxy.count("GET");
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert!(matches!(report.halt, Some(Halt::Cannot(_))), "{report:?}");
+    assert_eq!(report.counts.not_started, 4, "{report:?}");
+    let reads = scene.proxy.count("GET") - before;
+    assert_eq!((reads, scene.proxy.count("POST")), (1, 0));
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.counts.confirmed, 4);
+}
+
+#[tokio::test]
 async fn a_conflict_stops_the_run_at_once() {
     let scene = Scene::new(4).await;
     scene.proxy.next("POST", ProxyFault::passed());

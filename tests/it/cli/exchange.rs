@@ -156,7 +156,7 @@ async fn failures_in_the_middle_are_counted_and_a_second_run_goes_on() {
     let counts = ["created", "failed", "unknown", "not_started", "done_before"];
     let counts = counts.map(|name| last[name].as_u64().expect("a number"));
     assert_eq!(counts, [2, 1, 3, 2, 0], "{last}");
-    assert_eq!(last["stopped"], "3 failures in a row");
+    assert_eq!(last["stopped"], "stopped after 3 failures in a row");
 
     // Sends only what is not done. An unknown row may still take effect for a while.
     service.all_over().await;

@@ -238,7 +238,7 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
         assert_eq!((lines.len(), &lines[0]["outcome"]), (4, &json!(outcome)));
         assert_eq!(
             (&lines[3]["not_started"], &lines[3]["stopped"]),
-            (&json!(2), &json!("3 failures in a row"))
+            (&json!(2), &json!("stopped after 3 failures in a row"))
         );
         assert_eq!(sum_of(&lines[3]), (5, 5));
         // Rows that are not done are tried again.

@@ -247,7 +247,7 @@ async fn act(operations: Operations, group: UserGroupId, step: Step) -> Result<b
         Step::Refresh => {
             let plan = operations.plan_refresh(None, false, None).await;
             let plan = plan.map_err(Failure::NothingSent)?;
-            let mut run = operations.run_refresh(None, plan, RunLimits::default(), false)?;
+            let mut run = operations.run_refresh(None, plan, RunLimits::default(), false, None)?;
             while run.progress.recv().await.is_some() {}
             Ok(true)
         }

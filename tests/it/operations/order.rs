@@ -129,7 +129,7 @@ const CALLERS: [Caller; 9] = [
         run: |ana| {
             async move {
                 let plan = ana.plan_refresh(None, false, None).await.expect("readable");
-                let run = ana.run_refresh(None, plan, RunLimits::default(), false);
+                let run = ana.run_refresh(None, plan, RunLimits::default(), false, None);
                 let mut run = run.expect("permitted");
                 while run.progress.recv().await.is_some() {}
             }

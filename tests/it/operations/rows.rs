@@ -234,19 +234,3 @@ async fn an_answer_from_another_environment_is_an_alarm_and_stops_the_update() {
     let done = send(&mo, &permit, &named(ACME, "One")).await;
     assert_eq!(done.outcome(), "updated");
 }
-
-#[tokio::test]
-async fn a_read_that_was_put_off_is_tried_again_until_the_run_stops() {
-    let scene = Scene::new().await;
-    let (control, acme) = (Control::default(), id(ACME));
-    scene.proxy.next("GET", busy());
-    let read = scene.ana.read_with_retries(&acme, &control, |_| {});
-    assert!(read.await.is_ok());
-    assert_eq!(scene.proxy.count("GET"), 2);
-    scene.proxy.next("GET", busy());
-    let stops = |_: Duration| control.stop(groupdesk::domain::batch::StopCause::Person);
-    let read = scene.ana.read_with_retries(&acme, &control, stops);
-    let put_off = read.await;
-    assert!(matches!(put_off, Err(Failure::Busy { .. })), "{put_off:?}");
-    assert_eq!(scene.proxy.count("GET"), 3);
-}

@@ -116,31 +116,30 @@ pub(super) fn more(count: usize) -> Option<String> {
     (count > NAMED).then(|| format!("  and {} more", count - NAMED))
 }
 
-/// The counts, and what to do next.
-pub(super) fn ending(report: &Report, has_token_file: bool) -> String {
-    let Report {
-        batch,
-        counts,
-        halt,
-    } = report;
-    let mut lines = vec![format!("batch {}: {counts}", batch.0)];
-    lines.extend(halt.as_ref().map(ToString::to_string));
-    let number = batch.0;
-    let more = again_with(has_token_file);
-    if counts.unknown > 0 {
-        lines.push(format!(
-            "to check unknown results: groupdesk batches check {number}"
-        ));
-    }
-    if counts.not_applied > 0 {
-        lines.push(format!(
-            "to retry groups that were not changed: groupdesk batches retry {number}{more}"
-        ));
-    }
-    if counts.not_started > 0 {
-        lines.push(format!("to resume: {RESUME} {number}{more}"));
-    }
-    lines.join("\n")
+/// What needs a person before anything else.
+pub(super) fn for_a_person(report: &Report, not_handed_off: usize) -> Vec<String> {
+    let unknown = (report.counts.unknown > 0).then(|| {
+        let number = report.batch.0;
+        format!("to check unknown results: groupdesk batches check {number}")
+    });
+    let tokens = match not_handed_off {
+        0 => None,
+        1 => Some("1 new token has".to_owned()),
+        count => Some(format!("{count} new tokens have")),
+    };
+    let tokens = tokens.map(|tokens| {
+        format!("{tokens} not been handed off. Run groupdesk rotations handoff --pending, or --failed for failed ones")
+    });
+    unknown.into_iter().chain(tokens).collect()
+}
+
+/// How to retry what certainly did not happen.
+pub(super) fn retry(report: &Report, has_token_file: bool) -> Vec<String> {
+    let (number, more) = (report.batch.0, again_with(has_token_file));
+    let retry = (report.counts.not_applied > 0).then(|| {
+        format!("to retry groups that were not changed: groupdesk batches retry {number}{more}")
+    });
+    Vec::from_iter(retry)
 }
 
 /// What a retry needs in addition.
@@ -154,17 +153,6 @@ pub(crate) fn again_with(has_token_file: bool) -> &'static str {
 
 /// The command that resumes a batch, without the batch number.
 pub(super) const RESUME: &str = "groupdesk batches resume";
-
-/// What to do about new tokens that are not handed off.
-pub(super) fn not_handed_off(count: usize) -> String {
-    let tokens = match count {
-        1 => "1 new token has".to_owned(),
-        _ => format!("{count} new tokens have"),
-    };
-    format!(
-        "{tokens} not been handed off. Run groupdesk rotations handoff --pending, or --failed for failed ones"
-    )
-}
 
 /// Whether the item is worth a line of its own when a progress bar shows the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {

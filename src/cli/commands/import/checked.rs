@@ -17,6 +17,7 @@ use crate::{
     domain::text::{counted, oddities},
     formats::{GroupRow, Ids, Reader, RowResult},
     intake::text,
+    operations::Rows,
 };
 
 mod faults;
@@ -29,9 +30,6 @@ const CHUNK_SIZE: usize = 64 * 1024;
 const CHUNK_ROWS: usize = 500;
 /// How many odd ids are named.
 const MAX_ODD: usize = 20;
-
-/// Rows in order, with their numbers.
-pub(crate) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
 
 /// Files in which every row is valid.
 pub(crate) struct Checked {

@@ -5,7 +5,6 @@ use std::{
     fmt::Write,
 };
 
-use futures_util::StreamExt;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +27,10 @@ use crate::{
         text::{counted, visible},
     },
     formats::{GroupRow, Plan, RowAction, RowPlan},
-    operations::{Sending, Warning, batch::Control, changes_json, request},
+    operations::{
+        Import, Permit, Refresh, RefreshEvent, RowsToSend, Sending, Warning, changes_json, request,
+        run::RunLimits,
+    },
 };
 
 /// How many rows are named before a confirmation.
@@ -59,11 +61,11 @@ pub(crate) struct PlannedRow {
 pub(crate) struct ShownPlan {
     pub(crate) plan: Plan,
     /// For each row that would update a group, by row number: the known values of the fields it touches.
-    pub(crate) bases: HashMap<usize, DesiredFields>,
+    bases: HashMap<usize, DesiredFields>,
     /// The changes to annotations, by row number.
     pub(crate) annotations: HashMap<usize, AnnotationChange>,
     /// The fields of rows with single parts, laid over what is known; by row number.
-    pub(crate) completed: HashMap<usize, DesiredFields>,
+    completed: HashMap<usize, DesiredFields>,
     /// Rows whose note or labels differ from what a person wrote here, which is kept.
     kept: usize,
     losses: Losses,
@@ -77,6 +79,24 @@ pub(crate) struct ShownPlan {
 }
 
 impl ShownPlan {
+    /// The rows of the files, to be sent as they were shown.
+    pub(crate) fn to_send(
+        self,
+        checked: &Checked,
+        permit: Permit,
+        journal: Option<Import>,
+    ) -> Result<RowsToSend, CliError> {
+        Ok(RowsToSend {
+            rows: checked.read()?,
+            planned: checked.rows,
+            permit,
+            journal,
+            bases: self.bases,
+            annotations: self.annotations,
+            completed: self.completed,
+        })
+    }
+
     fn add(&mut self, one: &PlannedRow) {
         let PlannedRow {
             number,
@@ -155,7 +175,7 @@ const AT_ONCE: usize = 8;
 /// Reads the groups of all rows that the service was seen to have; returns these rows.
 async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>, CliError> {
     let mut all = HashSet::new();
-    let control = Control::default();
+    let mut plan = Refresh::default();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let (numbers, ids): (Vec<_>, Vec<_>) = chunk(next)?
@@ -163,29 +183,33 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
             .map(|(number, row)| (number, row.id))
             .unzip();
         let known = session.operations.show_by_ids(ids).await?;
-        let mut seen = Vec::new();
         for (number, group) in numbers.into_iter().zip(known) {
             if let Some(group) = group.filter(|group| group.last_seen.is_some()) {
                 all.insert(number);
-                seen.push(group);
+                plan.ids.push(group.id);
             }
         }
-        let reads = seen.into_iter().map(|group| {
-            let control = &control;
-            async move {
-                let read = session
-                    .operations
-                    .read_with_retries(&group.id, control, |_| {});
-                read.await
-            }
-        });
-        let mut reading = futures_util::stream::iter(reads).buffer_unordered(AT_ONCE);
-        while let Some(read) = reading.next().await {
-            if read?.warnings.iter().any(Warning::is_alarm) {
-                return Err(CliError::Guarded(
-                    "a group raised an alarm while it was read; nothing was sent".into(),
-                ));
-            }
+    }
+    let pace = RunLimits {
+        concurrency: AT_ONCE,
+        rate: None,
+        stop_after: 1,
+    };
+    let reading = session
+        .operations
+        .run_refresh(None, plan, pace, false, None);
+    let mut reading = reading?;
+    while let Some(event) = reading.progress.recv().await {
+        let RefreshEvent::Ended(read) = event else {
+            continue;
+        };
+        if let Some(failure) = read.failure {
+            return Err(failure.into());
+        }
+        if read.warnings.iter().any(Warning::is_alarm) {
+            return Err(CliError::Guarded(
+                "a group raised an alarm while it was read; nothing was sent".into(),
+            ));
         }
     }
     Ok(all)

@@ -1,179 +1,182 @@
-//! Sends rows concurrently and reports each outcome. A signal stops rows that are not started; those in flight are
-//! finished. Alarms, a refused key, and three failures in a row stop the run too.
+//! The report of the rows of a file that were sent, and its exit code. The run itself is in `operations`.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque},
-    time::Duration,
-};
+use std::fmt::Write;
 
-use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use jiff::Timestamp;
 
-use super::{
-    checked::{Checked, Rows, chunk},
-    tally::{Run, row_line},
-};
+use super::plan::{ANNOTATED, annotated};
 use crate::{
     cli::{
+        commands::run::{RunReport, Summary, follow},
         error::CliError,
-        output::{exchanges, progress::Progress},
+        output::{
+            compact, exchanges,
+            json::{WARNINGS, warnings},
+            progress::Progress,
+            shape::shape,
+        },
         process::{
-            exit::Exit,
-            graceful_shutdown::{Shutdown, ShutdownRequest},
+            exit::{Exit, RunEnd},
             signals::Signals,
         },
         session::Session,
     },
-    domain::{annotation::AnnotationChange, change::DesiredFields, group::UserGroupId},
-    formats::GroupRow,
+    domain::{batch::Halt, text::visible},
     operations::{
-        Import, Permit, RowEnd,
-        batch::{Control, RunLimits, SlotPool},
+        RowCounts, RowEnd, RowSent, RowsToSend, SendingRows, Warning,
+        run::{Counts, RunLimits, Sum},
     },
 };
-
-pub(crate) struct Job {
-    pub(crate) permit: Permit,
-    pub(crate) pace: RunLimits,
-    /// The import's journal, if there is one.
-    pub(crate) import: Option<Import>,
-    /// The values that updating rows start from, as the plan showed them.
-    pub(crate) bases: HashMap<usize, DesiredFields>,
-    /// The changes to annotations, as the plan showed them.
-    pub(crate) annotations: HashMap<usize, AnnotationChange>,
-    /// The fields of rows with single parts, as the plan showed them.
-    pub(crate) completed: HashMap<usize, DesiredFields>,
-}
-
-/// Row number, group, outcome, and whether its note or labels were to change.
-type Ended = (usize, UserGroupId, RowEnd, bool);
-
-/// Rows that are not started yet.
-struct Queue {
-    rows: Rows,
-    waiting: VecDeque<(usize, GroupRow)>,
-    /// The file was read to its end.
-    is_all: bool,
-    /// Rows that an earlier run has done.
-    done: HashSet<usize>,
-}
-
-impl Queue {
-    /// Queues the next rows of the file (`None` at its end). Returns how many of them an earlier run has done.
-    fn take(
-        &mut self,
-        next: Option<std::io::Result<Vec<(usize, GroupRow)>>>,
-    ) -> Result<usize, CliError> {
-        let Some(next) = next else {
-            self.is_all = true;
-            return Ok(0);
-        };
-        let rows = chunk(next)?;
-        let all = rows.len();
-        let done = &self.done;
-        let left = rows
-            .into_iter()
-            .filter(|(number, _)| !done.contains(number));
-        let before = self.waiting.len();
-        self.waiting.extend(left);
-        Ok(all - (self.waiting.len() - before))
-    }
-}
 
 pub(crate) async fn run(
     session: &Session,
     signals: &mut Signals,
-    checked: &Checked,
-    job: Job,
+    rows: RowsToSend,
+    pace: RunLimits,
 ) -> Result<Exit, CliError> {
-    let import = job.import.as_ref().map(|import| import.id);
-    let mut queue = Queue {
-        rows: checked.read()?,
-        waiting: VecDeque::new(),
-        is_all: false,
-        done: job
-            .import
-            .iter()
-            .flat_map(|import| import.done.iter().copied())
-            .collect(),
-    };
-    let control = Control::default();
-    let progress = Progress::start(checked.rows);
-    // Next to a progress bar nobody reads a line for each of a thousand rows.
-    let only_odd = progress.beside_bar && !exchanges::are_printed();
-    let held = |wait: Duration| progress.held(wait);
-    let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
-    let mut run = Run::new(job.pace.stop_after);
-    let mut starts = job.pace.pace();
-    let slots = SlotPool::of(job.pace);
-    let mut finishing = Shutdown::of(signals);
-    let left_at_once = loop {
-        let is_stopped = run.stopped.is_some();
-        let has_slot = slots.is_free(flying.len());
-        let wants = !is_stopped && has_slot && !queue.waiting.is_empty();
-        let reads = !is_stopped && queue.waiting.is_empty() && !queue.is_all;
-        if flying.is_empty() && !wants && !reads {
-            break false;
+    let run = session.operations.send_rows(rows, pace);
+    follow(session, signals, run, Sent::default()).await
+}
+
+/// The report so far.
+#[derive(Default)]
+struct Sent {
+    first_failure: Option<Exit>,
+}
+
+impl RunReport for Sent {
+    type Of = SendingRows;
+
+    fn ended(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        row: &RowSent,
+    ) -> Option<RowCounts> {
+        let failure = match &row.end {
+            RowEnd::NotStarted => return None,
+            RowEnd::Done { .. } if row.end.leaves_annotations() => Some(Exit::Partly),
+            RowEnd::Done { .. } => row.end.is_alarm().then_some(Exit::Guarded),
+            RowEnd::NotThere => Some(Exit::Guarded),
+            // The plan was carried out only in part.
+            RowEnd::Failed(_) if row.end.is_changed_since() => Some(Exit::Partly),
+            RowEnd::Failed(failure) => Some(Exit::from_failure(failure)),
+        };
+        self.first_failure = self.first_failure.or(failure);
+        // Next to a progress bar nobody reads a line for each of a thousand rows.
+        let only_odd = progress.beside_bar && !exchanges::are_printed();
+        if session.json {
+            progress.result(compact(sent(row)));
+        } else if let Some(line) = line(row, only_odd) {
+            progress.result(line);
         }
-        tokio::select! {
-            biased;
-            Some((number, id, end, annotates)) = flying.next(), if !flying.is_empty() => {
-                let is_annotated = annotates && end.is_annotated();
-                run.ended(number, &end, is_annotated);
-                if let Some(line) = row_line((session.json, only_odd), number, &id, &end, is_annotated) {
-                    progress.result(line);
-                }
-                progress.counts(run.counts.ended(), &run.counts.words());
-                if run.stopped.is_some() {
-                    // Requests that wait for a busy service have changed nothing, so they can be cancelled.
-                    control.end();
-                }
-            }
-            asked = finishing.next_request(&control, &progress) => {
-                if asked == ShutdownRequest::Abandon {
-                    break true;
-                }
-                run.interrupt();
-            }
-            next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
-            () = slots.freed(), if !has_slot => {}
-            may = control.may_begin(starts.next_start()), if wants => {
-                if may && let Some((number, mut row)) = queue.waiting.pop_front() {
-                    starts.begun();
-                    let place = import.map(|import| (import, number));
-                    let (permit, control, slot) = (&job.permit, &control, slots.slot());
-                    let base = job.bases.get(&number);
-                    if let Some(fields) = job.completed.get(&number) {
-                        row.fields = fields.clone();
-                    }
-                    row.annotation = job.annotations.get(&number).cloned().unwrap_or_default();
-                    let sent = async move {
-                        let operations = &session.operations;
-                        let steered = (control, slot);
-                        let end = operations.send_row(permit, place, &row, base, steered, held).await;
-                        (number, row.id, end, !row.annotation.is_empty())
-                    };
-                    flying.push(sent.boxed());
-                }
-            }
+        Some(row.counts)
+    }
+
+    fn again(&self) -> Option<String> {
+        Some("run the same command again; finished rows are not sent again".into())
+    }
+
+    async fn summary(self, session: &Session, Sum { counts, halt }: Sum<RowCounts>) -> Summary {
+        let exit = Exit::from_run(&RunEnd {
+            unknown: counts.unknown,
+            alarms: 0,
+            done: counts.complete(),
+            is_left: counts.not_started > 0,
+            first_failure: self.first_failure,
+            halt: halt.as_ref(),
+        });
+        Summary {
+            exit,
+            alarms: Vec::new(),
+            result: Some(if session.json {
+                compact(sum(&counts, halt.as_ref()))
+            } else {
+                counts.to_string()
+            }),
+            said: None,
+            next: Vec::new(),
+            is_left: counts.complete() < counts.planned() || halt.is_some(),
         }
-    };
-    if left_at_once {
-        drop(flying);
-        progress.alarm(
-            "the result of requests in progress is unknown. To resume, run the same command again"
-                .into(),
-        );
-        let _ = progress.end(Exit::Interrupted).await;
-        return Err(CliError::Interrupted { in_flight: true });
     }
-    drop(flying);
-    run.end(checked.rows);
-    if let Some(import) = import
-        && run.is_complete(checked.rows)
-        && let Err(error) = session.operations.end_import(import).await
-    {
-        progress.alarm(format!("! {error}; the same file again would send nothing"));
+}
+
+/// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what a person has to
+/// look at.
+fn line(row: &RowSent, only_odd: bool) -> Option<String> {
+    let note = note(&row.end);
+    let warnings: Vec<_> = warned(&row.end).iter().map(ToString::to_string).collect();
+    let outcome = row.end.outcome();
+    let is_plain = warnings.is_empty() && note.is_none();
+    if is_plain && (only_odd || !row.is_annotated && outcome == "unchanged") {
+        return None;
     }
-    run.print_summary(session.json, &progress, checked.rows);
-    progress.end(run.exit(checked.rows)).await
+    let mut text = format!(
+        "{} {}{}",
+        visible(row.id.as_str()),
+        outcome.replace('_', " "),
+        if row.is_annotated { ", annotated" } else { "" }
+    );
+    if let Some(note) = &note {
+        write!(text, "\n  x {}", visible(note)).expect("a String takes it");
+    }
+    for warning in &warnings {
+        write!(text, "\n  ! {}", visible(warning)).expect("a String takes it");
+    }
+    Some(text)
+}
+
+/// What is wrong with the row.
+fn note(end: &RowEnd) -> Option<String> {
+    match end {
+        RowEnd::NotThere => {
+            Some("never seen in the service; nothing was sent. To create it, add --create".into())
+        }
+        RowEnd::Failed(failure) => Some(failure.to_string()),
+        RowEnd::Done { .. } | RowEnd::NotStarted => None,
+    }
+}
+
+fn warned(end: &RowEnd) -> &[Warning] {
+    match end {
+        RowEnd::Done { warnings, .. } => warnings,
+        RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => &[],
+    }
+}
+
+fn read_at(end: &RowEnd) -> Option<Timestamp> {
+    match end {
+        RowEnd::Done { read_at, .. } => *read_at,
+        RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
+    }
+}
+
+shape! {
+    pub(crate) ROW = "sent-row", "result of a sent row, as soon as it ends";
+    fn sent(row: &RowSent) {
+        "row": number = row.number, "row number in the files, from 1";
+        "user_group_id": text = row.id.as_str(), "the group";
+        "outcome": text = if row.end.is_unknown() { "unknown" } else { row.end.outcome() }, "created, existed, updated, unchanged, not_known, failed, or a value of `failure`";
+        "note": text or "none" = note(&row.end), "what is wrong; human-readable, may change";
+        ..WARNINGS = warnings(warned(&row.end));
+        "read_at": time or "it was not read in this run" = read_at(&row.end), "when the group was last seen in the service";
+        maybe "annotated": bool = row.is_annotated.then_some(true), "only present if its note, labels or favourite were changed in the directory";
+    }
+}
+
+shape! {
+    pub(crate) SUM = "sent-sum", "the last line: created + existed + updated + unchanged + failed + unknown + done_before + not_started = rows";
+    fn sum(counts: &RowCounts, halt: Option<&Halt>) {
+        "rows": number = counts.planned(), "rows of the files";
+        "created": number = counts.created, "groups that were created";
+        "existed": number = counts.existed, "groups that already existed; unchanged";
+        "updated": number = counts.updated, "groups that were changed";
+        "unchanged": number = counts.unchanged + counts.as_known, "groups that already had these values";
+        "failed": number = counts.failed, "groups that failed";
+        "unknown": number = counts.unknown, "groups whose change may or may not have taken effect";
+        "done_before": number = counts.done_before, "rows that an earlier run of the same file has done";
+        "not_started": number = counts.not_started, "groups for which nothing was sent";
+        "stopped": text or "it ran to its end" = halt, "why it stopped; human-readable, may change";
+        maybe "annotations": {ANNOTATED} = (counts.annotated > 0).then(|| annotated((counts.annotated, 0))), "notes, labels and favourites; only present if a row changes any";
+    }
 }

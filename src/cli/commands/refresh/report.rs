@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     cli::{
-        commands::batch::tokens::TokenLines,
+        commands::run::{RunReport, Summary},
         error::CliError,
         output::{
             self, compact, human,
@@ -12,7 +12,7 @@ use crate::{
             progress::Progress,
             shape::shape,
         },
-        process::exit::Exit,
+        process::exit::{Exit, RunEnd},
         session::Session,
     },
     domain::{
@@ -20,18 +20,18 @@ use crate::{
         refresh::{Counts, ReadResult},
         text::visible,
     },
-    operations::{GroupRead, Refresh, batch::TokenSink},
+    operations::{GroupRead, Reading, Refresh, run::Sum},
 };
 
-/// How many progress lines there are without a progress bar.
-const STEPS: usize = 10;
-
-/// The figures that stay the same for the whole run.
+/// The report of a refresh.
 pub(super) struct Report {
     /// All groups of the refresh, including those read since it began.
     pub(super) known: usize,
     /// Groups left out because only files have mentioned them.
     pub(super) never_seen: usize,
+    /// Print each group whole, as a single `get` does. Such a run is not continued.
+    pub(super) is_whole: bool,
+    pub(super) first_failure: Option<Exit>,
 }
 
 /// The plan for a person.
@@ -69,17 +69,73 @@ pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Res
     ))
 }
 
-impl Report {
-    /// The last line. All counts from `unchanged` to `not_started` add up to `planned`.
-    pub(super) fn sum(&self, session: &Session, counts: &Counts, halt: Option<&Halt>) -> String {
-        if session.json {
-            return compact(sum(self, counts, halt));
+impl RunReport for Report {
+    type Of = Reading;
+
+    const HAS_STEPS: bool = true;
+
+    fn ended(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        read: &GroupRead,
+    ) -> Option<Counts> {
+        if let Some(failure) = &read.failure {
+            self.first_failure
+                .get_or_insert(Exit::from_failure(failure));
         }
-        let left_out = match self.never_seen {
-            0 => String::new(),
-            count => format!("; {count} never seen, skipped"),
+        let done = read.done.as_deref();
+        if let Some(done) = done.filter(|_| self.is_whole && read.failure.is_none()) {
+            human::say_warnings(done);
+            if session.json {
+                let place = session.operations.bound_place_name();
+                progress.result(compact(answer(done, place.as_deref(), None)));
+            } else {
+                let group = human::group(&done.group, session.operations.now());
+                progress.result(format!(
+                    "{}\n{group}",
+                    done.ending.as_str().replace('_', " ")
+                ));
+            }
+        } else if session.json {
+            progress.result(compact(item(read)));
+        } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
+            progress.result(line(read));
+        }
+        Some(read.counts)
+    }
+
+    fn again(&self) -> Option<String> {
+        let again = "groupdesk get --refresh-all --resume";
+        (!self.is_whole).then(|| again.into())
+    }
+
+    async fn summary(self, session: &Session, Sum { counts, halt }: Sum<Counts>) -> Summary {
+        let exit = Exit::from_run(&RunEnd {
+            unknown: 0,
+            alarms: counts.alarms(),
+            done: counts.read(),
+            is_left: counts.not_started > 0,
+            first_failure: self.first_failure,
+            halt: halt.as_ref(),
+        });
+        let result = if session.json {
+            compact(sum(&self, &counts, halt.as_ref()))
+        } else if self.never_seen > 0 {
+            format!("{counts}; {} never seen, skipped", self.never_seen)
+        } else {
+            counts.to_string()
         };
-        format!("{counts}{left_out}")
+        let vanished = counts.created_again + counts.created > 0;
+        let alarm = "! groups were CREATED by reading them: check base_url, API key and environment of the profile before anything else";
+        Summary {
+            exit,
+            alarms: Vec::from_iter(vanished.then(|| alarm.into())),
+            result: Some(result),
+            said: None,
+            next: Vec::new(),
+            is_left: !counts.is_complete(),
+        }
     }
 }
 
@@ -110,80 +166,6 @@ shape! {
         "not_started": number = counts.not_started, "groups for which nothing was sent";
         "never_seen": number = report.never_seen, "groups that were skipped, because they are known only from files";
         "stopped": text or "it ran to its end" = halt, "why it stopped; human-readable, may change";
-    }
-}
-
-/// The state of the report so far.
-#[derive(Default)]
-pub(super) struct Tally {
-    /// Print each group whole, as a single `get` does.
-    pub(super) whole: bool,
-    /// Where the tokens go.
-    pub(super) tokens: Option<TokenLines>,
-    /// A token could not be written.
-    is_unwritten: bool,
-    first_failure: Option<Exit>,
-    steps: usize,
-}
-
-impl Tally {
-    /// Reports one group that has ended.
-    pub(super) fn group(&mut self, session: &Session, progress: &Progress, read: &GroupRead) {
-        if let Some(failure) = &read.failure {
-            self.first_failure
-                .get_or_insert(Exit::from_failure(failure));
-        }
-        let done = read.done.as_deref().filter(|_| self.whole);
-        if let Some(done) = done {
-            human::say_warnings(done);
-            if session.json {
-                let place = session.operations.bound_place_name();
-                progress.result(compact(answer(done, place.as_deref(), None)));
-            } else {
-                let group = human::group(&done.group, session.operations.now());
-                progress.result(format!(
-                    "{}\n{group}",
-                    done.ending.as_str().replace('_', " ")
-                ));
-            }
-        } else if session.json {
-            progress.result(compact(item(read)));
-        } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
-            progress.result(line(read));
-        }
-        let (done, planned) = (read.counts.done(), read.counts.planned());
-        progress.counts(done, &read.counts);
-        let step = done * STEPS / planned.max(1);
-        if !progress.has_bar && step > self.steps {
-            self.steps = step;
-            progress.say(format!("{done} of {planned}"));
-        }
-    }
-
-    /// Writes the token where it was requested. Returns the reason if it could not.
-    pub(super) fn keep(&mut self, read: &GroupRead) -> Option<String> {
-        let done = read.done.as_deref()?;
-        let error = self.tokens.as_ref()?.keep(done).err()?;
-        self.is_unwritten = true;
-        Some(format!(
-            "the token of \"{}\" was not written: {error}",
-            read.user_group_id
-        ))
-    }
-
-    pub(super) fn exit(&self, counts: &Counts, halt: Option<&Halt>) -> Exit {
-        if counts.alarms() > 0 {
-            return Exit::Guarded;
-        }
-        if self.is_unwritten {
-            return Exit::Partly;
-        }
-        match (halt, self.first_failure) {
-            (Some(Halt::Asked(_)), _) => Exit::Interrupted,
-            (_, Some(first)) if counts.read() == 0 => first,
-            (None, None) if counts.not_started == 0 => Exit::Done,
-            _ => Exit::Partly,
-        }
     }
 }
 

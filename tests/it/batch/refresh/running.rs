@@ -149,7 +149,9 @@ async fn an_answer_from_before_a_rotation_is_read_again_and_no_news() {
         .await
         .expect("readable");
     let begun = scene.ana.begin_refresh("").await.expect("durable");
-    let mut run = scene.ana.run_refresh(Some(begun.id), plan, pace, false);
+    let mut run = scene
+        .ana
+        .run_refresh(Some(begun.id), plan, pace, false, None);
     let progress = &mut run.as_mut().expect("it begins").progress;
     gate.reached().await;
     let group = id("g000");
@@ -165,11 +167,11 @@ async fn an_answer_from_before_a_rotation_is_read_again_and_no_news() {
                 assert!(read.failure.is_none(), "it is read again: {read:?}");
                 assert!(read.elsewhere.is_empty(), "what was done here is not news");
             }
-            RefreshEvent::Finished { counts, halt } => {
-                assert_eq!(halt, None);
-                break counts;
+            RefreshEvent::Finished(sum) => {
+                assert_eq!(sum.halt, None);
+                break sum.counts;
             }
-            RefreshEvent::Ended(_) | RefreshEvent::Throttled(_) | RefreshEvent::Halted(_) => {}
+            _ => {}
         }
     };
     assert_eq!((counts.unchanged, counts.failed), (2, 0));
@@ -207,7 +209,9 @@ async fn a_resumed_refresh_reads_what_the_interrupted_one_did_not_whatever_the_c
     };
     let plan = scene.ana.plan_refresh(None, false, None).await;
     let plan = plan.expect("readable");
-    let mut run = scene.ana.run_refresh(Some(begun.id), plan, pace, false);
+    let mut run = scene
+        .ana
+        .run_refresh(Some(begun.id), plan, pace, false, None);
     let progress = &mut run.as_mut().expect("it begins").progress;
     while progress.recv().await.is_some() {}
     read_with_clock("g000", -2).await;

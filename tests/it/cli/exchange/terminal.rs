@@ -84,7 +84,7 @@ async fn ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     for words in [
         "1 created",
         "finishing running requests",
-        "1 created, 1 unknown, 2 not started; 4 rows",
+        "1 unknown, 1 created, 2 not started; 4 rows",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
     }

@@ -15,7 +15,7 @@ const MAX_RELEASED: usize = 64;
 
 /// The slots of a run.
 #[derive(Debug)]
-pub struct SlotPool {
+pub(super) struct SlotPool {
     slots: usize,
     released: Arc<Released>,
 }
@@ -33,11 +33,11 @@ struct Released {
 #[derive(Debug, Default)]
 pub struct Slot {
     released: Arc<Released>,
-    is_released: bool,
+    is_released: Arc<AtomicBool>,
 }
 
 impl SlotPool {
-    pub fn of(limits: RunLimits) -> Self {
+    pub(super) fn of(limits: RunLimits) -> Self {
         Self {
             slots: limits.concurrency.max(1),
             released: Arc::default(),
@@ -45,25 +45,25 @@ impl SlotPool {
     }
 
     /// Whether another item may begin while this many are in flight.
-    pub fn is_free(&self, in_flight: usize) -> bool {
+    pub(super) fn is_free(&self, in_flight: usize) -> bool {
         let released = self.released.count.load(Ordering::SeqCst).min(MAX_RELEASED);
         in_flight.saturating_sub(released) < self.slots
     }
 
-    pub fn slot(&self) -> Slot {
+    pub(super) fn slot(&self) -> Slot {
         Slot {
             released: Arc::clone(&self.released),
-            is_released: false,
+            is_released: Arc::default(),
         }
     }
 
     /// Whether a slot was released since the last call.
-    pub fn take_released(&self) -> bool {
+    pub(super) fn take_released(&self) -> bool {
         self.released.has_news.swap(false, Ordering::SeqCst)
     }
 
     /// Waits until a slot is released.
-    pub async fn freed(&self) {
+    pub(super) async fn freed(&self) {
         self.released.freed.notified().await;
     }
 }
@@ -71,22 +71,22 @@ impl SlotPool {
 impl Slot {
     /// Lets the next item begin: it does not depend on how this one ends any more.
     pub fn release(&mut self) {
-        if !self.is_released {
-            self.is_released = true;
+        if !self.is_released.swap(true, Ordering::SeqCst) {
             self.released.has_news.store(true, Ordering::SeqCst);
             self.released.count.fetch_add(1, Ordering::SeqCst);
             self.released.freed.notify_one();
         }
     }
 
-    pub fn is_released(&self) -> bool {
-        self.is_released
+    /// Becomes true when the slot is released; still readable when the slot is gone.
+    pub(super) fn early(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.is_released)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if self.is_released {
+        if self.is_released.load(Ordering::SeqCst) {
             self.released.count.fetch_sub(1, Ordering::SeqCst);
         }
     }

@@ -1,0 +1,147 @@
+//! Reports a run over many groups to a person and to programs: a line or an object for each group that ended, what needs
+//! a person, the sum, how to resume. The first signal stops the run; a second Ctrl-C leaves at once.
+
+use std::future::pending;
+
+use crate::{
+    cli::{
+        error::CliError,
+        output::{self, progress::Progress},
+        process::{
+            exit::Exit,
+            graceful_shutdown::{Shutdown, ShutdownRequest},
+            signals::Signals,
+        },
+        session::Session,
+    },
+    domain::batch::StopCause,
+    operations::run::{Counts as _, Event, Kind, Run},
+};
+
+/// How many progress lines there are without a progress bar.
+const STEPS: usize = 10;
+
+/// What is particular to the report of one kind of run.
+pub(crate) trait RunReport {
+    type Of: Kind;
+
+    /// Reports an item that ended. Returns the counts after it, if it was begun.
+    fn ended(
+        &mut self,
+        session: &Session,
+        progress: &Progress,
+        end: &<Self::Of as Kind>::End,
+    ) -> Option<<Self::Of as Kind>::Counts>;
+
+    /// Whether groups may end without a line, so that a person without a progress bar wants a line now and then.
+    const HAS_STEPS: bool = false;
+
+    /// The command that goes on with what is left, if it can be continued.
+    fn again(&self) -> Option<String>;
+
+    /// How it ended.
+    async fn summary(self, session: &Session, sum: <Self::Of as Kind>::Sum) -> Summary;
+}
+
+/// What is reported when a run has ended.
+pub(crate) struct Summary {
+    pub(crate) exit: Exit,
+    /// What needs a person; reported first.
+    pub(crate) alarms: Vec<String>,
+    /// The last line on standard output: the sum as JSON, or as text.
+    pub(crate) result: Option<String>,
+    /// The sum for a person, if it is no result.
+    pub(crate) said: Option<String>,
+    /// What to do next.
+    pub(crate) next: Vec<String>,
+    /// Something is left, or failed.
+    pub(crate) is_left: bool,
+}
+
+/// Reports the run until it has ended.
+pub(crate) async fn follow<R: RunReport>(
+    session: &Session,
+    signals: &mut Signals,
+    run: Run<R::Of>,
+    report: R,
+) -> Result<Exit, CliError> {
+    follow_until(session, signals, run, report, pending()).await
+}
+
+/// The same; `stopped` stops the run like a signal.
+pub(crate) async fn follow_until<R: RunReport>(
+    session: &Session,
+    signals: &mut Signals,
+    mut run: Run<R::Of>,
+    mut report: R,
+    stopped: impl Future<Output = StopCause>,
+) -> Result<Exit, CliError> {
+    let progress = Progress::start(run.counts.planned());
+    progress.counts(run.counts.done(), &run.counts);
+    let mut steps = 0;
+    let mut shutdown = Shutdown::of(signals);
+    let mut stopped = std::pin::pin!(stopped);
+    let mut is_stopped = false;
+    let sum = loop {
+        let event = tokio::select! {
+            biased;
+            event = run.progress.recv() => event,
+            cause = &mut stopped, if !is_stopped => {
+                is_stopped = true;
+                run.control.stop(cause);
+                continue;
+            }
+            asked = shutdown.next_request(&run.control, &progress) => match asked {
+                ShutdownRequest::Finish => continue,
+                ShutdownRequest::Abandon => None,
+            },
+        };
+        match event {
+            Some(Event::Ended(end)) => {
+                let Some(counts) = report.ended(session, &progress, &end) else {
+                    continue;
+                };
+                progress.counts(counts.done(), &counts);
+                let step = counts.done() * STEPS / counts.planned().max(1);
+                if R::HAS_STEPS && !progress.has_bar && step > steps {
+                    steps = step;
+                    progress.say(format!("{} of {}", counts.done(), counts.planned()));
+                }
+            }
+            Some(Event::Throttled(wait)) => progress.held(wait),
+            Some(Event::NoDirectory(_)) => {
+                progress.say("the directory cannot be reached; waiting, nothing is sent".into());
+            }
+            Some(Event::Halted(halt)) => progress.alarm(halt.to_string()),
+            Some(Event::Started(_)) => {}
+            Some(Event::Finished(sum)) => break Some(sum),
+            None => break None,
+        }
+    };
+    let again = report.again();
+    let Some(sum) = sum else {
+        let _ = progress.end(Exit::Interrupted).await;
+        if let Some(again) = again {
+            output::alarm(&format!("progress is saved. To resume: {again}"));
+        }
+        return Err(CliError::Interrupted { in_flight: true });
+    };
+    let summary = report.summary(session, sum).await;
+    for alarm in summary.alarms {
+        progress.alarm(alarm);
+    }
+    if let Some(result) = summary.result {
+        progress.result(result);
+    }
+    match summary.said {
+        Some(said) if summary.exit == Exit::Done => progress.say(said),
+        Some(said) => progress.alarm(said),
+        None => {}
+    }
+    let again = again.filter(|_| summary.is_left);
+    let again = again.map(|again| format!("to resume: {again}"));
+    for line in summary.next.into_iter().chain(again) {
+        progress.say(line);
+    }
+    progress.end(summary.exit).await
+}
