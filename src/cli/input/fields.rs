@@ -239,9 +239,9 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
             ),
         });
     };
-    let row = only.row.map_err(|why| match why.starts_with("column ") {
-        true => format!("line {}, {why}", only.line),
-        false => format!("line {}: {why}", only.line),
+    let row = only.row.map_err(|why| {
+        let end = if why.starts_with("column ") { "," } else { ":" };
+        format!("line {}{end} {why}", only.line)
     })?;
     if !row.annotation.is_empty() {
         return Err(
