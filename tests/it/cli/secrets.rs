@@ -182,7 +182,7 @@ async fn a_preview_repeats_no_known_token() {
     )
     .expect("written");
     std::fs::set_permissions(&editor, PermissionsExt::from_mode(0o700)).expect("set");
-    home.set("EDITOR", &editor.display().to_string());
+    home.set("EDITOR", editor.display().to_string());
     for line in [
         "apply rows.jsonl --dry-run",
         "apply rows.jsonl --yes",
