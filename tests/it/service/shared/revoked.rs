@@ -3,7 +3,7 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{
     postgres,
@@ -25,7 +25,7 @@ async fn send(caller: &Caller, change: &str, token: &str) -> Reply {
 }
 
 fn is_done(reply: &Reply) -> bool {
-    reply.status.as_u16() == 200 && reply.json()["success"] == Value::from(1)
+    reply.status.as_u16() == 200 && reply.json()["success"] == 1
 }
 
 /// Everything that a change changes.
