@@ -14,6 +14,8 @@ use super::{
 };
 use crate::support::pty::Session;
 
+/// F4 in a form.
+const WHOLE_GROUP: &str = "\x1bOS";
 const CANARY: &str = "canary-key-0123456789abcdef";
 
 /// Notes its arguments and the modes of its file, then runs the script in `next`.
@@ -118,30 +120,6 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn properties_edited_wrongly_are_refused_and_then_taken_over() {
-    let home = Home::new();
-    let mut session = home.form();
-    session.send("\t\t");
-    home.next("echo '{\"tier\": }' >\"$file\"");
-    session.type_until(
-        "\x05",
-        "Properties: line 1, column 10: expected value",
-        PATIENCE,
-    );
-    assert_taken(&mut session);
-    assert_eq!(home.noted("modes"), "600\n700\n");
-    assert!(home.noted("given").starts_with("{\n"));
-    let env = home.noted("env");
-    assert!(env.contains("TERM=") && !env.contains(CANARY), "{env}");
-    home.assert_gone();
-    home.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
-    session.type_until("\x05", "Loaded from the editor", PATIENCE);
-    assert_eq!(home.noted("given"), "{\"tier\": }\n", "the text was kept");
-    session.wait_for("\"mended\"", PATIENCE);
-    home.assert_gone();
-}
-
-#[test]
 fn the_whole_group_is_edited_and_reviewed() {
     let home = Home::new();
     let mut session = home.form();
@@ -154,8 +132,13 @@ fn the_whole_group_is_edited_and_reviewed() {
         home.noted("given")
             .contains("\"user_group_id\": \"acme-eu\"")
     );
+    assert_taken(&mut session);
+    assert_eq!(home.noted("modes"), "600\n700\n");
+    let env = home.noted("env");
+    assert!(env.contains("TERM=") && !env.contains(CANARY), "{env}");
+    home.assert_gone();
     home.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
-    session.type_until("\x1bOS", "Loaded from the editor", PATIENCE);
+    session.type_until(WHOLE_GROUP, "Loaded from the editor", PATIENCE);
     assert!(home.noted("given").ends_with("half\n"), "the same text");
     let screen = session.wait_for("1 change", PATIENCE);
     assert!(screen.contains("From outside"), "{screen}");
@@ -166,8 +149,8 @@ fn the_whole_group_is_edited_and_reviewed() {
 fn the_editor_has_the_keyboard_alone() {
     let home = Home::new();
     let mut session = home.form();
-    home.next("echo the editor reads; read line; printf '%s' \"$line\" >\"$file\"");
-    session.type_until("\x05", "the editor reads", PATIENCE);
+    home.next("echo the editor reads; read line; sed -i \"s/\\\"name\\\": .*/\\\"name\\\": \\\"$line\\\",/\" \"$file\"");
+    session.type_until(WHOLE_GROUP, "the editor reads", PATIENCE);
     assert!(session.is_cooked());
     assert!(!session.terminal_state().alternate_screen());
     session.type_until(
@@ -180,7 +163,7 @@ fn the_editor_has_the_keyboard_alone() {
     session.type_until("!", "x1b!", PATIENCE);
     // Ctrl-C goes to the editor; the console takes nothing over, and stays.
     home.next("echo the editor waits; read line");
-    session.type_until("\x05", "the editor waits", PATIENCE);
+    session.type_until(WHOLE_GROUP, "the editor waits", PATIENCE);
     session.type_until("\x03", "not applied", PATIENCE);
     session.wait_for("x1b!", PATIENCE);
     home.assert_gone();
@@ -200,7 +183,7 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
         ("printf 'typed\\377' >\"$file\"", "not UTF-8"),
     ] {
         home.next(next);
-        let screen = session.type_until("\x05", said, PATIENCE);
+        let screen = session.type_until(WHOLE_GROUP, said, PATIENCE);
         assert!(screen.contains("nothing changed"), "{screen}");
         home.assert_gone();
     }
@@ -217,7 +200,7 @@ fn an_editor_that_fails_crashes_or_is_missing_changes_nothing() {
         (None, "no editor is set"),
     ] {
         let mut session = home.form_with(editor);
-        session.type_until("\x05", said, PATIENCE);
+        session.type_until(WHOLE_GROUP, said, PATIENCE);
         assert_taken(&mut session);
         home.assert_gone();
     }
@@ -229,7 +212,7 @@ fn on_sigterm_what_was_typed_in_the_editor_is_kept() {
     let home = Home::new();
     let mut session = home.form();
     home.next("echo typed >\"$file\"; echo the editor waits; exec sleep 1000");
-    session.type_until("\x05", "the editor waits", PATIENCE);
+    session.type_until(WHOLE_GROUP, "the editor waits", PATIENCE);
     session.signal(Signal::TERM);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     let kept = home.kept();
@@ -246,7 +229,7 @@ fn on_sigterm_the_console_ends_its_editor_and_leaves_no_file() {
     let mut session = home.form();
     session.type_until("x", "1 change", PATIENCE);
     home.next("echo the editor waits; exec sleep 1000");
-    session.type_until("\x05", "the editor waits", PATIENCE);
+    session.type_until(WHOLE_GROUP, "the editor waits", PATIENCE);
     session.signal(Signal::TERM);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     super::assert_given_back(&mut session);
