@@ -4,7 +4,6 @@
 mod args;
 mod commands;
 mod complete;
-mod contract;
 mod error;
 mod input;
 mod output;
@@ -15,17 +14,12 @@ mod unexpected;
 use std::{process::ExitCode, time::Duration};
 
 use clap::FromArgMatches;
-use futures_util::future::LocalBoxFuture;
 
 use crate::platform::own_session;
 
 use self::{
-    args::{BatchesCommand, Cli, Command, Global},
-    commands::{
-        annotations, apply, attention, audit, batch, batches, completions, config, console,
-        demo_server, diff, directory, doctor, edit, export, groups, help, history, import, man,
-        mutations, places, profile, refresh, rotations, serve, version, watch, whose,
-    },
+    args::Output,
+    commands::{Cli, contract, tree},
     error::CliError,
     input::{
         dashes, gone,
@@ -34,10 +28,9 @@ use self::{
     output::{
         colour, exchanges,
         form::{self, Form},
-        json, proposals, token_file,
+        json, proposals,
     },
-    process::{exit::Exit, hardening, resources, signals::Signals},
-    session::{InFlight, Session},
+    process::{exit::Exit, hardening, resources},
 };
 
 /// How long tasks may take to be dropped at the end; only a prompt that nobody answers takes longer.
@@ -60,14 +53,15 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     if let Err(error) = secrets::refuse(std::env::args_os().skip(1)) {
         return Ok(report(&error, has_option("--json")).into());
     }
-    let command = args::command();
+    let command = tree::command();
     if let Err(error) = dashes::refuse(std::env::args_os().skip(1), &command) {
         return Ok(report(&error, has_option("--json")).into());
     }
     let matches = command.clone().try_get_matches();
-    let mut suspects = Vec::new();
+    let (mut words, mut suspects) = (String::new(), Vec::new());
     let cli = matches.and_then(|matches| {
-        unexpected::record_command(&matches);
+        words = tree::words(&matches);
+        unexpected::record_command(&words);
         suspects = secrets::suspects(&matches, &command);
         Cli::from_arg_matches(&matches)
     });
@@ -84,10 +78,13 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         output::be_quiet();
     }
     colour::choose(cli.global.color);
-    if let Some(form) = cli.command.as_ref().and_then(Command::form) {
+    if let Some(Output::Form(form)) = cli.global.output {
         if cli.global.json && form != Form::Json {
             let text = "--json and another --output cannot be combined; use one of them".to_owned();
             return Ok(report(&CliError::Usage(text), true).into());
+        }
+        if let Err(error) = contract::refuse_form(&words, form) {
+            return Ok(report(&error, cli.global.json).into());
         }
         form::choose(form);
         cli.global.json = form.is_for_programs();
@@ -118,136 +115,11 @@ async fn run_and_flush(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError>
 }
 
 async fn run(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError> {
-    let Cli { global, command } = cli;
-    let global = &global;
+    let global = &cli.global;
     let overrides = session::overrides(global);
     proposals::select(overrides.selection(None), global.profile.clone());
     secrets::refuse_suspects(suspects, global).await?;
-    token_file::prepare(command.as_ref())?;
-    // In boxes: the states of one command would otherwise be compiled into those of all.
-    let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {
-        None => Box::pin(console::run(global)),
-        Some(Command::Demo(demo)) if demo.hold => {
-            Box::pin(demo_server::run(demo.groups, global.json))
-        }
-        Some(Command::Demo(demo)) => Box::pin(console::demo(demo.groups, global)),
-        Some(Command::Serve(serve)) => Box::pin(serve::run(serve, global)),
-        Some(Command::Profile(command)) => Box::pin(profile::run(global, command)),
-        Some(Command::Config(command)) => Box::pin(config::run(global, command)),
-        Some(Command::Directory(command)) => Box::pin(directory::run(global, command)),
-        Some(Command::Audit(asked)) => Box::pin(audit::run(global, asked)),
-        Some(Command::Whose { token }) => Box::pin(async move { whose::run(global, &token).await }),
-        Some(Command::Doctor(doctor)) => Box::pin(doctor::run(global, doctor)),
-        Some(Command::Completions(shell)) => return completions::run(global, &shell),
-        Some(Command::Help(help)) => return help::run(global, &help),
-        Some(Command::Version) => return version::run(global),
-        Some(Command::Man(manual)) => return man::run(global, &manual),
-        Some(Command::Import(import)) => Box::pin(import::run(global, import)),
-        Some(Command::Export(export)) => Box::pin(export::run(global, export)),
-        Some(Command::Apply(apply)) => Box::pin(apply::run(global, apply)),
-        Some(Command::Edit(edit)) => Box::pin(edit::run(global, edit)),
-        Some(Command::Diff(diff)) => Box::pin(diff::run(global, diff)),
-        Some(Command::Get(get)) if get.single().is_none() => Box::pin(refresh::run(global, get)),
-        Some(Command::Batches(batches)) if batches.has_stray_option() => {
-            return Err(CliError::Usage(
-                "--unfinished works only with `batches list`; nothing was done".into(),
-            ));
-        }
-        Some(Command::Batches(batches)) => match batches.chosen() {
-            BatchesCommand::Resume(resume) => Box::pin(batch::resume_one(global, resume)),
-            BatchesCommand::Retry { batch, token_out } => {
-                Box::pin(batch::retry(global, batch, token_out))
-            }
-            BatchesCommand::Reverse(batch) => Box::pin(batch::reverse(global, batch)),
-            reading => Box::pin(run_session(global, Command::Batches(reading.into()))),
-        },
-        Some(Command::Update(update)) if update.single().is_none() => {
-            Box::pin(batch::update(global, update))
-        }
-        Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
-            Box::pin(batch::run(global, rotate))
-        }
-        Some(Command::List(list)) if list.watch => Box::pin(watch::list(global, list)),
-        Some(Command::History(arguments)) if arguments.follow => {
-            Box::pin(watch::history(global, arguments))
-        }
-        Some(command) => Box::pin(run_session(global, command)),
-    };
-    work.await
-}
-
-/// Runs a command that works with one session.
-async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let in_flight = InFlight::default();
-    let work = async {
-        let session = Session::open(global, in_flight.clone())?;
-        session.say_other_places().await?;
-        let ended = dispatch(&session, command).await;
-        if let Err(error) = &ended {
-            session.explain(error).await;
-        }
-        ended
-    };
-    session::interruptible(&in_flight, &mut signals, Box::pin(work)).await
-}
-
-async fn dispatch(session: &Session, command: Command) -> Result<Exit, CliError> {
-    let work: LocalBoxFuture<'_, Result<Exit, CliError>> = match command {
-        Command::List(list) => Box::pin(groups::list(session, list)),
-        Command::Show { groups: which, .. } => {
-            Box::pin(async move { groups::show(session, &which).await })
-        }
-        Command::Get(get) => Box::pin(groups::get(session, get)),
-        Command::History(arguments) => Box::pin(history::run(session, arguments)),
-        Command::Create(create) => Box::pin(mutations::create(session, create)),
-        Command::Update(update) => match update.single().cloned() {
-            Some(id) => Box::pin(mutations::update(session, id, update)),
-            None => return Ok(Exit::Usage),
-        },
-        Command::Copy(copy) => Box::pin(mutations::copy(session, copy)),
-        Command::Rotate(rotate) if rotate.token_stdin => {
-            Box::pin(mutations::rotate_pasted(session, rotate))
-        }
-        Command::Rotate(rotate) => match rotate.single().cloned() {
-            Some(id) => Box::pin(mutations::rotate(session, id, None, rotate)),
-            None => return Ok(Exit::Usage),
-        },
-        Command::Rotations(arguments) => Box::pin(rotations::run(session, arguments)),
-        Command::Attention { all, .. } => Box::pin(attention::run(session, all)),
-        Command::Batches(asked) => match asked.chosen() {
-            BatchesCommand::List { unfinished, .. } => Box::pin(batches::list(session, unfinished)),
-            BatchesCommand::Show { number, .. } => Box::pin(batches::show(session, number)),
-            BatchesCommand::Check { number } => Box::pin(batches::check(session, number)),
-            BatchesCommand::Resume(_)
-            | BatchesCommand::Retry { .. }
-            | BatchesCommand::Reverse(_) => {
-                return Ok(Exit::Done);
-            }
-        },
-        Command::Note(note) => Box::pin(annotations::note(session, note)),
-        Command::Label(labels) => Box::pin(annotations::label(session, labels)),
-        Command::Favourite(marks) => Box::pin(annotations::favourite(session, marks)),
-        Command::Place(command) => Box::pin(places::run(session, command)),
-        Command::Demo(_)
-        | Command::Serve(_)
-        | Command::Audit(_)
-        | Command::Profile(_)
-        | Command::Config(_)
-        | Command::Directory(_)
-        | Command::Whose { .. }
-        | Command::Doctor(_)
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Version
-        | Command::Help(_)
-        | Command::Import(_)
-        | Command::Export(_)
-        | Command::Edit(_)
-        | Command::Diff(_)
-        | Command::Apply(_) => return Ok(Exit::Done),
-    };
-    work.await
+    cli.run().await
 }
 
 /// Reports why the command failed: to the person and, with `as_json`, also to the program that reads the output.

@@ -13,14 +13,14 @@ use clap_complete::{
     env::Shells,
 };
 
-use super::{args, output::human::Columns};
+use super::{commands::tree, output::human::Columns};
 use crate::{
     config::{DirectoryAt, Environment, Overrides, Settings},
     directory::{CompletedProfile, ids_beginning},
     search::{SortBy, filter_tests},
 };
 
-pub(super) use shells::script;
+pub(super) use shells::{Shell, script};
 
 /// Environment variable that names the shell asking for completions.
 const VARIABLE: &str = "GROUPDESK_COMPLETE";
@@ -34,7 +34,7 @@ pub(super) fn complete_if_requested() -> bool {
     }
     let words: Vec<OsString> = std::env::args_os().collect();
     let typed = Typed::of(&words);
-    let env = CompleteEnv::with_factory(move || with_values(args::full_command(), "", &typed))
+    let env = CompleteEnv::with_factory(move || with_values(tree::full_command(), "", &typed))
         .var(VARIABLE)
         .shells(SHELLS);
     // Errors must not be printed into the line that somebody is typing.

@@ -79,6 +79,25 @@ pub(super) async fn interruptible(
     }
 }
 
+/// Runs a command that works with one session.
+pub(super) async fn in_session(
+    global: &Global,
+    work: impl AsyncFnOnce(&Session) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let in_flight = InFlight::default();
+    let work = async {
+        let session = Session::open(global, in_flight.clone())?;
+        session.say_other_places().await?;
+        let ended = work(&session).await;
+        if let Err(error) = &ended {
+            session.explain(error).await;
+        }
+        ended
+    };
+    interruptible(&in_flight, &mut signals, Box::pin(work)).await
+}
+
 /// The environment of one command.
 pub(super) struct Session {
     pub(super) operations: Operations,

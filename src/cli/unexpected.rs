@@ -3,7 +3,6 @@
 
 use std::{error::Error, fmt, sync::OnceLock};
 
-use clap::ArgMatches;
 use color_eyre::{Section, SectionExt, eyre::Report};
 
 use crate::{api::sent::has_sent, directory::has_unsettled_here, tui::terminal::scrub};
@@ -11,16 +10,10 @@ use crate::{api::sent::has_sent, directory::has_unsettled_here, tui::terminal::s
 static COMMAND: OnceLock<String> = OnceLock::new();
 
 /// Records the current command. Only its name, because arguments may contain anything.
-pub(super) fn record_command(matches: &ArgMatches) {
-    let mut words = vec!["groupdesk"];
-    let mut below = matches.subcommand();
-    while let Some((name, matches)) = below {
-        words.push(name);
-        below = matches.subcommand();
-    }
-    let command = match words.as_slice() {
-        [_] => "groupdesk, the console".to_owned(),
-        words => words.join(" "),
+pub(super) fn record_command(words: &str) {
+    let command = match words {
+        "" => "groupdesk, the console".to_owned(),
+        words => format!("groupdesk {words}"),
     };
     COMMAND.get_or_init(|| command);
 }

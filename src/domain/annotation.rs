@@ -2,7 +2,7 @@
 
 mod plan;
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use jiff::Timestamp;
 
@@ -37,6 +37,14 @@ pub enum InvalidAnnotation {
 /// A label: lower case, without spaces; accepted with or without a `#`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(String);
+
+impl FromStr for Label {
+    type Err = InvalidAnnotation;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAnnotation> {
+        Self::parse(text)
+    }
+}
 
 impl Label {
     pub fn parse(text: &str) -> Result<Self, InvalidAnnotation> {

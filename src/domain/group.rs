@@ -1,7 +1,7 @@
 //! A user group and its parts, in the service's own terms, and what makes each of them valid (docs/design/service.md,
 //! "The interface").
 
-use std::{borrow::Borrow, fmt};
+use std::{borrow::Borrow, fmt, str::FromStr};
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -34,6 +34,15 @@ pub enum InvalidId {
         "the user group ID begins with a long dash, which word processors write for -; remove it"
     )]
     LongDash,
+}
+
+/// As a person types it.
+impl FromStr for UserGroupId {
+    type Err = InvalidId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        Self::typed(text)
+    }
 }
 
 impl UserGroupId {

@@ -1,5 +1,7 @@
 //! An entry of the append-only history: who did what to which group, and how it ended. Never contains a token.
 
+use std::str::FromStr;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -15,6 +17,14 @@ word_enum! {
         Rotate = "rotate",
         /// A new token was handed to the command of the profile.
         HandOff = "handoff",
+    }
+}
+
+impl FromStr for Operation {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        Self::parse(text).ok_or("expected get, create, update, rotate or handoff")
     }
 }
 

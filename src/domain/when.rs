@@ -1,6 +1,6 @@
 //! A moment as a person writes it, a day, a time, or how long ago; and as a person reads it.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
@@ -35,6 +35,14 @@ pub fn second(at: Timestamp) -> String {
 /// `2026-11-30 14:02 UTC`.
 pub fn minute(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text)
+    }
 }
 
 /// Reads a day (in UTC), a time or an age.

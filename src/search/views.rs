@@ -1,11 +1,23 @@
 //! How a list is viewed: its filter, its order, its columns.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use crate::domain::annotation::Attribution;
 
 /// Prefix of the name of a column that shows a property.
 const PROPERTY: &str = "prop.";
+
+/// As a person names it; a property also as the filter does.
+impl FromStr for SortBy {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        let property = text.strip_prefix("prop:").map(|key| format!("prop.{key}"));
+        Self::parse(property.as_deref().unwrap_or(text)).ok_or(
+            "expected name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier",
+        )
+    }
+}
 
 /// A column to sort by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -45,6 +45,27 @@ impl Pace {
     }
 }
 
+/// How fast the groups of a file are read or sent.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Speed {
+    /// Maximum number of parallel requests
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
+    /// Maximum rate per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    rate: Option<f64>,
+}
+
+impl Speed {
+    pub(crate) fn pace(self) -> RunLimits {
+        RunLimits {
+            concurrency: self.concurrency.into(),
+            rate: self.rate,
+            ..RunLimits::default()
+        }
+    }
+}
+
 /// Rotating many groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
@@ -66,12 +87,12 @@ impl BatchArgs {
 }
 
 /// An age, as filters and settings have it.
-pub(super) fn age(text: &str) -> Result<Duration, InvalidAge> {
+fn age(text: &str) -> Result<Duration, InvalidAge> {
     age::parse(text)
 }
 
 /// Per second: `5/s`, `0.5/s`, `30/m`.
-pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
+fn rate(text: &str) -> Result<f64, &'static str> {
     let wrong = "expected a number above zero with a unit: 5/s or 30/m";
     let (number, seconds) = match text.split_once('/') {
         Some((number, "s")) => (number, 1.0),

@@ -4,16 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{Mutation, Output, Pace};
-use crate::cli::output::form::Form;
+use super::{Mutation, Pace};
 
+/// List bulk rotations and bulk edits, newest first; show, check, resume, retry or reverse one
 #[derive(Debug, Args)]
 pub(crate) struct Batches {
     /// Show only batches with work left
     #[arg(long)]
     unfinished: bool,
-    #[command(flatten)]
-    output: Output,
     #[command(subcommand)]
     command: Option<BatchesCommand>,
 }
@@ -21,12 +19,13 @@ pub(crate) struct Batches {
 impl Batches {
     /// Without a subcommand, the batches are listed.
     pub(crate) fn chosen(self) -> BatchesCommand {
-        let listed = |unfinished, output| BatchesCommand::List { unfinished, output };
         match self.command {
-            None => listed(self.unfinished, self.output),
-            Some(BatchesCommand::List { unfinished, output }) => {
-                listed(unfinished || self.unfinished, output)
-            }
+            None => BatchesCommand::List {
+                unfinished: self.unfinished,
+            },
+            Some(BatchesCommand::List { unfinished }) => BatchesCommand::List {
+                unfinished: unfinished || self.unfinished,
+            },
             Some(other) => other,
         }
     }
@@ -36,71 +35,34 @@ impl Batches {
         let is_list = matches!(&self.command, None | Some(BatchesCommand::List { .. }));
         self.unfinished && !is_list
     }
-
-    pub(crate) fn form(&self) -> Option<Form> {
-        let own = match &self.command {
-            Some(BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. }) => {
-                output.form
-            }
-            _ => None,
-        };
-        own.or(self.output.form)
-    }
-}
-
-impl From<BatchesCommand> for Batches {
-    fn from(command: BatchesCommand) -> Self {
-        Self {
-            unfinished: false,
-            output: Output::default(),
-            command: Some(command),
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {
     /// List this profile's bulk rotations and bulk edits, newest first, without contacting the service
-    #[command(
-        after_help = "Examples:\n  groupdesk batches list\n  groupdesk batches list --unfinished --json | jq '.[].batch'"
-    )]
     List {
         /// Show only batches with work left
         #[arg(long)]
         unfinished: bool,
-        #[command(flatten)]
-        output: Output,
     },
     /// Show a batch and each of its groups; nothing is sent
-    #[command(
-        after_help = "Examples:\n  groupdesk batches show 12\n  groupdesk batches show 12 --json | jq '.items[] | select(.outcome == \"unknown\")'"
-    )]
     Show {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
-        #[command(flatten)]
-        output: Output,
     },
     /// Resume a batch: checks the groups that were not started, asks for confirmation, and continues; sends nothing twice
-    #[command(
-        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches resume 12\n  groupdesk batches resume 12 --yes --json"
-    )]
+    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
     Resume(ResumeBatch),
     /// Read the groups of a batch whose result is unknown, and show the updated batch; rotates and updates nothing
-    #[command(
-        after_help = "Exit codes: 0 all results are known, 7 some are unknown.\n\nExamples:\n  groupdesk batches check 12\n  \
-        groupdesk batches check 12 --json | jq .unknown"
-    )]
+    #[command(after_help = "Exit codes: 0 all results are known, 7 some are unknown.")]
     Check {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
     },
     /// Retry the groups that were certainly not changed, as a new batch; never those with an unknown result
-    #[command(
-        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches retry 12 --dry-run\n  groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"
-    )]
+    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
     Retry {
         #[command(flatten)]
         batch: AgainBatch,
@@ -109,9 +71,7 @@ pub(crate) enum BatchesCommand {
         token_out: Option<PathBuf>,
     },
     /// Undo a bulk edit as a new batch, in every group that still has the value it set
-    #[command(
-        after_help = "Exit codes: like `rotate` with several groups.\n\nExamples:\n  groupdesk batches reverse 12 --dry-run\n  groupdesk batches reverse 12 --yes --json"
-    )]
+    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
     Reverse(AgainBatch),
 }
 

@@ -9,11 +9,8 @@ use crate::domain::group::UserGroupId;
 #[derive(Debug, Args)]
 #[command(
     after_help = "--refresh-all reports what changed elsewhere since each group was last seen here. Reading a group that has \
-    vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several groups is read \
-    alone, so that a wrong environment gets at most one new group.\n\n\
-                  Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token\n  \
-                  groupdesk get --filter label:vip --token-out vip.jsonl\n  \
-                  groupdesk get --refresh-all --json\n  groupdesk get --refresh-all --resume",
+        vanished creates it again, empty: this raises an alarm and stops the run (exit 3). The first of several \
+        groups is read alone, so that a wrong environment gets at most one new group.",
     group = which_groups().arg("refresh_all")
 )]
 pub(crate) struct Get {

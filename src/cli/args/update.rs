@@ -10,10 +10,8 @@ use crate::domain::{facts::Field, group::UserGroupId};
 /// Change a group, or one row in several groups; everything else stays unchanged
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted fields \
-    unchanged. For several groups: one --map, --unmap, --property or --remove-property.\n\n\
-                  Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134 --dry-run\n  \
-                  groupdesk update --filter tag:customer --map 7=213 --if-value 40 --dry-run",
+    after_help = "--map and --unmap also change the mapping from --mapping; --properties likewise. --apply leaves omitted \
+        fields unchanged. For several groups: one --map, --unmap, --property or --remove-property.",
     group = which_groups()
 )]
 pub(crate) struct Update {

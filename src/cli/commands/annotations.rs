@@ -2,15 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::prelude::*;
 use crate::{
-    cli::{
-        args::{Favourite, Labels, Note},
-        error::CliError,
-        input::known,
-        output::{self, shape::shape},
-        process::exit::Exit,
-        session::Session,
-    },
+    cli::input::known,
     domain::{
         annotation::{Annotation, AnnotationChange, Label, SeenNote},
         group::UserGroupId,
@@ -19,7 +13,38 @@ use crate::{
     operations::Failure,
 };
 
-pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
+/// Show or set the note of a group; stored in the directory, never sent
+#[derive(Debug, Args)]
+pub(crate) struct Note {
+    /// The group
+    id: UserGroupId,
+    /// Note text, one line; omit to show the current note
+    #[arg(value_name = "TEXT")]
+    text: Option<String>,
+    /// Change the note only if it is this text; '' means no note
+    #[arg(long, value_name = "TEXT")]
+    if_note: Option<String>,
+    /// Remove the note
+    #[arg(long, conflicts_with = "text")]
+    remove: bool,
+}
+
+impl Run for Note {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("note", &[
+            "groupdesk note acme-eu",
+            "groupdesk note acme-eu 'SSO change until 1 Dec, call first'",
+            "groupdesk note acme-eu --remove",
+        ], &[array("ID", &[&ANNOTATION])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| note(session, self).await).await
+    }
+}
+
+async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
     let note = match (arguments.text, arguments.remove) {
         (_, true) => Some(String::new()),
         (text, false) => text,
@@ -67,7 +92,34 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-pub(crate) async fn favourite(session: &Session, arguments: Favourite) -> Result<Exit, CliError> {
+/// Add or remove favourites, or show whether groups are favourites; stored in the directory, never sent
+#[derive(Debug, Args)]
+#[command(alias = "favorite")]
+pub(crate) struct Favourite {
+    /// The groups
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<UserGroupId>,
+    /// Add the groups to the favourites
+    #[arg(long)]
+    add: bool,
+    /// Remove the groups from the favourites
+    #[arg(long, conflicts_with = "add")]
+    remove: bool,
+}
+
+impl Run for Favourite {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("favourite", &["groupdesk favourite acme-eu acme-us --add", "groupdesk favourite acme-eu --remove"],
+            &[array("ID", &[&ANNOTATION])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| favourite(session, self).await).await
+    }
+}
+
+async fn favourite(session: &Session, arguments: Favourite) -> Result<Exit, CliError> {
     let is_change = arguments.add || arguments.remove;
     let change = is_change.then(|| AnnotationChange {
         favourite: Some(arguments.add),
@@ -88,7 +140,33 @@ pub(crate) async fn favourite(session: &Session, arguments: Favourite) -> Result
     Ok(Exit::Done)
 }
 
-pub(crate) async fn label(session: &Session, arguments: Labels) -> Result<Exit, CliError> {
+/// Add, remove or show labels of groups; stored in the directory, never sent
+#[derive(Debug, Args)]
+pub(crate) struct Labels {
+    /// The groups
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<UserGroupId>,
+    /// A label to add; letters, digits and - _ . / :
+    #[arg(long, value_name = "LABEL")]
+    add: Vec<Label>,
+    /// Label to remove
+    #[arg(long, value_name = "LABEL")]
+    remove: Vec<Label>,
+}
+
+impl Run for Labels {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("label", &["groupdesk label acme-eu acme-us --add vip --remove trial", "groupdesk label acme-eu --json"],
+            &[array("ID", &[&ANNOTATION])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| label(session, self).await).await
+    }
+}
+
+async fn label(session: &Session, arguments: Labels) -> Result<Exit, CliError> {
     let change = AnnotationChange {
         add: arguments.add.into_iter().collect(),
         remove: arguments.remove.into_iter().collect(),
@@ -147,7 +225,7 @@ fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
 }
 
 shape! {
-    pub(crate) ANNOTATION = "annotation", "note, labels and favourite of a group; stored in the directory, never sent";
+    ANNOTATION = "annotation", "note, labels and favourite of a group; stored in the directory, never sent";
     fn value(id: &UserGroupId, annotation: &Annotation) {
         "user_group_id": text = id.as_str(), "the group";
         "note": text or "there is none" = annotation.note.as_ref(), "its note, one line";

@@ -8,17 +8,17 @@ use super::import::{
     plan::{self, ImportOptions, ShownPlan, planned_row},
     send,
 };
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{Apply, Global, Order},
-        error::CliError,
+        args::{Mutation, Order, Speed},
         input::{
             confirm::{Question, Review},
             listing::Listing,
         },
         output,
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
+        process::signals::Signals,
+        session::InFlight,
     },
     domain::text::visible,
     formats::{Ids, Plan},
@@ -38,18 +38,60 @@ const ALL: Sending = Sending {
     only_differences: true,
 };
 
-pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
-    arguments.mutation.no_curl("it works for one group only")?;
-    let mut signals = Signals::new()?;
-    let session = Session::open(global, InFlight::default())?;
-    session.say_where();
-    let prepared = signals.unless_signalled(prepare(&session, &arguments));
-    let (checked, permit, shown) = match prepared.await? {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
-    };
-    let rows = shown.to_send(&checked, permit, None)?;
-    send::run(&session, &mut signals, rows, arguments.speed.pace()).await
+/// Apply files to the service: create missing groups and update those that differ
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Groups cannot be deleted: --prune-report only lists groups that are missing from the files. In a folder, \
+        apply reads the .json, .jsonl, .ndjson, .csv and .tsv files in name order, skips hidden files, and lists all \
+        others."
+)]
+pub(crate) struct Apply {
+    /// File in import format, or a folder of such files
+    #[arg(value_name = "DIR|FILE")]
+    path: PathBuf,
+    /// Read the groups of the files before the plan
+    #[arg(long)]
+    refresh: bool,
+    /// With --dry-run: exit with 10 if anything would change, otherwise with 0
+    #[arg(long, requires = "dry_run")]
+    detailed_exitcode: bool,
+    /// List known groups that are missing from the files
+    #[arg(long)]
+    prune_report: bool,
+    /// Limit --prune-report to groups that match this filter, as in list --filter
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "prune_report"
+    )]
+    filter: Option<String>,
+    #[command(flatten)]
+    speed: Speed,
+    #[command(flatten)]
+    mutation: Mutation,
+}
+
+impl Run for Apply {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("apply", &["groupdesk apply groups/ --dry-run --detailed-exitcode", "groupdesk apply groups.jsonl --prune-report --yes"],
+            &[lines("PATH", &[&plan::ROW, &send::ROW, &send::SUM]), lines("PATH --dry-run", &[&plan::ROW, &plan::SUM])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        self.mutation.no_curl("it works for one group only")?;
+        let mut signals = Signals::new()?;
+        let session = Session::open(global, InFlight::default())?;
+        session.say_where();
+        let prepared = signals.unless_signalled(prepare(&session, &self));
+        let (checked, permit, shown) = match prepared.await? {
+            Ok(ready) => ready,
+            Err(exit) => return Ok(exit),
+        };
+        let rows = shown.to_send(&checked, permit, None)?;
+        send::run(&session, &mut signals, rows, self.speed.pace()).await
+    }
 }
 
 fn sending(plan: Plan) -> Sending {
@@ -161,7 +203,7 @@ async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Res
         .await
 }
 
-/// The file itself, or the files of a folder in name order; what is left out of a folder is said.
+/// The file itself, or the files of a folder in name order; what a folder has besides is listed.
 fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

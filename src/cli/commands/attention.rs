@@ -1,17 +1,15 @@
 //! `attention`: what needs a person, most urgent first, each with the command that continues it.
 
+use super::prelude::*;
 use crate::{
     cli::{
         commands::batch::report::again_with,
-        error::CliError,
         output::{
             self, human,
             json::{PLACE, of_place},
             proposals,
             shape::shape,
         },
-        process::exit::Exit,
-        session::Session,
     },
     directory::BatchOptions,
     domain::{batch::RunnerState, proposal::quoted, text::visible},
@@ -23,7 +21,28 @@ use crate::{
 
 const WHAT: usize = 0;
 
-pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> {
+/// List what needs attention, most urgent first, without contacting the service or reading an API key
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 nothing is unfinished or failed, 7 at least one item is.")]
+pub(crate) struct Attention {
+    /// Include all profiles
+    #[arg(long)]
+    all: bool,
+}
+
+impl Run for Attention {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("attention", &["groupdesk attention", "groupdesk attention --all --json | jq '.[] | select(.counted)'"],
+            &[array("", &[&CONCERN])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| list(session, self.all).await).await
+    }
+}
+
+async fn list(session: &Session, all: bool) -> Result<Exit, CliError> {
     let profiles = session.operations_of_all();
     let everywhere = Operations::attention(&profiles, 0, true).await?.concerns;
     let (found, others): (Vec<_>, Vec<_>) = everywhere
@@ -102,7 +121,7 @@ async fn batch_options(
 }
 
 shape! {
-    pub(crate) CONCERN = "concern", "something that needs attention, most urgent first";
+    CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
         "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
         "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";

@@ -1,40 +1,65 @@
 //! `audit`: what was done in a team's directory, as its database recorded it.
 
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{Audit, Global},
-        error::CliError,
         output::{self, human, shape::shape},
-        process::exit::Exit,
         session,
     },
     config::directory_of,
     directory::{AuditFilter, Audited},
-    domain::{text::visible, when},
+    domain::{
+        group::UserGroupId,
+        text::visible,
+        when::{self, Time},
+    },
     operations::Clock,
 };
 
-pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError> {
-    let overrides = session::overrides(global);
-    let at = directory_of(&overrides)?;
-    let opening = tokio::task::spawn_blocking(move || session::open_named(&at, &overrides));
-    let directory = opening
-        .await
-        .map_err(CliError::unexpected("it was interrupted"))??;
-    let filter = AuditFilter {
-        user_group_id: asked.id,
-        who: asked.by,
-        since: asked.since.map(|since| since.before(Clock::System.now())),
-    };
-    let lines = directory.audit(filter).await?;
-    let none = "no matching changes";
-    let header = ["TIME", "WHO", "FROM", "ENVIRONMENT", "ID", "WHAT"];
-    let text = || human::rows(header, &lines.iter().map(row).collect::<Vec<_>>(), None);
-    output::list(global.json, &lines, object, none, text)
+#[derive(Debug, Args)]
+#[command(
+    about = "Show the audit log of a team directory, with the database role behind each change",
+    after_help = "Lines marked `history` at the end are history entries that have no matching change."
+)]
+pub(crate) struct Audit {
+    /// Show only this group
+    id: Option<UserGroupId>,
+    /// Show only changes by this database role
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Show only changes since an age (7d), a day (2026-11-01) or a time (2026-11-01T08:00:00Z)
+    #[arg(long, value_name = "WHEN")]
+    since: Option<Time>,
+}
+
+impl Run for Audit {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("audit", &["groupdesk audit acme-eu", "groupdesk audit --by ben --since 7d --json"], &[array("[ID]", &[&AUDITED])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let overrides = session::overrides(global);
+        let at = directory_of(&overrides)?;
+        let opening = tokio::task::spawn_blocking(move || session::open_named(&at, &overrides));
+        let directory = opening
+            .await
+            .map_err(CliError::unexpected("it was interrupted"))??;
+        let filter = AuditFilter {
+            user_group_id: self.id,
+            who: self.by,
+            since: self.since.map(|since| since.at(Clock::System.now())),
+        };
+        let lines = directory.audit(filter).await?;
+        let none = "no matching changes";
+        let header = ["TIME", "WHO", "FROM", "ENVIRONMENT", "ID", "WHAT"];
+        let text = || human::rows(header, &lines.iter().map(row).collect::<Vec<_>>(), None);
+        output::list(global.json, &lines, object, none, text)
+    }
 }
 
 shape! {
-    pub(crate) AUDITED = "audited", "a change in a team directory, or a history entry without one";
+    AUDITED = "audited", "a change in a team directory, or a history entry without one";
     fn object(line: &Audited) {
         "number": number or "a history entry" = line.number, "its number";
         "at": time = line.at, "when it was made, by the clock of the database";

@@ -1,15 +1,17 @@
 //! `batches`: bulk rotations and bulk edits as the journal has them. `batch` resumes them.
 
+use super::{
+    batch::{self, report::runner},
+    prelude::*,
+};
 use crate::{
     cli::{
-        error::CliError,
+        args::{Batches, BatchesCommand},
         output::{
             self, human,
             json::{COUNTS, PLACE, counts, of_place},
             shape::shape,
         },
-        process::exit::Exit,
-        session::Session,
     },
     domain::{
         batch::{BatchKind, Runner, RunnerState},
@@ -23,7 +25,54 @@ const STATE: usize = 1;
 /// How many groups are read at the same time.
 const AT_ONCE: usize = 4;
 
-pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
+impl Run for Batches {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("batches", &["groupdesk batches --unfinished", "groupdesk batches resume 12"], &[array("", &[&BATCH])]),
+        page("batches list", &["groupdesk batches list", "groupdesk batches list --unfinished --json | jq '.[].batch'"],
+            &[array("", &[&BATCH])]),
+        page("batches show", &[
+            "groupdesk batches show 12",
+            r#"groupdesk batches show 12 --json | jq '.items[] | select(.outcome == "unknown")'"#,
+        ], &[row("BATCH", &[&SHOWN])]),
+        page("batches resume", &["groupdesk batches resume 12", "groupdesk batches resume 12 --yes --json"],
+            &[lines("[BATCH]", &[&batch::report::ITEM, &batch::report::SUM])]),
+        page("batches check", &["groupdesk batches check 12", "groupdesk batches check 12 --json | jq .unknown"],
+            &[one("BATCH", &[&SHOWN])]),
+        page("batches retry", &["groupdesk batches retry 12 --dry-run", "groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"],
+            &[
+            lines("BATCH", &[&batch::report::ITEM, &batch::report::SUM]),
+            one("BATCH --dry-run", &[&batch::report::PLAN, &batch::edit::PLAN]),
+        ]),
+        page("batches reverse", &["groupdesk batches reverse 12 --dry-run", "groupdesk batches reverse 12 --yes --json"],
+            &[lines("BATCH", &[&batch::report::ITEM, &batch::report::SUM]), one("BATCH --dry-run", &[&batch::edit::PLAN])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        if self.has_stray_option() {
+            let text = "--unfinished works only with `batches list`; nothing was done";
+            return Err(CliError::Usage(text.into()));
+        }
+        match self.chosen() {
+            BatchesCommand::List { unfinished } => {
+                in_session(global, async |session| list(session, unfinished).await).await
+            }
+            BatchesCommand::Show { number } => {
+                in_session(global, async |session| show(session, number).await).await
+            }
+            BatchesCommand::Check { number } => {
+                in_session(global, async |session| check(session, number).await).await
+            }
+            BatchesCommand::Resume(resume) => batch::resume_one(global, resume).await,
+            BatchesCommand::Retry { batch, token_out } => {
+                batch::retry(global, batch, token_out).await
+            }
+            BatchesCommand::Reverse(batch) => batch::reverse(global, batch).await,
+        }
+    }
+}
+
+async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
     let place = session.place_for_json().await?;
@@ -56,7 +105,7 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
     })
 }
 
-pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
+async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
     let id = BatchId(number);
     let batch = session.operations.batch(id).await?;
     let items = session.operations.batch_items(id).await?;
@@ -88,7 +137,7 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
 }
 
 /// Reads the groups of the batch whose outcome is not known, then shows the batch.
-pub(crate) async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
+async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let batch = operations.batch(BatchId(number)).await?;
     operations.bound().await?;
@@ -132,12 +181,6 @@ fn state(batch: &Batch) -> String {
     }
 }
 
-/// Who is running the batch, or why its last run stopped starting items.
-pub(super) fn runner(batch: &Batch) -> Option<String> {
-    let told = batch.last_run_in_words(when::second);
-    told.map(|told| visible(&told).into_owned())
-}
-
 fn what(batch: &Batch) -> String {
     match &batch.kind {
         BatchKind::Rotate => "rotate".into(),
@@ -157,7 +200,7 @@ fn alive(batch: &Batch) -> Option<&Runner> {
 }
 
 shape! {
-    pub(crate) BATCH = "batch", "a bulk rotation or a bulk edit, newest first";
+    BATCH = "batch", "a bulk rotation or a bulk edit, newest first";
     fn value(batch: &Batch, place: Option<&str>) {
         "batch": number = batch.id.0, "its number, for batches show and resume";
         ..PLACE = of_place(place);
@@ -177,7 +220,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) SHOWN = "batch-shown", "a batch with each of its groups";
+    SHOWN = "batch-shown", "a batch with each of its groups";
     fn with_items(batch: &Batch, items: &[BatchItem], place: Option<&str>) {
         ..BATCH = value(batch, place);
         "items": [ITEM] = items.iter().map(item), "its groups, in their order";

@@ -2,11 +2,9 @@
 
 use std::io::{self, IsTerminal};
 
-use super::demo_server;
+use super::{demo, prelude::*};
 use crate::{
     cli::{
-        args::Global,
-        error::CliError,
         output,
         process::{exit::Exit, panic_report},
         session,
@@ -90,10 +88,31 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     }
 }
 
-/// `groupdesk demo`
-pub(crate) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, CliError> {
-    a_terminal()?;
-    play(groups, global, &mut signals()?).await
+/// Try groupdesk with sample groups on this machine; deletes them on exit
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Number of generated groups, instead of the samples
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    groups: Option<u32>,
+    /// Run without a console until Ctrl-C; prints the variables for another shell
+    #[arg(long, hide = true)]
+    hold: bool,
+}
+
+impl Run for Demo {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("demo", &["groupdesk demo", "groupdesk demo --groups 100000"], &[one("--hold", &[&demo::DEMO])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        if self.hold {
+            demo::hold(self.groups, global.json).await
+        } else {
+            a_terminal()?;
+            play(self.groups, global, &mut signals()?).await
+        }
+    }
 }
 
 /// Runs the demo in the terminal. One set of signals covers everything from its first file to its end, so that none is
@@ -103,8 +122,8 @@ async fn play(
     global: &Global,
     signals: &mut Signals,
 ) -> Result<Exit, CliError> {
-    let world = demo_server::begin(groups, signals.next_end()).await?;
-    let elsewhere = demo_server::exports(&world)?;
+    let world = demo::begin(groups, signals.next_end()).await?;
+    let elsewhere = demo::exports(&world)?;
     let start = TuiOptions {
         operations: vec![world.production.clone(), world.testing.clone()],
         current: 1,

@@ -3,19 +3,17 @@
 
 use std::path::PathBuf;
 
-use super::apply;
+use super::{apply, import::plan, prelude::*};
 use crate::{
     cli::{
-        args::{Diff, Global},
-        error::CliError,
         output::{
             self,
             json::{PLACE, of_place},
             review,
             shape::shape,
         },
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
+        process::signals::Signals,
+        session::InFlight,
     },
     domain::{
         change::{Change, DesiredFields},
@@ -26,23 +24,49 @@ use crate::{
     operations::{UnknownIdPolicy, changes_json},
 };
 
-pub(crate) async fn run(global: &Global, arguments: Diff) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let session = Session::open(global, InFlight::default())?;
-    let Diff {
-        what,
-        with,
-        refresh,
-    } = arguments;
-    tokio::select! {
-        biased;
-        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
-        ended = Box::pin(async {
-            match with {
-                Some(with) => beside(&session, &one_id(&what)?, &with, refresh).await,
-                None => apply::compare(&session, &what, refresh).await,
-            }
-        }) => ended,
+/// Compare files with known groups, or a group with the same group in another profile; changes nothing
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 the same, 10 different.")]
+pub(crate) struct Diff {
+    /// Files or folders as apply reads them; with --with one group
+    #[arg(value_name = "FILE|ID", required = true)]
+    what: Vec<PathBuf>,
+    /// Compare the group with the one of the same ID in this profile
+    #[arg(long, value_name = "PROFILE")]
+    with: Option<String>,
+    /// Read the groups from the service first
+    #[arg(long)]
+    refresh: bool,
+}
+
+impl Run for Diff {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("diff", &[
+            "groupdesk diff groups/ more.csv",
+            "groupdesk diff groups.jsonl --refresh --json",
+            "groupdesk diff acme-eu --with eu-live -P testing",
+        ], &[lines("FILE", &[&plan::ROW, &plan::SUM]), one("ID --with PROFILE", &[&DIFFERENCE])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let mut signals = Signals::new()?;
+        let session = Session::open(global, InFlight::default())?;
+        let Self {
+            what,
+            with,
+            refresh,
+        } = self;
+        tokio::select! {
+            biased;
+            () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
+            ended = Box::pin(async {
+                match with {
+                    Some(with) => beside(&session, &one_id(&what)?, &with, refresh).await,
+                    None => apply::compare(&session, &what, refresh).await,
+                }
+            }) => ended,
+        }
     }
 }
 
@@ -159,7 +183,7 @@ async fn side(
 }
 
 shape! {
-    pub(crate) DIFFERENCE = "difference", "a group in two profiles; exit 0 the same, 10 different";
+    DIFFERENCE = "difference", "a group in two profiles; exit 0 the same, 10 different";
     /// The sides are profiles with their places.
     fn difference(
         id: &UserGroupId,

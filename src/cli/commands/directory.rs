@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{DirectoryCommand as Command, Global},
-        error::CliError,
         output::{self, human, shape::shape},
-        process::exit::Exit,
         session,
     },
     config::{ConfigError, DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
@@ -17,7 +17,144 @@ use crate::{
     operations::team_location,
 };
 
-pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+/// Manage the directory of known groups: back it up, copy it, or share it with a team
+#[derive(Debug, Args)]
+pub(crate) struct Directory {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Back up the whole directory to a new file, even while it is in use
+    #[command(
+        after_help = "To move the directory, copy the backup to the other machine and pass it with --directory, or replace \
+            ~/.local/share/groupdesk/directory.db with it. Then use only one of the two."
+    )]
+    Backup {
+        /// New file (mode 600)
+        file: PathBuf,
+    },
+    /// Set up a directory for a team, in a schema of a PostgreSQL database
+    #[command(
+        after_help = "Requires the CREATE privilege on that database. Afterwards, add people with `directory grant`, and set \
+            url under [directory] in each configuration file."
+    )]
+    Init {
+        /// Database URL [default: the configured directory]
+        url: Option<String>,
+        /// Print the SQL for the database administrator instead of running it; the user in the URL becomes the admin
+        #[arg(long)]
+        print: bool,
+    },
+    /// Copy a directory file into an empty team directory, or a team directory into a new file
+    #[command(
+        after_help = "Copies everything: groups, history, journals and the fingerprint key. Reads the copy back and compares \
+            it before committing. A file gets only the drafts and bindings that you can see."
+    )]
+    Copy {
+        /// Source file or database URL
+        from: String,
+        /// Target file or database URL [default: the configured directory]
+        to: Option<String>,
+    },
+    /// Copy a directory as `directory copy` does, then block all access to the source
+    #[command(after_help = "The source keeps its data and reports the new location.")]
+    Move {
+        /// Source file or database URL
+        from: String,
+        /// Target file or database URL [default: the configured directory]
+        to: Option<String>,
+    },
+    /// Show the directory in use: its location, your database role and open rotations
+    Status,
+    /// Upgrade the tables of a team directory to the version of this groupdesk
+    #[command(
+        after_help = "Blocks all writes while it runs, and upgrades either everything or nothing. Make a backup with pg_dump \
+            first."
+    )]
+    Migrate {
+        /// Show what would be done, without doing it
+        #[arg(long)]
+        check: bool,
+        /// Print the SQL for the database administrator instead of running it
+        #[arg(long, conflicts_with = "check")]
+        print: bool,
+    },
+    /// List who has access to a team directory, and in which role
+    #[command(
+        after_help = "Lists database roles, also those that have access as members of another role. Database superusers have \
+            access as well, and are not listed."
+    )]
+    Members,
+    /// Give a database role access to a team directory
+    Grant {
+        /// Database role
+        name: String,
+        /// Access level
+        role: Role,
+    },
+    /// Remove a database role's access to a team directory
+    Revoke {
+        /// Database role
+        name: String,
+    },
+}
+
+/// Access of a role to a team directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// Can read the directory; needs no API key
+    Viewer,
+    /// Can read and write, but not delete history or journals
+    Operator,
+    /// Can also grant access, migrate, copy and move
+    Admin,
+}
+
+impl From<Role> for directory::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Viewer => Self::Viewer,
+            Role::Operator => Self::Operator,
+            Role::Admin => Self::Admin,
+        }
+    }
+}
+
+impl Run for Directory {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("directory", &["groupdesk directory backup directory-2026-11.db", "groupdesk directory backup /mnt/safe/directory.db --json"],
+            &[]),
+        page("directory backup", &[
+            "groupdesk directory backup directory-2026-11.db",
+            "groupdesk directory backup /mnt/safe/directory.db --json",
+        ], &[one("FILE", &[&COPY])]),
+        page("directory init", &["groupdesk directory init postgres://ana@db1/desk", "groupdesk directory init --print | psql desk"],
+            &[one("[URL]", &[&SET_UP])]),
+        page("directory copy", &[
+            "groupdesk directory copy ~/.local/share/groupdesk/directory.db",
+            "groupdesk directory copy postgres://ana@db1/desk alone.db",
+        ], &[one("FROM [TO]", &[&COPIED])]),
+        page("directory move", &[
+            "groupdesk directory move ~/.local/share/groupdesk/directory.db",
+            "groupdesk directory move postgres://ana@db1/desk alone.db",
+        ], &[one("FROM [TO]", &[&COPIED])]),
+        page("directory status", &["groupdesk directory status", "groupdesk directory status --json"], &[one("", &[&STATUS])]),
+        page("directory migrate", &["groupdesk directory migrate --check", "groupdesk directory migrate"], &[one("", &[&MIGRATED])]),
+        page("directory members", &["groupdesk directory members", "groupdesk directory members --json"], &[array("", &[&RIGHT])]),
+        page("directory grant", &["groupdesk directory grant ben operator", "groupdesk directory grant cleo viewer --json"],
+            &[one("NAME ROLE", &[&RIGHT])]),
+        page("directory revoke", &["groupdesk directory revoke ben", "groupdesk directory revoke ben --json"], &[one("NAME", &[&RIGHT])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        run(global, self.command).await
+    }
+}
+
+async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let overrides = session::overrides(global);
     match command {
         Command::Backup { file } => {
@@ -322,7 +459,7 @@ async fn blocking<T: Send + 'static>(
 type OpenRotation = (i64, String, String, String);
 
 shape! {
-    pub(crate) STATUS = "directory-status", "the directory that is in use";
+    STATUS = "directory-status", "the directory that is in use";
     fn status_object(at: &str, team: Option<&directory::TeamStatus>, open: &[OpenRotation]) {
         "directory": text = at, "the file, or the address and schema";
         "kind": text = if team.is_some() { "team" } else { "file" }, "file or team";
@@ -349,21 +486,21 @@ shape! {
 }
 
 shape! {
-    pub(crate) COPY = "directory-copy", "a copy of the directory";
+    COPY = "directory-copy", "a copy of the directory";
     fn backed_up(file: &str) {
         "file": text = file, "the new file";
     }
 }
 
 shape! {
-    pub(crate) SET_UP = "directory-set-up", "a directory for a team that was set up";
+    SET_UP = "directory-set-up", "a directory for a team that was set up";
     fn set_up(at: &str) {
         "directory": text = at, "its address and schema";
     }
 }
 
 shape! {
-    pub(crate) COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
+    COPIED = "directory-copied", "a file that was copied or moved into a team directory, or a team directory into a file";
     fn copied_rows(file: &str, at: &str, rows: &[(&'static str, u64)]) {
         "file": text = file, "the file";
         "directory": text = at, "address and schema of the team directory";
@@ -372,7 +509,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) MIGRATED = "directory-migrated", "what was done, or would be, to the tables of a team's directory";
+    MIGRATED = "directory-migrated", "what was done, or would be, to the tables of a team's directory";
     fn upgraded(migrated: &directory::Migrated, is_done: bool) {
         "from": number = migrated.from, "the previous schema version";
         "to": number = migrated.to, "the schema version of this groupdesk";
@@ -383,7 +520,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) RIGHT = "directory-right", "the access of a role to a team directory";
+    RIGHT = "directory-right", "the access of a role to a team directory";
     fn right(name: &str, role: Option<directory::Role>) {
         "name": text = name, "the database role";
         "role": text or "it was removed" = role.map(directory::Role::as_str), "viewer, operator or admin";

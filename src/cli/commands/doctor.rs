@@ -3,15 +3,14 @@
 
 use std::io::{self, IsTerminal};
 
-use super::version::VERSION;
+use super::{prelude::*, version::VERSION};
 use crate::{
     cli::{
-        args::{Doctor, Global},
-        error::CliError,
         output::{self, exchanges, human, proposals, shape::shape},
-        process::{exit::Exit, signals::Signals},
+        process::signals::Signals,
         session::overrides,
     },
+    domain::group::UserGroupId,
     operations::{
         Clock,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
@@ -22,38 +21,61 @@ use crate::{
 /// Width when there is no terminal, because the report goes into tickets.
 const COLUMNS: usize = 80;
 
-pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let overrides = overrides(global);
-    let theme = Theme::detect(global.ascii, |name| {
-        let value = overrides.env.get(name)?;
-        value.to_str().map(str::to_owned)
-    });
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    let visit = DoctorRequest {
-        terminal: Terminal {
-            is_there: io::stdin().is_terminal() && io::stdout().is_terminal(),
-            size: size.map(|size| (size.ws_col, size.ws_row)),
-            ascii: theme.ascii,
-            colour: theme.colour,
-        },
-        overrides,
-        wrong_keys: |changes| keymap::resolve(changes).err().unwrap_or_default(),
-        id: arguments.id,
-        clock: Clock::System,
-        listener: exchanges::listener(),
-    };
-    let report = tokio::select! {
-        biased;
-        report = Box::pin(examine(&visit)) => report,
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-    };
-    output::either(global.json, || object(&report), || text(&report))?;
-    Ok(Exit::from_report(&report))
+/// Check configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with \
+        --id.\n\nExit codes: 0 nothing worse than a warning, 2 a problem of the configuration or the directory, 4 \
+        API key missing or refused, 5 service unreachable, 1 any other problem."
+)]
+pub(crate) struct Doctor {
+    /// Also read this group, which must be in the directory, to check whether a GET body reaches the service
+    #[arg(long, value_name = "ID")]
+    id: Option<UserGroupId>,
+}
+
+impl Run for Doctor {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("doctor", &[
+            "groupdesk doctor",
+            r#"groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == "problem")'"#,
+        ], &[one("", &[&REPORT])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let mut signals = Signals::new()?;
+        let overrides = overrides(global);
+        let theme = Theme::detect(global.ascii, |name| {
+            let value = overrides.env.get(name)?;
+            value.to_str().map(str::to_owned)
+        });
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+        let visit = DoctorRequest {
+            terminal: Terminal {
+                is_there: io::stdin().is_terminal() && io::stdout().is_terminal(),
+                size: size.map(|size| (size.ws_col, size.ws_row)),
+                ascii: theme.ascii,
+                colour: theme.colour,
+            },
+            overrides,
+            wrong_keys: |changes| keymap::resolve(changes).err().unwrap_or_default(),
+            id: self.id,
+            clock: Clock::System,
+            listener: exchanges::listener(),
+        };
+        let report = tokio::select! {
+            biased;
+            report = Box::pin(examine(&visit)) => report,
+            () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
+        };
+        output::either(global.json, || object(&report), || text(&report))?;
+        Ok(Exit::from_report(&report))
+    }
 }
 
 shape! {
-    pub(crate) REPORT = "report", "what doctor found; safe to paste";
+    REPORT = "report", "what doctor found; safe to paste";
     fn object(report: &Report) {
         "version": text = VERSION, "version of groupdesk";
         "worst": text = report.worst().as_str(), "the worst severity";

@@ -3,55 +3,81 @@
 
 use serde_json::json;
 
-use super::mutations::{How, may_update, read_first, reading, send};
+use super::{
+    mutations::{How, may_update, read_first, reading, send},
+    prelude::*,
+};
 use crate::{
     cli::{
-        args::{Edit as EditArgs, Global, TokenArgs},
-        error::CliError,
+        args::{Mutation, Replace, TokenArgs},
         input::{
             editor::{edited, say_kept},
             fields::Edits,
         },
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session, interruptible},
+        output::{json::ANSWER, review},
+        process::signals::Signals,
+        session::{InFlight, interruptible},
     },
-    domain::{change::DesiredFields, group::UserGroupId, update::Edit},
+    domain::{change::DesiredFields, group::UserGroupId, update},
     operations::{Done, UnknownIdPolicy},
 };
 
 /// Its name tells the editor the type.
 const FILE: &str = "group.json";
 
-pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let session = Session::open(global, InFlight::default())?;
-    let EditArgs {
-        id,
-        replace,
-        mutation,
-    } = arguments;
-    let how = How {
-        replace: replace.fields(),
-        if_unchanged: false,
-        assurance: UnknownIdPolicy::KnownOnly,
-        mutation,
-        token: TokenArgs::default(),
-    };
-    let read = signals.unless_signalled(first(&session, &id, &how)).await?;
-    let base = DesiredFields::of(&read.group);
-    let given = document(&id, &base);
-    let environment = session.environment();
-    let text = edited(environment, FILE, &given, &mut signals, |_| true).await?;
-    let is_dry_run = how.mutation.dry_run;
-    let in_flight = session.in_flight.clone();
-    let sending = Box::pin(sent(&session, &id, base, &text, read, how));
-    let ended = interruptible(&in_flight, &mut signals, sending).await;
-    let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
-    if !is_used && !text.trim().is_empty() && text.trim() != given.trim() {
-        let next = format!("groupdesk update {} --apply", id.as_argument());
-        say_kept(FILE, &text, Some(&next));
+/// Edit a group as JSON in $VISUAL or $EDITOR, then review and send the changes
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Fields that you remove from the text do not change. If the text cannot be sent, groupdesk saves it in a \
+        private file and prints its name."
+)]
+pub(crate) struct Edit {
+    /// The group
+    id: UserGroupId,
+    #[command(flatten)]
+    replace: Replace,
+    #[command(flatten)]
+    mutation: Mutation,
+}
+
+impl Run for Edit {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("edit", &["groupdesk edit acme-eu", "groupdesk edit acme-eu --dry-run"],
+            &[one("ID", &[&ANSWER]), one("ID --dry-run", &[&review::REQUEST])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let mut signals = Signals::new()?;
+        let session = Session::open(global, InFlight::default())?;
+        let Self {
+            id,
+            replace,
+            mutation,
+        } = self;
+        let how = How {
+            replace: replace.fields(),
+            if_unchanged: false,
+            assurance: UnknownIdPolicy::KnownOnly,
+            mutation,
+            token: TokenArgs::default(),
+        };
+        let read = signals.unless_signalled(first(&session, &id, &how)).await?;
+        let base = DesiredFields::of(&read.group);
+        let given = document(&id, &base);
+        let environment = session.environment();
+        let text = edited(environment, FILE, &given, &mut signals, |_| true).await?;
+        let is_dry_run = how.mutation.dry_run;
+        let in_flight = session.in_flight.clone();
+        let sending = Box::pin(sent(&session, &id, base, &text, read, how));
+        let ended = interruptible(&in_flight, &mut signals, sending).await;
+        let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
+        if !is_used && !text.trim().is_empty() && text.trim() != given.trim() {
+            let next = format!("groupdesk update {} --apply", id.as_argument());
+            say_kept(FILE, &text, Some(&next));
+        }
+        ended
     }
-    ended
 }
 
 async fn first(session: &Session, id: &UserGroupId, how: &How) -> Result<Done, CliError> {
@@ -77,7 +103,7 @@ async fn sent(
             "the text from the editor is not used: {why}; nothing was sent"
         ))
     })?;
-    let edit = Edit {
+    let edit = update::Edit {
         wanted: edits.apply(&base)?,
         base,
         // Fields that the person left alone are not part of the edit.
@@ -88,7 +114,7 @@ async fn sent(
     send(session, id, &edit, read, how, None).await
 }
 
-/// The group as `export` writes it. Unknown fields are left out.
+/// The group as `export` writes it. Unknown fields are omitted.
 fn document(id: &UserGroupId, base: &DesiredFields) -> String {
     let mut document = json!({ "user_group_id": id.as_str() });
     if let Some(name) = &base.name {

@@ -11,20 +11,22 @@ use std::{
     time::Duration,
 };
 
+use clap::ValueEnum;
 use tokio::sync::mpsc;
 
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{Export, FileFormat, Global},
-        error::CliError,
+        args::{Filter, Order, Output, Speed},
         input::{
             confirm::{self, Question},
             listing::Listing,
         },
-        output::{self, human::Listed, shape::shape},
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
+        output::{self, form, human::Listed, shape::shape, token_file},
+        process::signals::Signals,
+        session::InFlight,
     },
+    config::paths,
     domain::text::{counted, visible},
     formats::{Columns, Format},
     operations::exported_row,
@@ -40,75 +42,152 @@ type Piece = Option<Vec<Listed>>;
 /// The format and the columns in which groups are written.
 type Form = (Format, Columns);
 
-pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let session = Session::open(global, InFlight::default())?;
-    let format = match arguments.format {
-        Some(FileFormat::Csv) => Format::Csv,
-        Some(FileFormat::Json) => Format::Json,
-        None if session.json => Format::Json,
-        Some(FileFormat::Jsonl) | None => Format::JsonLines,
-    };
-    let file = arguments.output.filter(|path| path != Path::new("-"));
-    if let Some(file) = &file {
-        no_format(file)?;
-    }
-    let file = file.as_deref().map(target).transpose()?;
-    if let (Some(file), Some(tokens)) = (&file, &arguments.token_out)
-        && place(file) == place(tokens)
-    {
-        return Err(CliError::Usage(
-            "--file and --token-out must be different files; nothing was sent".into(),
-        ));
-    }
-    if let Some(file) = &file
-        && !arguments.force
-    {
-        may_replace(file, session.no_input).await?;
-    }
-    session.say_other_places().await?;
-    let (filter, order) = (arguments.filter.filter.as_deref(), &arguments.order);
-    let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
-    listing.with_annotations = arguments.columns.has_annotations();
-    let exit = match &arguments.token_out {
-        Some(out) => {
-            let pace = arguments.speed.pace();
-            tokens::read(&session, &mut signals, &listing, out, pace).await?
-        }
-        None => Exit::Done,
-    };
-    let form = (format, arguments.columns);
-    let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
-    if count == 0 {
-        session.say_elsewhere().await?;
-    }
-    if let Some(path) = &file {
-        output::say(&format!(
-            "exported {} to {}",
-            counted(count, "group"),
-            path.display()
-        ));
-    }
-    Ok(exit)
+/// Export known groups without tokens; contacts the service only with --reveal-tokens
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite."
+)]
+pub(crate) struct Export {
+    /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
+    #[arg(long, value_enum)]
+    format: Option<FileFormat>,
+    /// Export the ID and only these columns; prefix each with + to add it to the four default columns
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
+    columns: Columns,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    order: Order,
+    /// Write to this file; - is standard output [default: -]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+    /// Also read the token of every group from the service, into the file of --token-out
+    #[arg(long, requires = "token_out")]
+    reveal_tokens: bool,
+    /// Write the tokens to this new file (mode 600), one JSON object per line; - is standard output, unless that is a terminal
+    #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
+    token_out: Option<PathBuf>,
+    #[command(flatten)]
+    speed: Speed,
 }
 
-/// Names of formats, here or of other commands. Until 0.2.0, `-o` was the file, and everywhere else it is the format.
-const FORMATS: [&str; 8] = [
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FileFormat {
+    Jsonl,
+    Json,
+    Csv,
+}
+
+impl Run for Export {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("export", &[
+            "groupdesk export --format csv --file groups.csv",
+            "groupdesk export --columns +note,+labels --file groups.jsonl",
+            "groupdesk export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl",
+        ], &[array("", &[&EXPORTED]).as_forms(&[
+        form::Form::Json,
+        form::Form::Jsonl,
+        form::Form::Csv,
+    ])]),
+    ];
+
+    async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
+        let (format, file) = self.target(global)?;
+        token_file::prepare(self.token_out.as_deref(), file.is_none())?;
+        let mut signals = Signals::new()?;
+        let session = Session::open(global, InFlight::default())?;
+        if let Some(file) = &file {
+            no_format(file)?;
+        }
+        let file = file.as_deref().map(linked).transpose()?;
+        if let (Some(file), Some(tokens)) = (&file, &self.token_out)
+            && place(file) == place(tokens)
+        {
+            return Err(CliError::Usage(
+                "--file and --token-out must be different files; nothing was sent".into(),
+            ));
+        }
+        if let Some(file) = &file
+            && !self.force
+        {
+            may_replace(file, session.no_input).await?;
+        }
+        session.say_other_places().await?;
+        let (filter, order) = (self.filter.filter.as_deref(), &self.order);
+        let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
+        listing.with_annotations = self.columns.has_annotations();
+        let exit = match &self.token_out {
+            Some(out) => {
+                let pace = self.speed.pace();
+                tokens::read(&session, &mut signals, &listing, out, pace).await?
+            }
+            None => Exit::Done,
+        };
+        let form = (format, self.columns);
+        let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
+        if count == 0 {
+            session.say_elsewhere().await?;
+        }
+        if let Some(path) = &file {
+            output::say(&format!(
+                "exported {} to {}",
+                counted(count, "group"),
+                path.display()
+            ));
+        }
+        Ok(exit)
+    }
+}
+
+impl Export {
+    /// The format, and the file if there is one. A file after `-o` is how 0.2.0 named it.
+    fn target(&mut self, global: &Global) -> Result<(Format, Option<PathBuf>), CliError> {
+        let output = global.output.as_ref();
+        if self.format.is_some() && matches!(output, Some(Output::Form(_))) {
+            let text = "--format and --output both choose the format; use one of them";
+            return Err(CliError::Usage(text.into()));
+        }
+        if let Some(Output::File(file)) = output {
+            if self.file.is_some() {
+                let text = "--file and a file after -o cannot be combined; use --file";
+                return Err(CliError::Usage(text.into()));
+            }
+            let home = paths::from_home(file, std::env::home_dir());
+            let file = home.map_err(|why| CliError::Usage(format!("the path of -o {why}")))?;
+            self.file = Some(file);
+        }
+        let format = match (self.format, form::chosen()) {
+            (Some(FileFormat::Csv), _) | (None, Some(form::Form::Csv)) => Format::Csv,
+            (Some(FileFormat::Json), _) | (None, Some(form::Form::Json)) => Format::Json,
+            (None, None) if global.json => Format::Json,
+            (Some(FileFormat::Jsonl), _) | (None, _) => Format::JsonLines,
+        };
+        let file = self.file.clone().filter(|path| path != Path::new("-"));
+        Ok((format, file))
+    }
+}
+
+/// Forms of other commands, or that somebody may expect.
+const NO_FILES: [&str; 8] = [
     "json", "jsonl", "csv", "tsv", "table", "wide", "name", "yaml",
 ];
 
 /// Refuses a file with the name of a format, which was probably meant.
 fn no_format(file: &Path) -> Result<(), CliError> {
-    let Some(name) = file.to_str().filter(|name| FORMATS.contains(name)) else {
+    let Some(name) = file.to_str().filter(|name| NO_FILES.contains(name)) else {
         return Ok(());
     };
     let format = match name {
-        "json" | "jsonl" | "csv" => format!("--format {name}"),
-        _ => "--format json, jsonl or csv".into(),
+        "json" | "jsonl" | "csv" => name,
+        _ => "json, jsonl or csv",
     };
     Err(CliError::Usage(format!(
-        "\"{name}\" is the name of a format, and -o is the file here; nothing was written. To choose the format: {format}. For a file \
-         of this name: --file ./{name}"
+        "\"{name}\" is the name of a format; nothing was written. To choose the format: -o {format}. For a file of this name: --file \
+         ./{name}"
     )))
 }
 
@@ -127,7 +206,7 @@ async fn may_replace(file: &Path, no_input: bool) -> Result<(), CliError> {
 }
 
 /// Resolves symbolic links, so that the file is replaced and not the link to it.
-fn target(path: &Path) -> Result<PathBuf, CliError> {
+fn linked(path: &Path) -> Result<PathBuf, CliError> {
     let refused = |why: &str| {
         CliError::Usage(format!(
             "cannot write {}: {why}; nothing was written",
@@ -228,7 +307,7 @@ fn to_file(path: &Path, form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Resul
     Ok(count)
 }
 
-/// A reader that is gone is not an error.
+/// A reader that no longer exists is not an error.
 fn to_output(form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     // A terminal must not act on control characters in a name.
     let shown = io::stdout().is_terminal();
@@ -272,7 +351,7 @@ fn write(
 
 // The formats write it: `src/formats`.
 shape! {
-    pub(crate) EXPORTED = "exported", "a group as import and apply read it; --format jsonl has one on each line. A field with an unknown value \
+    EXPORTED = "exported", "a group as import and apply read it; --format jsonl has one on each line. A field with an unknown value \
     is missing"; {
         "user_group_id": text, "the group";
         "name": text, "its name";

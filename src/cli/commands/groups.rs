@@ -4,35 +4,116 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::mutations;
+use super::{mutations, prelude::*, refresh, watch};
 use crate::{
     cli::{
-        args::{Get, List, Output, Selection},
-        error::CliError,
+        args::{Filter, Get, Order, Selection, which_groups},
         input::{listing::Listing, selection::Selected},
         output::{
             self,
             form::{self, Form, Items},
             human::{self, Columns, Listed},
-            json,
+            json, token_file,
         },
-        process::exit::Exit,
-        session::Session,
     },
     domain::{age::DEFAULT_LIMIT, group::UserGroupId},
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
 
+/// List the groups in the directory, without contacting the service
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The filter works as in the console, but matches words exactly. Tests: tag:customer, age>90d, prop:tier=gold, \
+        map>3, label:vip, by:li, state:open, @view. Put - before a word or test to exclude what it \
+        matches.\nColumns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite, prop:KEY, \
+        map:SCHEMA. With JSON they only add note, labels and favourite."
+)]
+pub(crate) struct List {
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    order: Order,
+    /// Columns to show; prefix each with + to add it to the default columns
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
+    columns: Columns,
+    /// Keep watching, and print each group that changes, until Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
+}
+
+impl Run for List {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("list", &[
+            "groupdesk list",
+            "groupdesk list --filter 'tier age>90d' --sort age --limit 20",
+            "groupdesk list --columns id,prop:tier,map:40",
+            "groupdesk list --json | jq -r '.[].user_group_id'",
+            "groupdesk list --filter old -o name",
+            "groupdesk list --filter state:open --watch -o jsonl",
+        ], &[array("", &[&json::GROUP])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        if self.watch {
+            return watch::until_signal(global, async |session| keep_watching(session, self).await)
+                .await;
+        }
+        in_session(global, async |session| list(session, self).await).await
+    }
+}
+
 /// Prints the groups while they are read, so that a long list is never held in memory as a whole.
-pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
-    let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
+async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
+    let mut lines = Lines::of(session, arguments.columns).await?;
     let filter = arguments.filter.filter.as_deref();
     let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
     listing.with_annotations = lines.has_annotations;
     lines.all(session, &listing).await?;
     output::chunk(&lines.end())?;
     Ok(Exit::Done)
+}
+
+/// Prints what is there, then each group that changes.
+async fn keep_watching(session: &Session, arguments: List) -> Result<Exit, CliError> {
+    let from = session.operations.cursor().await?;
+    let mut feed = session.operations.feed(from);
+    let mut lines = Lines::of(session, arguments.columns).await?;
+    let filter = arguments.filter.filter.as_deref();
+    let has_annotations = lines.has_annotations;
+    let listing = async |order: &Order| {
+        let mut listing = Listing::of(session, filter, order, None, UNDONE).await?;
+        listing.with_annotations = has_annotations;
+        Ok::<_, CliError>(listing)
+    };
+    let first = listing(&arguments.order).await?;
+    lines.all(session, &first).await?;
+    let mut reporter = watch::LossReporter::default();
+    loop {
+        let Some(changes) = reporter.report(feed.read_changes().await)? else {
+            watch::pause().await;
+            continue;
+        };
+        // What else the filter depends on may have changed too.
+        if changes.as_ref().is_some_and(|changes| changes.are_more) {
+            output::say("! too many changes: printing the whole list again");
+            lines
+                .all(session, &listing(&arguments.order).await?)
+                .await?;
+        } else if let Some(changes) = changes {
+            let now = listing(&Order::default()).await?;
+            let mut groups = changes.groups;
+            now.keep(&mut groups);
+            let groups = session.with_annotations(&now, groups).await?;
+            if !groups.is_empty()
+                && !output::chunk(&lines.later(&groups, session.operations.now())?)?
+            {
+                return Ok(Exit::Done);
+            }
+        }
+        watch::wait(&mut feed).await;
+    }
 }
 
 /// Prints groups, the first ones and those that come later.
@@ -48,13 +129,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) async fn of(
-        session: &Session,
-        columns: Columns,
-        output: Output,
-    ) -> Result<Self, CliError> {
+    pub(super) async fn of(session: &Session, columns: Columns) -> Result<Self, CliError> {
         let place = session.place_for_json().await?;
-        let is_wide = output.form == Some(Form::Wide);
+        let is_wide = form::is_wide();
         let columns = columns.or_usual(is_wide);
         let max_age = session.operations.profile().max_token_age;
         let now = session.operations.now();
@@ -148,7 +225,32 @@ impl Lines {
     }
 }
 
-pub(crate) async fn show(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
+/// Show one or more groups from the directory, without contacting the service
+#[derive(Debug, Args)]
+#[command(
+    group = which_groups()
+)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    groups: Selection,
+}
+
+impl Run for Show {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("show", &[
+            "groupdesk show acme-eu",
+            "groupdesk show acme-eu --json | jq .mapping",
+            "groupdesk show --filter 'acme tag:customer' -o jsonl",
+        ], &[row("ID", &[&json::GROUP]), array(", of several groups", &[&json::GROUP])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| show(session, &self.groups).await).await
+    }
+}
+
+async fn show(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
     match groups.single() {
         Some(id) => show_one(session, id).await,
         None => show_several(session, groups).await,
@@ -187,10 +289,33 @@ async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError>
     output::either(session.json, value, text)
 }
 
-pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {
-    let Some(id) = arguments.single().cloned() else {
-        return Ok(Exit::Usage);
-    };
+impl Run for Get {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("get", &[
+            "groupdesk get acme-eu",
+            "groupdesk get acme-eu --token-out acme.token",
+            "groupdesk get --filter label:vip --token-out vip.jsonl",
+            "groupdesk get --refresh-all --json",
+            "groupdesk get --refresh-all --resume",
+        ], &[
+            one("ID", &[&json::ANSWER]),
+            lines(", of several groups", &[&json::ANSWER, &refresh::report::ITEM, &refresh::report::SUM]),
+            lines("--refresh-all", &[&refresh::report::ITEM, &refresh::report::SUM]),
+            one("--refresh-all --dry-run", &[&refresh::report::PLAN]),
+        ]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        match self.single().cloned() {
+            Some(id) => in_session(global, async |session| get(session, id, self).await).await,
+            None => refresh::run(global, self).await,
+        }
+    }
+}
+
+async fn get(session: &Session, id: UserGroupId, arguments: Get) -> Result<Exit, CliError> {
     let Get {
         assurance: exists,
         token,

@@ -1,8 +1,9 @@
 //! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
+use clap::Args;
+
 use crate::{
     cli::{
-        args::HandOff,
         error::CliError,
         input::known,
         output::{
@@ -16,6 +17,25 @@ use crate::{
     domain::{self, group::UserGroupId, handoff::HandOffState, text::visible},
     operations::{Done, Failure, Guarded, HandedOff, RotationId, RotationRow},
 };
+
+/// Run the hand-off for new tokens that were not delivered: reads each token again and passes it to the profile's command
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all handed off, 6 some were not.\n\nA hand-off belongs to the profile that started the \
+              rotation. Hand-offs of other profiles of the same environment are only listed; to run one here, pass \
+              its number."
+)]
+pub(crate) struct HandOff {
+    /// Rotation numbers, whatever the state of their hand-off
+    #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
+    ids: Vec<i64>,
+    /// Run pending and interrupted hand-offs (the default)
+    #[arg(long)]
+    pending: bool,
+    /// Run failed hand-offs; with --pending, both
+    #[arg(long)]
+    failed: bool,
+}
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::HandOff)?;

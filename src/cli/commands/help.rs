@@ -2,10 +2,12 @@
 
 use std::io;
 
-use crate::cli::{
-    args::{Global, Help, command, global_options},
+use super::{
     contract,
-    error::CliError,
+    prelude::*,
+    tree::{command, global_options},
+};
+use crate::cli::{
     output::{self, colour, human},
     process::exit::{self, Exit},
 };
@@ -16,35 +18,60 @@ const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
 const OPTIONS: &str = "options";
 
-pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
-    match help.words.as_slice() {
-        [topic, command @ ..] if topic == JSON => {
-            let unknown = || unknown(command, &command.join(" "));
-            if global.json {
-                output::json(&contract::object(command).ok_or_else(unknown)?)?;
-            } else {
-                let text = contract::text(command, human::terminal_width());
-                output::result(&text.ok_or_else(unknown)?)?;
+/// Show the help of a command, the JSON that commands print, the exit codes, or the global options
+#[derive(Debug, Args)]
+pub(crate) struct Help {
+    /// Command and subcommand; or json, optionally with a command; or exit-codes; or options
+    #[arg(value_name = "COMMAND")]
+    words: Vec<String>,
+}
+
+impl Run for Help {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("help", &[
+            "groupdesk help rotations check",
+            "groupdesk help json",
+            "groupdesk help json rotate",
+            "groupdesk help exit-codes",
+            "groupdesk help options",
+        ], &[
+            one("[COMMAND]", &[&contract::HELP]),
+            one("json [COMMAND]", &[&contract::CONTRACT]),
+            array("exit-codes", &[&contract::EXIT_CODE]),
+        ]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        match self.words.as_slice() {
+            [topic, command @ ..] if topic == JSON => {
+                let unknown = || unknown(command, &command.join(" "));
+                if global.json {
+                    output::json(&contract::object(command).ok_or_else(unknown)?)?;
+                } else {
+                    let text = contract::text(command, human::terminal_width());
+                    output::result(&text.ok_or_else(unknown)?)?;
+                }
+                Ok(Exit::Done)
             }
-            Ok(Exit::Done)
+            [topic] if topic == EXIT_CODES => {
+                let codes = exit::CODES.iter();
+                let codes = codes.map(|(exit, meaning)| (*exit as u8, meaning));
+                let value = |(code, meaning): (u8, &&str)| contract::exit_code(code, meaning);
+                let line = |(code, meaning)| format!("{code:>3}  {meaning}");
+                output::either(
+                    global.json,
+                    || codes.clone().map(value).collect::<Vec<_>>(),
+                    || codes.clone().map(line).collect::<Vec<_>>().join("\n"),
+                )
+            }
+            [topic] if topic == OPTIONS => {
+                let text = global_options();
+                let value = || contract::help("groupdesk", &text);
+                output::either(global.json, value, || text.trim_end().to_owned())
+            }
+            words => of_command(global, words),
         }
-        [topic] if topic == EXIT_CODES => {
-            let codes = exit::CODES.iter();
-            let codes = codes.map(|(exit, meaning)| (*exit as u8, meaning));
-            let value = |(code, meaning): (u8, &&str)| contract::exit_code(code, meaning);
-            let line = |(code, meaning)| format!("{code:>3}  {meaning}");
-            output::either(
-                global.json,
-                || codes.clone().map(value).collect::<Vec<_>>(),
-                || codes.clone().map(line).collect::<Vec<_>>().join("\n"),
-            )
-        }
-        [topic] if topic == OPTIONS => {
-            let text = global_options();
-            let value = || contract::help("groupdesk", &text);
-            output::either(global.json, value, || text.trim_end().to_owned())
-        }
-        words => of_command(global, words),
     }
 }
 

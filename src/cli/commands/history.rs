@@ -1,48 +1,139 @@
 //! `history`: who did what, printed as it is read from the directory; the changes of one entry; and undoing an update.
 
+mod entry;
+
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
-
-use super::mutations::{How, may_update, read_first, reading, send};
+use self::entry::EntryRef;
+use super::{
+    groups::UNDONE,
+    prelude::*,
+    watch::{self, LossReporter},
+};
 use crate::{
     cli::{
-        args::{EntryRef, History, HistoryCommand, Mutation, Order, TokenArgs},
-        error::CliError,
+        args::{Filter, Mutation, Order, Replace},
         input::listing::Listing,
-        output::{
-            self,
-            form::Items,
-            human, json, review,
-            shape::{Object, shape},
-        },
-        process::exit::Exit,
-        session::Session,
+        output::{self, form::Items, human, json, review, shape::Object},
     },
     directory::{HistoryFilter, Numbered},
     domain::{
-        change::{Change, DesiredFields},
-        facts::Field,
         group::UserGroupId,
-        history::{Ending, Entry, Operation},
-        merge,
+        history::{Entry, Operation},
         operation_record::{OperationRecord, RecordGrouper},
-        undo,
-        update::Edit,
+        when::Time,
     },
-    operations::{Mutation as OpenChange, UnknownIdPolicy, changes_json},
+    operations::Mutation as OpenChange,
 };
 
-const UNDONE: &str = "nothing was listed";
+/// How many entries are printed first, before the later ones.
+const FIRST_ENTRIES: u32 = 10;
 
-pub(crate) async fn run(session: &Session, arguments: History) -> Result<Exit, CliError> {
+/// Show who changed which group, newest first
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "A rotation has one entry for its response and one for the read that confirmed it; --by-operation merges them \
+        into one entry with steps. For an audit export, add -o jsonl or csv. A time is 2026-11-30 (UTC), \
+        2026-11-30T08:00:00Z, or an age such as 7d. For a group named diff or restore: history -- diff"
+)]
+pub(crate) struct History {
+    /// Show only this group
+    id: Option<UserGroupId>,
+    #[command(flatten)]
+    filter: Filter,
+    /// Show only entries from this time on
+    #[arg(long, value_name = "TIME")]
+    since: Option<Time>,
+    /// Show only entries before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<Time>,
+    /// Show only entries by this user: ana, or ana@bastion2
+    #[arg(long, value_name = "WHO")]
+    by: Option<String>,
+    /// Show only get, create, update, rotate or handoff; repeatable
+    #[arg(long, value_name = "WHAT")]
+    operation: Vec<Operation>,
+    /// Show one entry per operation, with its steps
+    #[arg(long)]
+    by_operation: bool,
+    /// Maximum number of entries
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// List the oldest entry first
+    #[arg(long)]
+    reverse: bool,
+    /// Print the latest entries (10, or --limit), then each new one, until Ctrl-C
+    #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "by_operation", "open", "json"])]
+    follow: bool,
+    /// Show only creates and updates whose result is unknown
+    #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "by_operation"])]
+    open: bool,
+    #[command(subcommand)]
+    command: Option<HistoryCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum HistoryCommand {
+    /// Show what an entry changed, or compare it with now, without contacting the service
+    #[command(after_help = "Exit codes with --now: 0 same, 10 different.")]
+    Diff {
+        /// Entry number, as printed by --json; or a group ID, for its last update
+        #[arg(value_name = "NUMBER|ID", value_parser = entry::which)]
+        line: EntryRef,
+        /// Compare with the current values instead of the previous ones
+        #[arg(long)]
+        now: bool,
+    },
+    /// Undo an update after a review; restores only the values that it changed
+    Restore {
+        /// Entry number, as printed by --json; or a group ID, for its last update
+        #[arg(value_name = "NUMBER|ID", value_parser = entry::which)]
+        line: EntryRef,
+        #[command(flatten)]
+        replace: Replace,
+        #[command(flatten)]
+        mutation: Mutation,
+    },
+}
+
+impl Run for History {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("history", &[
+            "groupdesk history --limit 20",
+            "groupdesk history --filter label:vip --json",
+            "groupdesk history --open",
+            "groupdesk history --follow -o jsonl",
+            "groupdesk history --since 30d --operation rotate --by-operation -o csv > rotations.csv",
+            "groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl",
+        ], &[
+            array("[ID]", &[&json::ENTRY]),
+            array("[ID] --by-operation", &[&json::OPERATION]),
+            array("[ID] --open", &[&json::CHANGE]),
+        ]),
+        page("history diff", &["groupdesk history diff 41", "groupdesk history diff acme-eu --now --json"],
+            &[one("NUMBER", &[&entry::DIFFERENCE])]),
+        page("history restore", &["groupdesk history restore 41 --dry-run", "groupdesk history restore acme-eu --yes"],
+            &[one("NUMBER", &[&json::ANSWER]), one("NUMBER --dry-run", &[&review::REQUEST])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        if self.follow {
+            return watch::until_signal(global, async |session| follow(session, self).await).await;
+        }
+        in_session(global, async |session| run(session, self).await).await
+    }
+}
+
+async fn run(session: &Session, arguments: History) -> Result<Exit, CliError> {
     match arguments.command {
-        Some(HistoryCommand::Diff { line, now }) => diff(session, &line, now).await,
+        Some(HistoryCommand::Diff { line, now }) => entry::diff(session, &line, now).await,
         Some(HistoryCommand::Restore {
             line,
             replace,
             mutation,
-        }) => restore(session, &line, replace.fields(), mutation).await,
+        }) => entry::restore(session, &line, replace.fields(), mutation).await,
         None if arguments.open => open_changes(session, arguments.id.as_ref()).await,
         None => list(session, arguments).await,
     }
@@ -60,12 +151,12 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
 }
 
 /// An entry of the history, or several of one operation.
-enum Printed {
+enum Found {
     Line(Box<Numbered<Entry>>),
     Record(OperationRecord),
 }
 
-impl Printed {
+impl Found {
     fn json(&self, place: Option<&str>) -> Object {
         match self {
             Self::Line(line) => json::entry(line, place),
@@ -90,7 +181,7 @@ struct Printer<'s> {
     session: &'s Session,
     place: Option<String>,
     items: Items,
-    kept: Vec<Printed>,
+    kept: Vec<Found>,
     is_kept: bool,
     left: usize,
     count: usize,
@@ -98,7 +189,7 @@ struct Printer<'s> {
 
 impl Printer<'_> {
     /// Returns whether more entries are wanted.
-    fn print(&mut self, mut items: Vec<Printed>) -> Result<bool, CliError> {
+    fn print(&mut self, mut items: Vec<Found>) -> Result<bool, CliError> {
         items.truncate(self.left);
         self.left -= items.len();
         self.count += items.len();
@@ -122,7 +213,7 @@ impl Printer<'_> {
             output::chunk(&self.items.text(kept)?)?;
             output::chunk(&self.items.end())?;
         } else if self.count > 0 {
-            let lines: Vec<_> = self.kept.into_iter().map(Printed::line).collect();
+            let lines: Vec<_> = self.kept.into_iter().map(Found::line).collect();
             output::result(&human::history(&lines, self.session.operations.now()))?;
         }
         Ok(())
@@ -138,7 +229,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     } else {
         None
     };
-    let at = |when: Option<crate::domain::when::Time>| when.map(|when| when.at(now));
+    let at = |when: Option<Time>| when.map(|when| when.at(now));
     let wanted = HistoryFilter {
         user_group_id: arguments.id.clone(),
         since: at(arguments.since),
@@ -173,10 +264,10 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
             let mut items = Vec::new();
             for line in lines {
                 match &mut records {
-                    None => items.push(Printed::Line(Box::new(line))),
+                    None => items.push(Found::Line(Box::new(line))),
                     Some(records) => {
                         let whole = records.push(line.number, line.value);
-                        items.extend(whole.into_iter().map(Printed::Record));
+                        items.extend(whole.into_iter().map(Found::Record));
                     }
                 }
             }
@@ -184,7 +275,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         })
         .await?;
     if let Some(records) = records {
-        printer.print(records.finish().into_iter().map(Printed::Record).collect())?;
+        printer.print(records.finish().into_iter().map(Found::Record).collect())?;
     }
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
@@ -202,133 +293,78 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// The history entry that is meant.
-async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, CliError> {
+/// Prints the latest entries, then each new one.
+async fn follow(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let operations = &session.operations;
-    match line {
-        EntryRef::Number(number) => operations.history_entry(*number).await?.ok_or_else(|| {
-            CliError::Usage(format!(
-                "entry {number} not found in the history of this profile; for entry numbers, run `groupdesk history --json`"
-            ))
-        }),
-        EntryRef::LastOf(id) => {
-            let wanted = HistoryFilter {
-                user_group_id: Some(id.clone()),
-                operations: vec![Operation::Update],
-                ..HistoryFilter::default()
-            };
-            let mut found = None;
-            operations
-                .each_history(wanted, async |lines| -> Result<bool, CliError> {
-                    let mut lines = lines.into_iter();
-                    found = lines.find(|line| line.value.ending == Ending::Updated);
-                    Ok(found.is_none())
-                })
-                .await?;
-            if found.is_none() {
-                session.known_here(id).await?;
-            }
-            found.ok_or_else(|| {
-                CliError::Guarded(format!("the history has no update of \"{id}\"; nothing was sent"))
-            })
-        }
-    }
-}
-
-async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, CliError> {
-    let line = line(session, which).await?;
-    let number = line.number;
-    let entry = line.value;
-    let why_not = |why: &str| CliError::Guarded(format!("entry {number}: {why}"));
-    let (before, after) = undo::changed(&entry).map_err(why_not)?;
-    let change = if now {
-        let known = session.known_here(&entry.user_group_id).await?;
-        let known = DesiredFields::of(&known);
-        let parts = merge::parts(&[&before, &after]);
-        if !parts.iter().all(|part| part.is_known_in(&known)) {
-            return Err(why_not("the current values are unknown"));
-        }
-        let mut present = after.clone();
-        for part in &parts {
-            part.carry(&known, &mut present);
-        }
-        Change::between(&after, &present)
-    } else {
-        Change::between(&before, &after)
+    let mut feed = operations.history_feed().await?;
+    let now = operations.now();
+    let wanted = HistoryFilter {
+        user_group_id: arguments.id.clone(),
+        since: arguments.since.map(|since| since.at(now)),
+        by: arguments.by.clone(),
+        operations: arguments.operation.clone(),
+        ..HistoryFilter::default()
     };
-    if session.json {
-        let against = if now { "now" } else { "before" };
-        output::json(&difference(number, &entry, against, &change))?;
-    } else {
-        print_context(session, number, &entry, session.operations.now());
-        if change.is_empty() {
-            output::say("no difference");
-        } else {
-            output::result(&review::lines(&change, false))?;
-        }
+    let filter = arguments.filter.filter.as_deref();
+    let limit = arguments.limit.unwrap_or(FIRST_ENTRIES) as usize;
+    let of = matching_ids(session, filter).await?;
+    let mut last = Vec::new();
+    operations
+        .each_history(wanted.clone(), async |lines| -> Result<bool, CliError> {
+            last.extend(lines.into_iter().filter(|line| is_match(of.as_ref(), line)));
+            Ok(last.len() < limit)
+        })
+        .await?;
+    last.truncate(limit);
+    last.reverse();
+    last.retain(|line| feed.is_new(line.number));
+    let place = operations.place_name().await?;
+    let mut told = (Items::default(), place);
+    let mut goes_on = print_entries(session, &mut told, &last)?;
+    let mut reporter = LossReporter::default();
+    while goes_on {
+        let Some(mut lines) = reporter.report(feed.read_new().await)? else {
+            watch::pause().await;
+            continue;
+        };
+        lines.retain(|line| wanted.matches(&line.value));
+        let of = matching_ids(session, filter.filter(|_| !lines.is_empty())).await?;
+        lines.retain(|line| is_match(of.as_ref(), line));
+        goes_on = print_entries(session, &mut told, &lines)?;
+        watch::wait(feed.feed()).await;
     }
-    Ok(Exit::from_difference(now && !change.is_empty()))
+    Ok(Exit::Done)
 }
 
-shape! {
-    pub(crate) DIFFERENCE = "line-difference", "what a history entry changed, or its present state";
-    fn difference(number: i64, entry: &Entry, against: &str, change: &Change) {
-        "number": number = number, "number of the entry";
-        "at": time = entry.at, "when it was written";
-        "user_group_id": text = entry.user_group_id.as_str(), "the group";
-        "operation": text = entry.operation.as_str(), "update or create";
-        "against": text = against, "before: what it changed; now: what has changed since";
-        "changes": any or "nothing differs" = changes_json(change), "as in `request`";
-    }
-}
-
-fn print_context(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
-    output::context(&format!(
-        "{} \"{}\", entry {number}: {} by {}, {}",
-        session.operations.profile().name,
-        entry.user_group_id,
-        entry.operation.as_str(),
-        crate::domain::text::visible(&entry.by),
-        human::ago(entry.at, now)
-    ));
-}
-
-async fn restore(
+/// Prints the entries. Returns whether somebody still reads.
+fn print_entries(
     session: &Session,
-    which: &EntryRef,
-    replace: Vec<Field>,
-    mutation: Mutation,
-) -> Result<Exit, CliError> {
-    let line = line(session, which).await?;
-    let why_not =
-        |why: &str| CliError::Guarded(format!("entry {}: {why}; nothing was sent", line.number));
-    let (parts, before) = undo::before(&line.value).map_err(why_not)?;
-    let id = line.value.user_group_id.clone();
-    print_context(session, line.number, &line.value, session.operations.now());
-    let how = How {
-        replace,
-        if_unchanged: false,
-        assurance: UnknownIdPolicy::KnownOnly,
-        mutation,
-        token: TokenArgs::default(),
-    };
-    let known = may_update(session, &id, &how).await?;
-    let first = read_first(session, &id, how.assurance, false);
-    let read = reading(session, known.as_ref(), first).await?;
-    let base = DesiredFields::of(&read.group);
-    if !parts.iter().all(|part| part.is_known_in(&base)) {
-        return Err(why_not("the current values are unknown"));
+    (items, place): &mut (Items, Option<String>),
+    lines: &[Numbered<Entry>],
+) -> Result<bool, CliError> {
+    if session.json {
+        let lines = lines.iter().map(|line| json::entry(line, place.as_deref()));
+        return output::chunk(&items.text(lines)?);
     }
-    let mut wanted = base.clone();
-    for part in &parts {
-        part.carry(&before, &mut wanted);
+    let lines = lines
+        .iter()
+        .map(|line| human::history_line(&line.value) + "\n");
+    output::chunk(&lines.collect::<String>())
+}
+
+/// The groups that match the filter now.
+async fn matching_ids(
+    session: &Session,
+    filter: Option<&str>,
+) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
+    if filter.is_none() {
+        return Ok(None);
     }
-    let edit = Edit {
-        base,
-        wanted,
-        whole: Vec::new(),
-        replace: how.replace.clone(),
-        sends_unchanged: false,
-    };
-    send(session, &id, &edit, read, how, None).await
+    let listing = Listing::of(session, filter, &Order::default(), None, UNDONE).await?;
+    let ids = session.ids_listed(&listing).await?;
+    Ok(Some(ids.into_iter().collect()))
+}
+
+fn is_match(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool {
+    of.is_none_or(|of| of.contains(&line.value.user_group_id))
 }

@@ -8,19 +8,21 @@ pub(crate) mod plan;
 mod resembling;
 pub(crate) mod send;
 
+use std::path::PathBuf;
+
 use sha2::{Digest, Sha256};
 
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{Global, Import as Arguments},
-        error::CliError,
+        args::{Mutation, Speed},
         input::confirm::Review,
         output::{
             self,
             shape::{Object, shape},
         },
-        process::{exit::Exit, signals::Signals},
-        session::{InFlight, Session},
+        process::signals::Signals,
+        session::InFlight,
     },
     domain::{
         annotation::AnnotationPlan,
@@ -30,7 +32,7 @@ use crate::{
         when,
     },
     formats::GroupRow,
-    operations::{Import, Imported, Sending},
+    operations::{self, Imported, Sending},
 };
 use checked::{Checked, chunk};
 use losses::Losses;
@@ -39,7 +41,58 @@ use plan::{
 };
 use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
 
-pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
+/// Import groups from CSV or JSON into the directory; with --create and --update, also into the service
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and note, labels, favourite, \
+        which stay in the directory and are never sent. Mapping and properties are JSON. Existing notes and labels \
+        are kept and reported, unless you use --update or --replace-notes. Every row is checked before anything is \
+        done. An imported ID counts as known: import only IDs that exist in the service, or use --create. To resume \
+        an interrupted --create or --update, run the same command again."
+)]
+pub(crate) struct Import {
+    /// CSV, JSON lines or a JSON array; - reads standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Also send a get-or-create for each row
+    #[arg(long)]
+    create: bool,
+    /// Also update groups that differ from their row; IDs never seen in the service also need --create
+    #[arg(long)]
+    update: bool,
+    /// Read the groups of the file before the plan
+    #[arg(long)]
+    refresh: bool,
+    /// Also replace notes, labels and favourites that differ, as --update does
+    #[arg(long)]
+    replace_notes: bool,
+    /// Start with the first row, even if an earlier run of this file was interrupted
+    #[arg(long, alias = "again")]
+    restart: bool,
+    #[command(flatten)]
+    speed: Speed,
+    #[command(flatten)]
+    mutation: Mutation,
+}
+
+impl Run for Import {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("import", &["groupdesk import groups.csv", "groupdesk import - --create --dry-run < groups.jsonl"],
+            &[
+            lines("FILE", &[&TAKEN, &TAKEN_SUM]),
+            lines("FILE --create --update", &[&send::ROW, &send::SUM]),
+            lines("FILE --create --update --dry-run", &[&plan::ROW, &plan::SUM]),
+            lines("FILE and apply PATH, where rows are wrong", &[&checked::WRONG, &checked::WRONG_SUM]),
+        ]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        run(global, self).await
+    }
+}
+
+async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let sending = Sending {
@@ -116,7 +169,7 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
     digest.chain_update(checked.digest).finalize().into()
 }
 
-fn print_continuation(import: &Import, rows: usize) {
+fn print_continuation(import: &operations::Import, rows: usize) {
     output::context(&format!(
         "resuming the import started {} by {}: {} of {} done; --restart starts over",
         when::second(import.started_at),
@@ -241,7 +294,7 @@ async fn import_rows(
 }
 
 shape! {
-    pub(crate) TAKEN = "taken-row", "a row that was imported into the directory; nothing was sent";
+    TAKEN = "taken-row", "a row that was imported into the directory; nothing was sent";
     fn taken_row((number, id): (usize, &UserGroupId), result: ImportResult, annotations: &AnnotationPlan, oddities: &Oddities) {
         "row": number = number, "row number in the file, from 1";
         "user_group_id": text = id.as_str(), "the group";
@@ -252,7 +305,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) TAKEN_SUM = "taken-sum", "the last line: added + filled + kept + unchanged = rows";
+    TAKEN_SUM = "taken-sum", "the last line: added + filled + kept + unchanged = rows";
     fn taken_sum(tally: &Tally, rows: usize, dry_run: bool, odd: Object) {
         "rows": number = rows, "rows of the file";
         "added": number = tally.added, "IDs new to the directory";

@@ -3,45 +3,77 @@
 
 mod reference;
 
-use std::{fmt::Write as _, fs, io, path::Path};
+use std::{
+    fmt::Write as _,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use clap::Command;
 use clap_mangen::Man;
 
-use super::version::{RELEASED, VERSION};
+use super::{
+    GROUPS, contract,
+    prelude::*,
+    tree::full_command,
+    version::{RELEASED, VERSION},
+};
 use crate::cli::{
-    args::{GROUPS, Global, Manual, full_command},
-    error::CliError,
-    output::{self, shape::shape},
+    output::{
+        self,
+        form::FOR_PROGRAMS,
+        shape::{Shape, shape},
+    },
     process::exit::{self, Exit},
 };
 
-const EXAMPLES: &str = "Examples:\n";
+/// Print the manual page, or write all pages into a folder
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// Folder for one page per command; created if it does not exist
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
 
-pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
-    let mut command = full_command();
-    // Fills in the names of subcommands, such as `groupdesk-profile-add`.
-    command.build();
-    let Some(folder) = &arguments.folder else {
-        let (name, text) = page(command).map_err(unmade)?;
-        return output::either(global.json, || object(&name, &text), || text.clone());
-    };
-    let mut written = Vec::new();
-    let refused = |path: &Path, error: &io::Error| {
-        CliError::Usage(format!("cannot write {}: {error}", path.display()))
-    };
-    fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
-    let pages = pages(command).map_err(unmade)?;
-    for (name, text) in pages {
-        let path = folder.join(&name);
-        fs::write(&path, text).map_err(|error| refused(&path, &error))?;
-        written.push(name);
+/// The name of a file; no object.
+const NAME: Shape = Shape {
+    name: "text",
+    about: "",
+    fields: &[],
+};
+
+impl Run for Manual {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("man", &["groupdesk man | man -l -", "groupdesk man ~/.local/share/man/man1"],
+            &[one("", &[&PAGE]), array("DIR", &[&NAME]).as_forms(FOR_PROGRAMS)]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let mut command = full_command();
+        // Fills in the names of subcommands, such as `groupdesk-profile-add`.
+        command.build();
+        let Some(folder) = &self.folder else {
+            let (name, text) = manual_page(command).map_err(unmade)?;
+            return output::either(global.json, || object(&name, &text), || text.clone());
+        };
+        let mut written = Vec::new();
+        let refused = |path: &Path, error: &io::Error| {
+            CliError::Usage(format!("cannot write {}: {error}", path.display()))
+        };
+        fs::create_dir_all(folder).map_err(|error| refused(folder, &error))?;
+        let pages = manual_pages(command).map_err(unmade)?;
+        for (name, text) in pages {
+            let path = folder.join(&name);
+            fs::write(&path, text).map_err(|error| refused(&path, &error))?;
+            written.push(name);
+        }
+        output::either(global.json, || &written, || written.join("\n"))
     }
-    output::either(global.json, || &written, || written.join("\n"))
 }
 
 shape! {
-    pub(crate) PAGE = "page", "the manual page of groupdesk; with a folder, an array of the names of the files";
+    PAGE = "page", "the manual page of groupdesk; with a folder, an array of the names of the files";
     fn object(name: &str, text: &str) {
         "name": text = name, "name of its file";
         "text": text = text, "the page as roff";
@@ -53,33 +85,25 @@ fn unmade(error: io::Error) -> CliError {
 }
 
 /// File name and text of the pages of a command and of all its visible subcommands.
-fn pages(command: Command) -> io::Result<Vec<(String, String)>> {
+fn manual_pages(command: Command) -> io::Result<Vec<(String, String)>> {
     let below: Vec<_> = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set())
         .cloned()
         .collect();
-    let mut all = vec![page(command)?];
+    let mut all = vec![manual_page(command)?];
     for command in below {
-        all.extend(pages(command)?);
+        all.extend(manual_pages(command)?);
     }
     Ok(all)
 }
 
-fn page(command: Command) -> io::Result<(String, String)> {
+fn manual_page(command: Command) -> io::Result<(String, String)> {
     let is_root = command.get_name() == "groupdesk";
     let related = related(&command);
-    let after = command
-        .get_after_help()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let (about, examples, rest) = split_examples(&after);
-    let (about, examples) = (format!("{about}{rest}"), examples.to_owned());
-    let command = if about.is_empty() {
-        command.after_help(None::<&str>)
-    } else {
-        command.after_help(about)
-    };
+    let path = command.get_display_name().unwrap_or(command.get_name());
+    let path = path.split('-').skip(1).collect::<Vec<_>>().join(" ");
+    let examples = format!("  {}", contract::examples(&path).join("\n  "));
     let man = Man::new(command)
         .date(RELEASED)
         .source(format!("groupdesk {VERSION}"))
@@ -91,20 +115,9 @@ fn page(command: Command) -> io::Result<(String, String)> {
     }
     let mut text = String::from_utf8_lossy(&text).into_owned();
     text.push_str(&exit_status());
-    if !examples.is_empty() {
-        let _ = writeln!(text, ".SH EXAMPLES\n.nf\n{}\n.fi", escaped(&examples));
-    }
+    let _ = writeln!(text, ".SH EXAMPLES\n.nf\n{}\n.fi", escaped(&examples));
     text.push_str(&see_also(&related));
     Ok((man.get_filename(), text))
-}
-
-/// Splits the text into what precedes the examples, the examples, and what follows them.
-fn split_examples(after: &str) -> (&str, &str, &str) {
-    let Some((before, examples)) = after.split_once(EXAMPLES) else {
-        return (after, "", "");
-    };
-    let (examples, rest) = examples.split_once("\n\n").unwrap_or((examples, ""));
-    (before, examples, rest)
 }
 
 /// The pages of the parent, of the subcommands, and of related commands.

@@ -2,14 +2,13 @@
 
 mod copy;
 mod create;
-pub(crate) mod rotate;
+mod rotate;
 mod update;
 
 pub(crate) use {
-    copy::copy,
-    create::create,
-    rotate::{rotate, rotate_pasted},
-    update::{How, may_update, read_first, send, update},
+    copy::Copy,
+    create::Create,
+    update::{How, may_update, read_first, send},
 };
 
 use super::handoff;

@@ -1,14 +1,11 @@
 //! `place`: the environments that the directory knows, how they are told apart, and what people have declared about
 //! them.
 
+use super::prelude::*;
 use crate::{
     cli::{
-        args::PlaceCommand as Command,
-        error::CliError,
         input::confirm::{Question, Review},
-        output::{self, human, shape::shape},
-        process::exit::Exit,
-        session::Session,
+        output::human,
     },
     domain::{
         group::EnvironmentTag,
@@ -18,11 +15,81 @@ use crate::{
     operations::{Alarm, Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
-pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
+/// Manage the environments that profiles connect to
+#[derive(Debug, Args)]
+#[command(alias = "place")]
+pub(crate) struct Environment {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List environments, without contacting the service
+    List,
+    /// Show an environment: URLs, API key fingerprints, alarms and recorded decisions
+    Show {
+        /// The environment
+        name: String,
+    },
+    /// Rename an environment
+    Rename {
+        /// The environment
+        name: String,
+        /// Its new name
+        to: String,
+    },
+    /// Merge two records of the same environment; keeps the data of both
+    Merge {
+        /// Environment to merge; it is removed
+        name: String,
+        /// Environment to keep
+        into: String,
+        /// Skip the confirmation prompt
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    /// Acknowledge the alarms of an environment, so that requests are sent again
+    Acknowledge {
+        /// The environment
+        name: String,
+        /// What you found; recorded with the environment
+        #[arg(long)]
+        reason: String,
+        /// Skip the confirmation prompt
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}
+
+impl Run for Environment {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("environment", &["groupdesk environment list", "groupdesk environment acknowledge live --reason 'wrong key replaced'"], &[]),
+        page("environment list", &["groupdesk environment list", "groupdesk environment list --json | jq '.[].profiles'"],
+            &[array("", &[&PLACE])]),
+        page("environment show", &["groupdesk environment show live", "groupdesk environment show live --json | jq .keys"],
+            &[row("NAME", &[&SHOWN])]),
+        page("environment rename", &["groupdesk environment rename live eu-live", "groupdesk environment rename live-2 eu-test --json"],
+            &[one("NAME TO", &[&PLACE])]),
+        page("environment merge", &["groupdesk environment merge old live", "groupdesk environment merge old live --yes --json"],
+            &[one("NAME INTO", &[&PLACE])]),
+        page("environment acknowledge", &[
+            "groupdesk environment acknowledge live --reason 'the key was of testing; replaced'",
+            "groupdesk environment acknowledge live --reason 'proxy fixed' --yes",
+        ], &[one("NAME", &[&PLACE])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| run(session, self.command).await).await
+    }
+}
+
+async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
     let operations = &session.operations;
     match command {
-        Command::List { .. } => list(session).await,
-        Command::Show { name, .. } => show(session, &name).await,
+        Command::List => list(session).await,
+        Command::Show { name } => show(session, &name).await,
         Command::Rename { name, to } => {
             let place = named(operations, &name).await?;
             operations.rename_place(&place, &to).await?;
@@ -164,7 +231,7 @@ async fn show(session: &Session, name: &str) -> Result<Exit, CliError> {
 }
 
 shape! {
-    pub(crate) PLACE = "environment", "one environment of one service";
+    PLACE = "environment", "one environment of one service";
     fn json(place: &Place) {
         "environment": text = place.name, "its name";
         "urls": texts = &place.urls, "its addresses";
@@ -199,7 +266,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) SHOWN = "environment-shown", "an environment with its history";
+    SHOWN = "environment-shown", "an environment with its history";
     fn with_events(place: &Place, events: &[PlaceEvent]) {
         ..PLACE = json(place);
         "events": [EVENT] = events.iter().map(event), "what was decided or happened, oldest first";

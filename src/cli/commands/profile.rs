@@ -1,25 +1,24 @@
 //! `profile`: adds, lists, shows, checks and removes profiles of the configuration file, and keeps their keys in the
 //! kernel's keyring. It never touches what the directory knows of a profile.
 
-pub(crate) mod add;
-pub(crate) mod behaviour;
-pub(crate) mod bind;
+mod add;
+mod behaviour;
+mod bind;
 mod input;
 mod questions;
-pub(crate) mod show;
+mod show;
 
 use std::io::{self, IsTerminal};
 
+use super::prelude::*;
 use crate::{
     cli::{
-        args::{Global, ProfileCommand as Command},
-        error::CliError,
         input::confirm::{self, Question},
         output::{
             self, exchanges,
             shape::{Object, shape},
         },
-        process::{exit::Exit, signals::Signals},
+        process::signals::Signals,
         session::overrides,
     },
     config::{Overrides, Settings, edit, keyring, profile::KeySource},
@@ -34,18 +33,122 @@ struct Setup {
     no_input: bool,
 }
 
-/// Runs one command. The first signal ends it and leaves nothing half written.
-pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
-    let context = Setup {
-        overrides: overrides(global),
-        json: global.json,
-        no_input: global.no_input,
-    };
-    tokio::select! {
-        biased;
-        ended = Box::pin(context.one(command)) => ended,
-        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
+/// Manage profiles, and store their API keys in the kernel keyring
+#[derive(Debug, Args)]
+pub(crate) struct Profile {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Add a profile: prompts for missing values, tests the connection, and updates the configuration
+    #[command(
+        after_help = "Exit codes: 0 saved, 1 the test failed and nothing was saved, 2 usage or configuration error."
+    )]
+    Add(Box<add::Add>),
+    /// List profiles
+    List,
+    /// Show a profile, without its API key
+    Show {
+        /// Profile [default: the profile in use]
+        name: Option<String>,
+    },
+    /// Bind a profile to an environment, if its URL, API key and name leave open which one it is
+    #[command(
+        override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [ENVIRONMENT] [OPTIONS]\n       \
+                          groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
+        after_help = "Exit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read."
+    )]
+    Bind(Box<bind::Bind>),
+    /// Test the connection of a profile; creates nothing
+    #[command(
+        after_help = "Exit codes: 0 connected and the key is accepted, 1 unexpected response, 4 key missing or refused, 5 \
+            unreachable."
+    )]
+    Check {
+        /// Profile [default: the profile in use]
+        name: Option<String>,
+    },
+    /// Rename a profile; its environment keeps its groups, history and journals
+    Rename {
+        /// The profile
+        name: String,
+        /// Its new name
+        to: String,
+        /// Show the lines that would change, without changing anything
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Remove a profile from the configuration file; keeps its data in the directory
+    Remove {
+        /// The profile
+        name: String,
+        /// Skip the confirmation prompt
+        #[arg(long, short = 'y')]
+        yes: bool,
+        /// Show the lines that would be removed, without changing anything
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Show or set how the service behaves where its API is undocumented; updates depend on it
+    #[command(
+        after_help = "You do not have to know: with --omitted-fields unknown, updates also send the last known values of \
+            omitted fields."
+    )]
+    #[command(aliases = ["behavior", "facts"])]
+    Behaviour(behaviour::Behaviour),
+    /// Store a profile's API key, read from standard input, in the kernel keyring
+    Key {
+        /// The profile; its api_key must be { keyring = "..." }
+        name: String,
+        /// Remove the key from the keyring
+        #[arg(long)]
+        forget: bool,
+    },
+}
+
+impl Run for Profile {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("profile", &["groupdesk profile list", "groupdesk profile check eu-live"], &[]),
+        page("profile add", &[
+            "groupdesk profile add eu-live --base-url https://eu.example.com --api-key-env EU_KEY",
+            "groupdesk profile add eu-live --base-url https://eu.example.com --api-key-keyring < key",
+        ], &[one("NAME", &[&add::ADDED])]),
+        page("profile list", &["groupdesk profile list", "groupdesk profile list --json | jq -r '.[].profile'"],
+            &[array("", &[&show::PROFILE])]),
+        page("profile show", &["groupdesk profile show", "groupdesk profile show eu-live --json"], &[row("[NAME]", &[&show::PROFILE])]),
+        page("profile bind", &[
+            "groupdesk profile bind eu-test --new-environment",
+            "groupdesk profile bind eu-live --same-environment --verify-with acme-eu",
+            "groupdesk profile bind --all --same-environment",
+        ], &[array("NAME", &[&bind::BINDING])]),
+        page("profile check", &["groupdesk profile check", "groupdesk profile check eu-live --json"], &[one("[NAME]", &[&CHECK])]),
+        page("profile rename", &["groupdesk profile rename eu eu-live", "groupdesk profile rename eu eu-live --dry-run"],
+            &[one("NAME TO", &[&RENAMED])]),
+        page("profile remove", &["groupdesk profile remove old --dry-run", "groupdesk profile remove old --yes"],
+            &[one("NAME", &[&REMOVED])]),
+        page("profile behaviour", &[
+            "groupdesk profile behaviour eu-live",
+            "groupdesk profile behaviour eu-live --omitted-fields keep --sole-writer yes",
+        ], &[array("[NAME]", &[&behaviour::FACT])]),
+        page("profile key", &["groupdesk profile key eu-live", "groupdesk profile key eu-live < key"], &[one("NAME", &[&KEY])]),
+    ];
+
+    /// The first signal ends it and leaves nothing half written.
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let mut signals = Signals::new()?;
+        let context = Setup {
+            overrides: overrides(global),
+            json: global.json,
+            no_input: global.no_input,
+        };
+        tokio::select! {
+            biased;
+            ended = Box::pin(context.one(self.command)) => ended,
+            () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
+        }
     }
 }
 
@@ -54,8 +157,8 @@ impl Setup {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
             Command::Bind(arguments) => bind::bind(self, *arguments).await,
-            Command::List { .. } => show::list(self),
-            Command::Show { name, .. } => show::show(self, name.as_deref()),
+            Command::List => show::list(self),
+            Command::Show { name } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run).await,
@@ -129,7 +232,7 @@ impl Setup {
         self.edited(value, &said, &edit)
     }
 
-    /// Prints what came of an edit, and the lines that it is about.
+    /// Prints the result of an edit, and the lines that it is about.
     fn edited(
         &self,
         value: impl FnOnce() -> Object,
@@ -183,7 +286,7 @@ impl Setup {
 }
 
 shape! {
-    pub(crate) CHECK = "check", "result of a connection test";
+    CHECK = "check", "result of a connection test";
     fn checked(probe: &Probe, profile: &str) {
         ..show::PROBE = show::probe(probe);
         "profile": text = profile, "the profile";
@@ -191,7 +294,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) REMOVED = "profile-removed", "a profile that was, or would be, removed";
+    REMOVED = "profile-removed", "a profile that was, or would be, removed";
     fn removed(name: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
         "file": text = edit.file.display(), "the configuration file";
@@ -201,7 +304,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) RENAMED = "profile-renamed", "a profile that was, or would be, renamed";
+    RENAMED = "profile-renamed", "a profile that was, or would be, renamed";
     fn renamed(name: &str, was: &str, edit: &edit::Edit, dry_run: bool) {
         "profile": text = name, "its name";
         "was": text = was, "its name before";
@@ -212,7 +315,7 @@ shape! {
 }
 
 shape! {
-    pub(crate) KEY = "profile-key", "the state of the kernel keyring";
+    KEY = "profile-key", "the state of the kernel keyring";
     fn key(name: &str, stored: bool) {
         "profile": text = name, "its name";
         "stored": bool = stored, "false after --forget";

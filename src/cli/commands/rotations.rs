@@ -2,17 +2,17 @@
 
 use std::{slice, time::Duration};
 
+use super::{
+    handoff::{self, HandOff},
+    prelude::*,
+};
 use crate::{
     cli::{
-        args::{Abandoned, Rotations, RotationsCommand},
-        error::CliError,
         input::{
             confirm::{Question, Review},
             known,
         },
         output::{self, human, json},
-        process::exit::Exit,
-        session::Session,
     },
     domain::rotation::{Event, State},
     operations::{Guarded, MutationId, Recovered, RotationId, RotationRow},
@@ -21,12 +21,101 @@ use crate::{
 /// How many groups are read at the same time.
 const AT_ONCE: usize = 4;
 
-pub(crate) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
+/// List this profile's rotations, newest first; check, abandon or hand off
+#[derive(Debug, Args)]
+pub(crate) struct Rotations {
+    /// Show only open rotations
+    #[arg(long)]
+    open: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Read the groups of open rotations to find out how they ended; never rotates
+    #[command(
+        after_help = "Exit codes: 0 all resolved, 7 some results are still unknown or in conflict.",
+        alias = "settle"
+    )]
+    #[command(name = "check")]
+    Settle {
+        /// Numbers of rotations [default: all open ones]
+        #[arg(value_name = "NUMBER", value_parser = rotation_number)]
+        ids: Vec<i64>,
+    },
+    /// Close an open rotation without a result; its token can then be rotated again
+    Abandon {
+        /// Number of the rotation, or m and a number, as history --open lists creates and updates
+        #[arg(value_name = "ID", value_parser = abandoned)]
+        id: Abandoned,
+        /// Reason to record in the history
+        #[arg(long)]
+        reason: String,
+        /// Skip the confirmation prompt
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    #[command(name = "handoff")]
+    HandOff(HandOff),
+}
+
+/// Rotation or change to abandon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Abandoned {
+    Rotation(i64),
+    /// A create or an update.
+    Change(i64),
+}
+
+fn rotation_number(text: &str) -> Result<i64, &'static str> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or("expected the number of a rotation, as `groupdesk rotations` lists it")
+}
+
+fn abandoned(text: &str) -> Result<Abandoned, String> {
+    let number = |digits: &str| digits.parse().ok().filter(|number| *number > 0);
+    let change = text.strip_prefix('m').and_then(number);
+    let rotation = || number(text).map(Abandoned::Rotation);
+    change
+        .map(Abandoned::Change)
+        .or_else(rotation)
+        .ok_or_else(|| {
+            "expected the number of a rotation, or m and the number of a change, such as m7".into()
+        })
+}
+
+impl Run for Rotations {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("rotations", &[
+            "groupdesk rotations --open",
+            r#"groupdesk rotations --json | jq '.[] | select(.state == "unknown")'"#,
+            "groupdesk rotations check",
+        ], &[array("", &[&json::ROTATION])]),
+        page("rotations check", &["groupdesk rotations check", "groupdesk rotations check 12 13"], &[array("[ID]", &[&json::SETTLED])]),
+        page("rotations abandon", &[
+            "groupdesk rotations abandon 12 --reason 'the customer left'",
+            "groupdesk rotations abandon 12 --reason 'confirmed by phone' --yes --json",
+        ], &[one("ID", &[&json::ROTATION, &json::CHANGE])]),
+        page("rotations handoff", &[
+            "groupdesk rotations handoff",
+            "groupdesk rotations handoff --failed --json",
+            "groupdesk rotations handoff 17",
+        ], &[array("[ID]", &[&handoff::DELIVERY])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        in_session(global, async |session| run(session, self).await).await
+    }
+}
+
+async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
     match arguments.command {
         None => list(session, arguments.open).await,
-        Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,
-        Some(RotationsCommand::Settle { ids }) => settle(session, &ids).await,
-        Some(RotationsCommand::Abandon { id, reason, yes }) => match id {
+        Some(Command::HandOff(which)) => handoff::run(session, which).await,
+        Some(Command::Settle { ids }) => settle(session, &ids).await,
+        Some(Command::Abandon { id, reason, yes }) => match id {
             Abandoned::Rotation(id) => abandon(session, RotationId(id), &reason, yes).await,
             Abandoned::Change(id) => abandon_change(session, MutationId(id), &reason, yes).await,
         },

@@ -1,46 +1,180 @@
 //! `groupdesk serve`: runs the User Group Service until a signal comes, then lets requests in flight finish.
 
-pub(crate) mod maintenance;
+mod keys;
+mod maintenance;
+mod storage;
 
 use std::{
     net::{SocketAddr, TcpListener},
+    num::NonZeroU32,
+    path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{keys, storage::Storage};
+use self::{
+    keys::Keys,
+    storage::{Storage, StorageArgs},
+};
+use super::prelude::*;
 use crate::{
     api::{inspect::escape_hidden, wire::DEFAULT_PATH},
-    cli::{
-        args::{Global, Serve, ServeCommand},
-        error::CliError,
-        output::{self, shape::shape},
-        process::{exit::Exit, signals::Signals},
-    },
+    cli::process::signals::Signals,
     config::Environment,
     domain::batch::StopCause,
+    intake::{
+        duration::{self, InvalidDuration},
+        listen,
+    },
     service::{
-        AccessLog, Limits, Operators, Service, Setup, Tls,
+        AccessLog, Limits, Operators, Service, Setup, Tls, is_host_name,
         keys::KeyInfo,
         store::{Options, Store},
     },
 };
 
-pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
-    let env = Environment::of_process();
-    let storage = Storage::of(&arguments, &env)?;
-    match arguments.command {
-        Some(ServeCommand::Keys(command)) => keys::run(command, &storage, global),
-        Some(ServeCommand::Init { role }) => {
-            maintenance::init(&storage, role.as_deref(), global.json)
+/// Run a User Group Service on this machine
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Address to listen on; port 0 picks a free port
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474", value_parser = listen)]
+    listen: SocketAddr,
+    /// Serve HTTPS with this chain (PEM); reloaded on SIGHUP
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key (PEM); must not be world-readable
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Allow plain HTTP on an address that other machines can reach, for example behind a TLS proxy
+    #[arg(long, conflicts_with = "tls_cert")]
+    insecure_http: bool,
+    /// Second listener, without a key: /live, /ready, /metrics
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = operators)]
+    metrics: Option<SocketAddr>,
+    /// Write one JSON line per request, without key and token
+    #[arg(long)]
+    access_log: bool,
+    /// Include group IDs in the access log
+    #[arg(long, requires = "access_log")]
+    log_ids: bool,
+    /// After SIGTERM, report not ready for this long before exiting, so that a load balancer can reroute callers
+    #[arg(long, value_name = "DURATION", value_parser = drain)]
+    drain: Option<Duration>,
+    /// Answer only requests for this Host; repeatable [default: any]
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    hosts: Vec<String>,
+    /// Maximum requests per second and API key; more get 429
+    #[arg(long, value_name = "N")]
+    rate_limit: Option<NonZeroU32>,
+    /// Do not announce the service's behaviour, like services other than groupdesk's own; for tests
+    #[arg(long, hide = true)]
+    no_facts_header: bool,
+    /// Database file [default: groupdesk/service.db in the XDG data folder]
+    #[arg(long, global = true, value_name = "FILE")]
+    database: Option<PathBuf>,
+    #[command(flatten)]
+    storage: StorageArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Keys(Keys),
+    /// Set up the schema in a PostgreSQL database; --role may then serve from it
+    #[command(
+        after_help = "You become the owner of the tables; the role can read and write, but not create tables. A team directory \
+            is a separate schema that the role cannot see."
+    )]
+    Init {
+        /// Database role
+        #[arg(long, value_name = "NAME")]
+        role: Option<String>,
+    },
+    /// Back up the database to a new private file, even while the service runs
+    #[command(
+        after_help = "The backup contains every token. To use it, pass it to serve --database."
+    )]
+    Backup {
+        /// New file; its folder must exist
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Check the database for damage and rule violations; changes nothing
+    #[command(after_help = "Exit codes: 0 no problems, 2 problems found.")]
+    Check,
+}
+
+impl Run for Serve {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("serve", &["groupdesk serve keys create --environment production --tag Customer", "groupdesk serve --listen 127.0.0.1:8474"],
+            &[one("", &[&SERVING]), lines("--access-log", &[&SERVING, &REQUEST_SERVED])]),
+        page("serve keys", &["groupdesk serve keys", "groupdesk serve keys list", "groupdesk serve keys revoke 3"], &[array("", &[&keys::KEY])]),
+        page("serve keys create", &[
+            "groupdesk serve keys create --environment testing --tag Testing > testing.key",
+            "groupdesk serve keys create --environment testing --name reports --read-only --expires 90d",
+        ], &[one("", &[&keys::MADE])]),
+        page("serve keys list", &[
+            "groupdesk serve keys list",
+            "groupdesk serve keys list --json | jq '.[] | select(.revoked_at == null)'",
+        ], &[array("", &[&keys::KEY])]),
+        page("serve keys revoke", &["groupdesk serve keys revoke 3", "groupdesk serve keys revoke 3 --database service.db"],
+            &[one("ID", &[&keys::KEY])]),
+        page("serve init", &[
+            "groupdesk serve init --storage postgres://admin@db1/app --role groupdesk_service",
+            "groupdesk serve init --storage 'postgres://desk@/app?host=/run/postgresql'",
+        ], &[one("", &[&maintenance::SET_UP])]),
+        page("serve backup", &[
+            "groupdesk serve backup service-copy.db",
+            "groupdesk serve backup --database service.db /backup/service.db",
+        ], &[one("FILE", &[&maintenance::COPY])]),
+        page("serve check", &["groupdesk serve check", "groupdesk serve check --database service-copy.db --json"],
+            &[array("", &[&maintenance::CHECK])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let env = Environment::of_process();
+        let storage = Storage::of(&self, &env)?;
+        match self.command {
+            Some(Command::Keys(command)) => keys::run(command, &storage, global),
+            Some(Command::Init { role }) => {
+                maintenance::init(&storage, role.as_deref(), global.json)
+            }
+            Some(Command::Backup { file }) => {
+                maintenance::backup(storage.file("backup")?, &file, global.json)
+            }
+            Some(Command::Check) => maintenance::check(storage.file("check")?, global.json),
+            None => serve(self, &storage, global.json).await,
         }
-        Some(ServeCommand::Backup { file }) => {
-            maintenance::backup(storage.file("backup")?, &file, global.json)
-        }
-        Some(ServeCommand::Check) => maintenance::check(storage.file("check")?, global.json),
-        None => serve(arguments, &storage, global.json).await,
     }
+}
+
+/// Zero, too: it is the same as none.
+fn drain(text: &str) -> Result<Duration, InvalidDuration> {
+    match duration::wait(text) {
+        Err(InvalidDuration::Zero) => Ok(Duration::ZERO),
+        read => read,
+    }
+}
+
+fn host(text: &str) -> Result<String, &'static str> {
+    let is_name = is_host_name(text);
+    let name = is_name.then(|| text.to_owned());
+    name.ok_or(
+        "expected a name or an address without a port: api.example.com, 192.0.2.7 or [2001:db8::7]",
+    )
+}
+
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    listen::address(text, Some(8474))
+}
+
+/// The port of the listener for operators has no default.
+fn operators(text: &str) -> Result<SocketAddr, String> {
+    listen::address(text, None)
 }
 
 async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, CliError> {
@@ -199,7 +333,7 @@ fn say_where(
 }
 
 shape! {
-    pub(crate) SERVING = "serving", "a service that runs until it is stopped; one line, printed when it listens";
+    SERVING = "serving", "a service that runs until it is stopped; one line, printed when it listens";
     fn serving(url: &str, metrics: Option<&str>) {
         "listening": text = url, "its URL";
         "metrics": text or "--metrics was not given" = metrics, "the URL of its metrics";
@@ -208,7 +342,7 @@ shape! {
 
 // The service writes it: `src/service/access_log.rs`.
 shape! {
-    pub(crate) REQUEST_SERVED = "request-served", "a request to the service; with or without --json"; {
+    REQUEST_SERVED = "request-served", "a request to the service; with or without --json"; {
         "time": time, "when the response was sent, or the client disconnected";
         "operation": text, "get_or_create, update, rotate, other or unreadable";
         "verdict": text, "ok, the code of the error, or caller_left (the client disconnected)";

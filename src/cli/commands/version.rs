@@ -1,24 +1,30 @@
 //! `version`: prints the version of groupdesk.
 
-use crate::cli::{
-    args::Global,
-    error::CliError,
-    output::{self, shape::shape},
-    process::exit::Exit,
-};
+use super::prelude::*;
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The release date in CHANGELOG.md; a test compares the two.
 pub(super) const RELEASED: &str = "2026-11-22";
 
-pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {
-    let text = || format!("groupdesk {VERSION}, {RELEASED}");
-    output::either(global.json, value, text)
+/// Print the version and release date
+#[derive(Debug, Args)]
+pub(crate) struct Version;
+
+impl Run for Version {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("version", &["groupdesk version", "groupdesk version --json | jq -r .version"], &[one("", &[&OBJECT])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let text = || format!("groupdesk {VERSION}, {RELEASED}");
+        output::either(global.json, value, text)
+    }
 }
 
 shape! {
-    pub(crate) OBJECT = "version", "the version of groupdesk";
+    OBJECT = "version", "the version of groupdesk";
     fn value() {
         "version": text = VERSION, "its version";
         "released": text = RELEASED, "the day of its release";

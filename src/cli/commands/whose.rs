@@ -6,76 +6,92 @@ use std::{
     io::{self, BufRead, IsTerminal, Read},
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::prelude::*;
 use crate::{
     cli::{
-        args::Global,
-        error::CliError,
         input::no_echo::NoEcho,
         output::{self, human, json},
-        process::{exit::Exit, signals::Signals},
+        process::signals::Signals,
         session,
     },
     config::Settings,
     domain::pasted::Pasted,
     operations::{Clock, TokenLookup},
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
 
-pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
-    if !arguments.is_empty() {
-        return Err(CliError::Usage(
-            "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \
-             history. Pass it on standard input, or type it at the prompt. If the token is real, rotate it"
-                .into(),
-        ));
+/// Find the group that has or had a token (read from standard input), without contacting the service
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 found, 1 not found, 2 no whole token.")]
+pub(crate) struct Whose {
+    /// Taken so that it can be refused without being repeated.
+    #[arg(hide = true, value_name = "NOTHING")]
+    token: Vec<OsString>,
+}
+
+impl Run for Whose {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("whose", &["groupdesk whose", "groupdesk whose --json < leaked.token"], &[array("", &[&json::OWNER])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        if !self.token.is_empty() {
+            return Err(CliError::Usage(
+                "do not pass a token as an argument: other users of this machine can read it, and your shell saves it in its \
+                 history. Pass it on standard input, or type it at the prompt. If the token is real, rotate it"
+                    .into(),
+            ));
+        }
+        let overrides = session::overrides(global);
+        let settings = Settings::load(&overrides)?;
+        let directory = session::open_named(&settings.directory, &overrides)?;
+        let pasted = ask(global.no_input).await?;
+        let (answered, unclear) = match TokenLookup::of(&directory, &pasted).await? {
+            TokenLookup::Answered { tokens, unclear } => (tokens, unclear),
+            TokenLookup::Unclear(why) => return Err(CliError::Usage(why.to_string())),
+        };
+        drop(pasted);
+        if global.json {
+            let owners = answered.iter().flat_map(json::owners);
+            output::json(&owners.collect::<Vec<_>>())?;
+        } else if answered.len() > 1 || !answered[0].owners.is_empty() {
+            output::result(&human::answered_tokens(&answered, Clock::System.now()))?;
+        }
+        let unknown: Vec<_> = answered
+            .iter()
+            .filter(|answer| answer.owners.is_empty())
+            .collect();
+        match &unknown[..] {
+            [] => {}
+            [_] if answered.len() == 1 => output::say(&format!(
+                "no group in this directory has or had this token; {ELSEWHERE}"
+            )),
+            some => output::say(&format!(
+                "{} of {} tokens belong to no group in this directory ({}); {ELSEWHERE}",
+                some.len(),
+                answered.len(),
+                some.iter()
+                    .map(|answer| answer.fingerprint.to_string())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )),
+        }
+        if let Some(line) = unclear {
+            output::say(&format!(
+                "line {line} has something else that may be a token, or a part of one; {ELSEWHERE}"
+            ));
+        }
+        Ok(if unknown.len() == answered.len() {
+            Exit::Refused
+        } else {
+            Exit::Done
+        })
     }
-    let overrides = session::overrides(global);
-    let settings = Settings::load(&overrides)?;
-    let directory = session::open_named(&settings.directory, &overrides)?;
-    let pasted = ask(global.no_input).await?;
-    let (answered, unclear) = match TokenLookup::of(&directory, &pasted).await? {
-        TokenLookup::Answered { tokens, unclear } => (tokens, unclear),
-        TokenLookup::Unclear(why) => return Err(CliError::Usage(why.to_string())),
-    };
-    drop(pasted);
-    if global.json {
-        let owners = answered.iter().flat_map(json::owners);
-        output::json(&owners.collect::<Vec<_>>())?;
-    } else if answered.len() > 1 || !answered[0].owners.is_empty() {
-        output::result(&human::answered_tokens(&answered, Clock::System.now()))?;
-    }
-    let unknown: Vec<_> = answered
-        .iter()
-        .filter(|answer| answer.owners.is_empty())
-        .collect();
-    match &unknown[..] {
-        [] => {}
-        [_] if answered.len() == 1 => output::say(&format!(
-            "no group in this directory has or had this token; {ELSEWHERE}"
-        )),
-        some => output::say(&format!(
-            "{} of {} tokens belong to no group in this directory ({}); {ELSEWHERE}",
-            some.len(),
-            answered.len(),
-            some.iter()
-                .map(|answer| answer.fingerprint.to_string())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )),
-    }
-    if let Some(line) = unclear {
-        output::say(&format!(
-            "line {line} has something else that may be a token, or a part of one; {ELSEWHERE}"
-        ));
-    }
-    Ok(if unknown.len() == answered.len() {
-        Exit::Refused
-    } else {
-        Exit::Done
-    })
 }
 
 const ELSEWHERE: &str = "it may still belong to a group that was never read here";

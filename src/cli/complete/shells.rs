@@ -2,11 +2,27 @@
 
 use std::{ffi::OsString, io, path::Path};
 
-use clap::Command;
+use clap::{Command, ValueEnum};
 use clap_complete::env::{EnvCompleter, Fish, Zsh as PlainZsh};
 
 use super::VARIABLE;
-use crate::cli::args::Shell;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl Shell {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+        }
+    }
+}
 
 /// The script with which a shell registers this program for completions.
 pub(crate) fn script(shell: Shell) -> io::Result<String> {

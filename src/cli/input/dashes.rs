@@ -138,7 +138,7 @@ fn meant(name: &str, options: &[&Arg], dashes: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::command;
+    use crate::cli::commands::tree::command;
 
     fn refusal(words: &[&str]) -> Option<String> {
         let words = words.iter().map(OsString::from);

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 /// The command, the option or word that it no longer has, and what to use instead.
-const GONE: [(&str, &str, &str); 6] = [
+const GONE: [(&str, &str, &str); 7] = [
     ("", "--jq", "to filter JSON: groupdesk list --json | jq ..."),
     (
         "doctor",
@@ -19,6 +19,11 @@ const GONE: [(&str, &str, &str); 6] = [
         "rotate",
         "--retry-failed",
         "to retry what was certainly not done: groupdesk batches retry BATCH",
+    ),
+    (
+        "rotate",
+        "--join",
+        "to join a batch that is running: groupdesk batches resume BATCH --join",
     ),
     (
         "profile",
@@ -57,7 +62,7 @@ pub(crate) fn instead(error: &Error) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::args::command;
+    use crate::cli::commands::tree::command;
 
     #[test]
     fn what_is_gone_is_refused_with_what_to_use_instead() {
@@ -67,6 +72,7 @@ mod tests {
             ("doctor --probe acme-eu", "profile behaviour"),
             ("rotate --resume", "batches resume"),
             ("rotate --retry-failed 2", "batches retry"),
+            ("rotate --join", "batches resume BATCH --join"),
             ("profile edit live", "config edit"),
             ("view list", "--filter @NAME"),
         ] {

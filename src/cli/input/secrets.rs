@@ -212,7 +212,7 @@ mod tests {
                 .chain(path[1..].to_vec())
                 .chain(values);
             // What else the command needs does not matter here.
-            let root = crate::cli::args::command().ignore_errors(true);
+            let root = crate::cli::commands::tree::command().ignore_errors(true);
             let (words, root) = (line.collect::<Vec<_>>(), root);
             let Ok(matches) = root.clone().try_get_matches_from(&words) else {
                 continue;
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_token_as_the_value_of_any_argument_is_found() {
-        let mut root = crate::cli::args::command();
+        let mut root = crate::cli::commands::tree::command();
         root.build();
         let mut tried = 0;
         walk(&["groupdesk".to_owned()], &root, &mut tried);
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn an_id_may_have_digits_of_its_own_and_a_message_of_the_parser_repeats_no_token() {
         let found = |line: &str| {
-            let root = crate::cli::args::command();
+            let root = crate::cli::commands::tree::command();
             let matches = root.clone().try_get_matches_from(line.split(' '));
             suspects(&matches.expect("it parses"), &root).len()
         };

@@ -12,6 +12,19 @@ use serde_json::Value;
 
 use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
 
+/// The forms of a list.
+pub(crate) const EVERY: &[Form] = &[
+    Form::Table,
+    Form::Wide,
+    Form::Json,
+    Form::Jsonl,
+    Form::Csv,
+    Form::Name,
+];
+
+/// The forms of what is no list.
+pub(crate) const FOR_PROGRAMS: &[Form] = &[Form::Json, Form::Jsonl];
+
 static FORM: OnceLock<Form> = OnceLock::new();
 /// Whether a part of an array was printed, but not its end.
 static IS_OPEN: AtomicBool = AtomicBool::new(false);
@@ -34,6 +47,17 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Wide => "wide",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Name => "name",
+        }
+    }
+
     /// Whether the form is made from JSON.
     pub(crate) fn is_for_programs(self) -> bool {
         !matches!(self, Self::Table | Self::Wide)

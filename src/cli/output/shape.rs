@@ -1,5 +1,5 @@
 //! A printed object, declared once: of each field its name, its type, when it is null, where its value comes from, and
-//! what it means. The JSON and its description ([`crate::cli::contract`]) are made from the same declaration.
+//! what it means. The JSON and its description ([`crate::cli::commands`]) are made from the same declaration.
 //!
 //! ```text
 //! shape! {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    cli::{args::Command, error::CliError, output},
+    cli::{error::CliError, output},
     domain::token::Token,
     platform::private_files,
 };
@@ -18,17 +18,10 @@ pub(crate) fn is_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reserves standard output for tokens if they go there. Fails if a person would see them.
-pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
-    let (out, output) = match command {
-        Some(Command::Get(get)) => (&get.token.token_out, None),
-        Some(Command::Create(create)) => (&create.token.token_out, None),
-        Some(Command::Update(update)) => (&update.token.token_out, None),
-        Some(Command::Rotate(rotate)) => (&rotate.token.token_out, None),
-        Some(Command::Export(export)) => (&export.token_out, Some(&export.output)),
-        _ => return Ok(()),
-    };
-    if !out.as_deref().is_some_and(is_output) {
+/// Reserves standard output for tokens if they go there. Fails if a person would see them, or if the result, which
+/// `is_shared` tells, would go there as well.
+pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliError> {
+    if !out.is_some_and(is_output) {
         return Ok(());
     }
     if io::stdout().is_terminal() {
@@ -37,8 +30,7 @@ pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
                 .into(),
         ));
     }
-    let is_shared = |output: &Option<PathBuf>| output.as_deref().is_none_or(is_output);
-    if output.is_some_and(is_shared) {
+    if is_shared {
         return Err(CliError::Usage(
             "groups and tokens cannot both go to standard output: pass a file with --file. Nothing was sent"
                 .into(),

@@ -198,7 +198,7 @@ async fn jsonl_has_one_line_per_group() {
     assert_eq!(lines[0]["outcome"], "confirmed");
     let (code, _, err) = scene.rotate(&["g000", "--yes", "-o", "csv"]).await;
     assert_eq!(code, 2);
-    assert!(err.contains("expected json or jsonl"), "{err}");
+    assert!(err.contains("use --output json or jsonl"), "{err}");
 }
 
 #[tokio::test]

@@ -267,6 +267,40 @@ async fn a_result_has_the_requested_format() {
 
     let both = home.run(&["list", "--json", "-o", "csv"]).await;
     assert_eq!(both.code, 2, "{}", both.err);
+    // Every command takes -o, before or after its name, in the forms that its JSON can have.
+    let before = out(&home, &["-o", "jsonl", "get", "acme-eu"]).await;
+    let answer: Value = serde_json::from_str(&before).expect("one line");
+    assert_eq!(answer["user_group_id"], "acme-eu");
+    for form in ["json", "jsonl", "csv"] {
+        let exported = out(&home, &["export", "-o", form]).await;
+        assert_eq!(exported, out(&home, &["export", "--format", form]).await);
+    }
+    for (command, form, refused) in [
+        (
+            "get acme-eu",
+            "csv",
+            "`get` cannot print csv; use --output json or jsonl",
+        ),
+        (
+            "export",
+            "name",
+            "`export` cannot print name; use --output json, jsonl or csv",
+        ),
+        (
+            "config validate",
+            "wide",
+            "`config validate` cannot print wide",
+        ),
+    ] {
+        let ran = home
+            .run(&[&args(command)[..], &["-o", form]].concat())
+            .await;
+        assert_eq!((ran.code, &*ran.out), (2, ""), "{command}");
+        assert!(ran.err.contains(refused), "{command}: {}", ran.err);
+    }
+    let both = home.run(&["export", "-o", "csv", "--format", "json"]).await;
+    assert_eq!(both.code, 2, "{}", both.err);
+
     let wrong = home.run(&["list", "-o", "yaml"]).await;
     assert_eq!(wrong.code, 2, "{}", wrong.err);
     assert!(wrong.err.contains("jsonl"), "{}", wrong.err);

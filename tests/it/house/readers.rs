@@ -15,7 +15,7 @@ const READERS: [&str; 4] = [
 #[rustfmt::skip] // A table: one file per line.
 const ALLOWED: [(&str, &str); 29] = [
     ("src/cli/output.rs", "splits what is printed"),
-    ("src/cli/contract/render.rs", "splits the description of the JSON, which is in the program"),
+    ("src/cli/commands/contract/render.rs", "splits the description of the JSON, which is in the program"),
     ("src/cli/output/exchanges.rs", "splits a body that is printed"),
     ("src/cli/output/form.rs", "splits what is printed"),
     ("src/cli/output/human.rs", "splits a table that is printed; COLUMNS, a number, of the terminal"),

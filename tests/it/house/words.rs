@@ -91,7 +91,7 @@ fn texts(file: &str, source: &str) -> Vec<(usize, String)> {
                     std::iter::from_fn(|| rest.next_if(|sign| *sign != '\n')).collect();
                 let help = comment
                     .strip_prefix("// ")
-                    .filter(|_| file.starts_with("src/cli/args") || source.contains("ValueEnum"));
+                    .filter(|_| file.starts_with("src/cli/args") || source.contains("use clap::"));
                 found.extend(help.map(|help| (line, help.to_owned())));
             }
             (None, _) => {}

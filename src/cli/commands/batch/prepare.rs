@@ -265,7 +265,7 @@ pub(super) async fn resume(
     }
     let before = operations.batch_options(batch.id).await?;
     let is_edit = matches!(batch.kind, BatchKind::Edit(_));
-    if let Some(told) = super::super::batches::runner(batch).filter(|_| batch.is_run()) {
+    if let Some(told) = report::runner(batch).filter(|_| batch.is_run()) {
         if !arguments.join {
             return Err(CliError::Guarded(format!(
                 "batch {0} is {told}; nothing was sent. To see its progress: groupdesk batches show {0}. To join it: groupdesk \

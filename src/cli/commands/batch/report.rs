@@ -13,8 +13,12 @@ use crate::{
         group::UserGroupId,
         history::Ending,
         text::visible,
+        when,
     },
-    operations::batch::{Ended, Report},
+    operations::{
+        Batch,
+        batch::{Ended, Report},
+    },
 };
 
 /// How many groups of each kind are named before a confirmation.
@@ -160,4 +164,10 @@ pub(super) fn is_noteworthy(ended: &Ended) -> bool {
         || ended.status != ItemStatus::Confirmed
         || ended.note.is_some()
         || !ended.warnings.is_empty()
+}
+
+/// Who is running the batch, or why its last run stopped starting items.
+pub(crate) fn runner(batch: &Batch) -> Option<String> {
+    let told = batch.last_run_in_words(when::second);
+    told.map(|told| visible(&told).into_owned())
 }

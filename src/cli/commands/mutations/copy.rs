@@ -7,18 +7,60 @@ use super::{
 };
 use crate::{
     cli::{
-        args::Copy,
-        error::CliError,
+        args::{Fields, Mutation, TokenArgs},
+        commands::prelude::*,
         input::fields::Edits,
-        output::{self, proposals},
-        process::exit::Exit,
-        session::Session,
+        output::{self, json, proposals, review, token_file},
     },
-    domain::{change::DesiredFields, facts::Field},
+    domain::{change::DesiredFields, facts::Field, group::UserGroupId},
     operations::UnknownIdPolicy,
 };
 
-pub(crate) async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
+/// Copy a group to another profile: creates it there, or updates it if it is known; does not copy token and notes
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Copies name, mapping and properties from the directory; to refresh them, run `groupdesk get ID` first. \
+        Options such as --map and --property override the copied values."
+)]
+pub(crate) struct Copy {
+    /// The group
+    id: UserGroupId,
+    /// Profile to copy the group to
+    #[arg(long, value_name = "PROFILE")]
+    to: String,
+    /// ID of the copy [default: the same ID]
+    #[arg(long, value_name = "ID")]
+    as_id: Option<UserGroupId>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Skip this mapping row
+    #[arg(long, value_name = "SCHEMA")]
+    unmap: Vec<String>,
+    /// Skip this property
+    #[arg(long, value_name = "KEY")]
+    remove_property: Vec<String>,
+    #[command(flatten)]
+    mutation: Mutation,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+impl Run for Copy {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("copy", &[
+            "groupdesk copy acme-eu --to eu-live --map 40=213 -P testing --dry-run",
+            "groupdesk copy acme-eu --to eu-live --unmap 7 --yes --json",
+        ], &[one("ID --to PROFILE", &[&json::ANSWER]), one("ID --to PROFILE --dry-run", &[&review::REQUEST])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        in_session(global, async |session| copy(session, self).await).await
+    }
+}
+
+async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
     let Copy {
         id,
         to,

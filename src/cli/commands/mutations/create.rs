@@ -4,12 +4,10 @@ use super::{answer, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
-        args::{Create, Mutation, TokenArgs},
-        error::CliError,
+        args::{Fields, Mutation, TokenArgs},
+        commands::prelude::*,
         input::{confirm::Review, fields::Edits},
-        output::{self, review},
-        process::exit::Exit,
-        session::Session,
+        output::{self, json, review, token_file},
     },
     config::guard::Level,
     domain::{
@@ -24,7 +22,35 @@ use crate::{
 /// How many similar ids are named.
 const NEAR: usize = 5;
 
-pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
+/// Create a group; if it exists, return it unchanged
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// ID of the group; it cannot be changed or deleted later
+    id: UserGroupId,
+    #[command(flatten)]
+    fields: Fields,
+    #[command(flatten)]
+    mutation: Mutation,
+    #[command(flatten)]
+    token: TokenArgs,
+}
+
+impl Run for Create {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("create", &[
+            r#"groupdesk create acme-eu --name 'Acme Europe' --map 40=213 --property 'tier="gold"'"#,
+            "groupdesk create acme-eu --mapping mapping.json --properties - --dry-run < properties.json",
+        ], &[one("ID", &[&json::ANSWER]), one("ID --dry-run", &[&review::REQUEST])]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        in_session(global, async |session| create(session, self).await).await
+    }
+}
+
+async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
     let Create {
         id,
         fields,
@@ -75,7 +101,7 @@ pub(super) async fn create_with(
     answer(session, &done, None, &token, file.as_mut())
 }
 
-/// Warns about an unusual id: hazard 1, a mistyped id creates a group that stays for ever.
+/// Warns about an unusual id: hazard 1, a mistyped id creates a permanent group.
 async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliError> {
     for oddity in oddities(id.as_str()) {
         output::context(&format!(

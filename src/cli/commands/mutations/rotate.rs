@@ -4,26 +4,57 @@ use super::{Rotated, answer, assurance, token_file, write_token};
 use crate::{
     cli::{
         args::Rotate,
-        commands::{handoff, whose},
-        error::CliError,
+        commands::{batch, handoff, prelude::*, whose},
         input::confirm::Review,
         output::{
             self,
-            json::{ONE_REQUEST, one_request},
+            json::{self, ONE_REQUEST, one_request},
             shape::shape,
+            token_file,
         },
-        process::exit::Exit,
-        session::Session,
     },
     config::guard::Level,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
     operations::{Guarded, JUST_ROTATED, Spare, Target, TokenLookup},
 };
 
+impl Run for Rotate {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("rotate", &[
+            "groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token",
+            "groupdesk rotate acme-eu --yes --json --reveal",
+            "groupdesk rotate --older-than 90d --limit 50 --yes -o jsonl",
+            "groupdesk rotate --from leaked.txt --yes --token-out new-tokens.jsonl",
+        ], &[
+            one("ID", &[&json::ROTATED]),
+            one("ID --dry-run", &[&REQUEST]),
+            lines(", of many groups", &[&batch::report::ITEM, &batch::report::SUM]),
+            one(", of many groups --dry-run", &[&batch::report::PLAN]),
+        ]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        match self.single().cloned() {
+            _ if self.token_stdin => {
+                in_session(global, async |session| rotate_pasted(session, self).await).await
+            }
+            Some(id) => {
+                in_session(global, async |session| {
+                    rotate(session, id, None, self).await
+                })
+                .await
+            }
+            None => batch::run(global, self).await,
+        }
+    }
+}
+
 /// Rotates the group that a pasted token belongs to (docs/design/rotation.md: the fingerprint is looked up first; if
 /// that finds nothing the id is asked for, with a plain warning). The token itself is forgotten before anything is
 /// sent.
-pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, CliError> {
+async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, CliError> {
     let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
     let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
@@ -77,7 +108,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
 }
 
 /// Rotates one group; `batch` rotates several. `pasted` is the token that selected the group, if one was given.
-pub(crate) async fn rotate(
+async fn rotate(
     session: &Session,
     id: UserGroupId,
     pasted: Option<Fingerprint>,
@@ -97,7 +128,8 @@ pub(crate) async fn rotate(
     let noted = session.operations.last_number().await?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
-    mutation.no_curl(NOT_WRITTEN)?;
+    mutation
+        .no_curl("a rotation cannot be printed as a curl command, because its body is a token")?;
     review.begin()?;
     if mutation.dry_run {
         return dry_rotation(session, &id, seen);
@@ -162,10 +194,6 @@ fn word(seen: Option<Fingerprint>) -> String {
     seen.map_or_else(|| "unknown".to_owned(), |seen| seen.to_string())
 }
 
-/// Why a rotation is not printed as a curl command.
-pub(crate) const NOT_WRITTEN: &str =
-    "a rotation cannot be printed as a curl command, because its body is a token";
-
 fn dry_rotation(
     session: &Session,
     id: &UserGroupId,
@@ -182,7 +210,7 @@ fn dry_rotation(
 }
 
 shape! {
-    pub(crate) REQUEST = "rotation-request", "what rotate --dry-run would do";
+    REQUEST = "rotation-request", "what rotate --dry-run would do";
     fn requested(url: &str, id: &UserGroupId, seen: Option<Fingerprint>) {
         ..ONE_REQUEST = one_request("POST", url);
         "user_group_id": text = id.as_str(), "the group";

@@ -6,14 +6,15 @@ use crate::{
     api::inspect::Method,
     cli::{
         args::{Mutation, TokenArgs, Update},
-        error::CliError,
+        commands::{batch, prelude::*},
         input::{
             confirm::{self, Review},
             fields::Edits,
         },
-        output::{self, human, review, token_file::TokenFile},
-        process::exit::Exit,
-        session::Session,
+        output::{
+            self, human, json, review,
+            token_file::{self, TokenFile},
+        },
     },
     config::guard::Level,
     domain::{
@@ -37,11 +38,30 @@ pub(crate) struct How {
     pub(crate) token: TokenArgs,
 }
 
-pub(crate) async fn update(
-    session: &Session,
-    id: UserGroupId,
-    arguments: Update,
-) -> Result<Exit, CliError> {
+impl Run for Update {
+    #[rustfmt::skip] // A table: one command a line.
+    const PAGES: &'static [Page] = &[
+        page("update", &[
+            "groupdesk update acme-eu --map 40=214 --unmap 134 --dry-run",
+            "groupdesk update --filter tag:customer --map 7=213 --if-value 40 --dry-run",
+        ], &[
+            one("ID", &[&json::ANSWER]),
+            one("ID --dry-run", &[&review::REQUEST]),
+            lines(", of many groups", &[&batch::report::ITEM, &batch::report::SUM]),
+            one(", of many groups --dry-run", &[&batch::edit::PLAN]),
+        ]),
+    ];
+
+    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        token_file::prepare(self.token.token_out.as_deref(), false)?;
+        match self.single().cloned() {
+            Some(id) => in_session(global, async |session| update(session, id, self).await).await,
+            None => batch::update(global, self).await,
+        }
+    }
+}
+
+async fn update(session: &Session, id: UserGroupId, arguments: Update) -> Result<Exit, CliError> {
     let how = How {
         replace: arguments.replace.fields(),
         if_unchanged: arguments.if_unchanged,

@@ -1,10 +1,13 @@
 //! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines. If a test
 //! fails, nothing is written.
 
+use std::path::PathBuf;
+
+use clap::Args;
+
 use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
 use crate::{
     cli::{
-        args::{Add, SourceArgs},
         commands::places,
         error::CliError,
         output::{self, shape::shape},
@@ -20,6 +23,59 @@ use crate::{
     domain::group::EnvironmentTag,
     operations::{BindingAnswer, Clock, Failure, Finding, Operations, PlaceProblem, Probe},
 };
+
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// Short name of your choice
+    name: String,
+    /// URL of the service
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Path of the API [default: /api/user]
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// Environment tag that responses must have; without it, any tag is accepted and the profile counts as production
+    #[arg(long, value_parser = ["Customer", "Testing"])]
+    environment: Option<String>,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Additional CA certificates to trust (PEM)
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+    /// Save the profile without testing the connection
+    #[arg(long)]
+    no_check: bool,
+    /// Skip the confirmation prompt; if the test fails, nothing is saved
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Test the connection and show the lines, without saving anything
+    #[arg(long)]
+    dry_run: bool,
+    /// The profile is a known environment with a new key or URL [default: the only candidate]
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
+    same_environment: Option<String>,
+    /// The profile is a new environment
+    #[arg(long)]
+    new_environment: bool,
+}
+
+/// Where the key comes from.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct SourceArgs {
+    /// Environment variable that contains the key
+    #[arg(long = "api-key-env", value_name = "NAME")]
+    env: Option<String>,
+    /// File that contains the key; only you may have access
+    #[arg(long = "api-key-file", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Command that prints the key; runs without a shell
+    #[arg(long = "api-key-command", value_name = "CMD", num_args = 1..)]
+    command: Option<Vec<String>>,
+    /// Entry of the kernel keyring; the key is read from standard input or a prompt [default: the profile name]
+    #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    keyring: Option<String>,
+}
 
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
     let mut new = complete(context, &arguments).await?;

@@ -1,22 +1,54 @@
 //! `profile behaviour`: shows and records undocumented behaviour of a profile's place, as people declare it.
 
+use clap::Args;
+
 use super::Setup;
 use crate::{
     cli::{
-        args::{BehaviourArgs, OmittedFields},
         error::CliError,
         output::{self, human, shape::shape},
         process::exit::Exit,
         session::{InFlight, Session},
     },
     domain::{
-        facts::{Basis, Facts, Field, GetBehaviour, Stated},
+        facts::{self, Basis, Field, GetBehaviour, OmittedField, Stated},
         text::visible,
     },
     operations::{Fact, THE_SERVICE},
 };
 
-impl BehaviourArgs {
+#[derive(Debug, Args)]
+pub(crate) struct Behaviour {
+    /// Profile [default: the profile in use]
+    name: Option<String>,
+    /// What a get with properties returns: the stored properties (returned) or those of the request (echoed)
+    #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
+    properties_on_get: Option<String>,
+    /// What the service does to fields that an update omits; for one field: mapping=clear
+    #[arg(long, alias = "absent-fields", value_name = "[FIELD=]keep|clear|unknown", value_parser = omitted)]
+    omitted_fields: Vec<OmittedFields>,
+    /// Whether all changes to this environment go through this directory
+    #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
+    sole_writer: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct OmittedFields(Vec<Field>, OmittedField);
+
+fn omitted(text: &str) -> Result<OmittedFields, String> {
+    let (fields, value) = match text.split_once('=') {
+        Some((name, value)) => {
+            let field = Field::ALL.into_iter().find(|field| field.as_str() == name);
+            let field = field.ok_or("expected name, mapping or properties")?;
+            (vec![field], value)
+        }
+        None => (Field::ALL.to_vec(), text),
+    };
+    let value = OmittedField::parse(value).ok_or("expected keep, clear or unknown")?;
+    Ok(OmittedFields(fields, value))
+}
+
+impl Behaviour {
     fn stated_facts(&self) -> Vec<Fact> {
         let on_get = self
             .properties_on_get
@@ -40,7 +72,7 @@ impl BehaviourArgs {
     }
 }
 
-pub(super) async fn run(context: &Setup, arguments: BehaviourArgs) -> Result<Exit, CliError> {
+pub(super) async fn run(context: &Setup, arguments: Behaviour) -> Result<Exit, CliError> {
     let mut overrides = context.overrides.clone();
     overrides.profile = arguments.name.clone().or(overrides.profile);
     let session = Session::of(
@@ -61,7 +93,7 @@ pub(super) async fn run(context: &Setup, arguments: BehaviourArgs) -> Result<Exi
 }
 
 /// Prints each fact, who declared it and when.
-pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
+fn print(session: &Session, facts: &facts::Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
         output::json(&lines.iter().map(object).collect::<Vec<_>>())
@@ -102,7 +134,7 @@ shape! {
     }
 }
 
-fn lines(facts: &Facts) -> Vec<FactLine> {
+fn lines(facts: &facts::Facts) -> Vec<FactLine> {
     let on_get = &facts.properties_on_get;
     let absent = [
         ("absent_name", Field::Name),

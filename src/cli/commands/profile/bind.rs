@@ -2,10 +2,11 @@
 
 use std::io::{self, IsTerminal};
 
+use clap::Args;
+
 use super::Setup;
 use crate::{
     cli::{
-        args::Bind,
         commands::places,
         error::CliError,
         input::confirm::{self, Question},
@@ -18,9 +19,49 @@ use crate::{
     },
     config::{Settings, profile::Profile},
     directory::Directory,
-    domain::proposal::quoted,
+    domain::{group::UserGroupId, proposal::quoted},
     operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("answer").required(true))]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Bind {
+    /// The profile
+    #[arg(group = "which")]
+    name: Option<String>,
+    /// Bind the profile that GROUPDESK_BASE_URL and GROUPDESK_API_KEY define
+    #[arg(long, group = "which")]
+    variables: bool,
+    /// Bind every profile in the configuration file whose environment is undecided
+    #[arg(long, group = "which", requires = "same_environment")]
+    all: bool,
+    /// The profile is a known environment with a new key, URL or name [default: the only candidate]
+    #[arg(long, value_name = "ENVIRONMENT", num_args = 0..=1, default_missing_value = "", group = "answer")]
+    same_environment: Option<String>,
+    /// The profile is a new environment
+    #[arg(long, group = "answer")]
+    new_environment: bool,
+    /// Undo the binding; keeps recorded data
+    #[arg(long, group = "answer")]
+    undo: bool,
+    /// Read this group now, to verify that the key belongs to the environment
+    #[arg(
+        long,
+        alias = "proof",
+        value_name = "ID",
+        requires = "same_environment"
+    )]
+    verify_with: Option<UserGroupId>,
+    /// Trust the key without verification, for example if all tokens have changed; asks you to type a phrase
+    #[arg(
+        long,
+        alias = "no-proof",
+        requires = "same_environment",
+        conflicts_with = "verify_with"
+    )]
+    no_verify: bool,
+}
 
 pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
     let settings = context.settings()?;

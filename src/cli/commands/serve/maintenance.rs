@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use super::storage::Storage;
 use crate::{
     cli::{
-        commands::storage::Storage,
         error::CliError,
         output::{self, human, shape::shape},
         process::exit::Exit,

@@ -81,8 +81,8 @@ async fn an_export_writes_only_its_target() {
     let ran = home.run(&["export", "-o", &linked, "--force"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(link.is_symlink());
-    for format in ["json", "table"] {
-        let ran = home.run(&["export", "-o", format]).await;
+    for (option, format) in [("--file", "json"), ("--file", "table"), ("-o", "yaml")] {
+        let ran = home.run(&["export", option, format]).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("name of a format"), "{}", ran.err);
         assert!(!home.path(format).exists());

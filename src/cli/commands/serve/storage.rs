@@ -5,12 +5,52 @@ use std::{
     sync::Arc,
 };
 
+use clap::Args;
+
+use super::Serve;
 use crate::{
     api::tls,
-    cli::{args::Serve, error::CliError},
+    cli::error::CliError,
     config::{Environment, paths, profile::KeySource},
     service::store::{Options, SharedStorage, Store, StoreError},
 };
+
+/// A database on a server instead of a file.
+#[derive(Debug, Args)]
+pub(crate) struct StorageArgs {
+    /// Store data in a PostgreSQL database, shared by any number of processes: postgres://USER@HOST/DATABASE
+    #[arg(
+        long = "storage",
+        global = true,
+        value_name = "URL",
+        conflicts_with = "database"
+    )]
+    pub(super) url: Option<String>,
+    /// Schema in the PostgreSQL database
+    #[arg(
+        long = "storage-schema",
+        global = true,
+        value_name = "NAME",
+        default_value = "groupdesk_service"
+    )]
+    pub(super) schema: String,
+    /// File with the database password; only you may read it
+    #[arg(
+        long = "storage-password-file",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "database"
+    )]
+    pub(super) password: Option<PathBuf>,
+    /// Additional CA certificates to trust for the database (PEM)
+    #[arg(
+        long = "storage-ca",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "database"
+    )]
+    pub(super) ca: Option<PathBuf>,
+}
 
 pub(crate) enum Storage {
     File(PathBuf),

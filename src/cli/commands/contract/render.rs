@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{PROMISE, Printed, printed, shapes};
+use super::{Layout, PROMISE, Printed, printed};
 use crate::{
     cli::output::shape::{Described, Object, Shape, shape},
     domain::text::wrap,
@@ -30,8 +30,8 @@ pub(crate) fn text(command: &[String], terminal: Option<usize>) -> Option<String
     }
     page.text.push_str("What the commands print:\n");
     let indent = 42.min(page.columns / 2);
-    for printed in commands {
-        page.item(printed.command, &prints(printed), indent);
+    for (command, printed) in commands {
+        page.item(&printed.typed(command), &prints(printed), indent);
     }
     for shape in shapes {
         page.text.push('\n');
@@ -50,20 +50,20 @@ pub(crate) fn object(command: &[String]) -> Option<Object> {
 }
 
 shape! {
-    pub(super) CONTRACT = "contract", "this help as JSON";
-    fn whole(commands: &[&Printed], shapes: &[&Shape]) {
+    pub(crate) CONTRACT = "contract", "this help as JSON";
+    fn whole(commands: &[(&'static str, &'static Printed)], shapes: &[&Shape]) {
         "promise": text = PROMISE, "the rules for all output";
-        "commands": [COMMAND] = commands.iter().map(|printed| of_command(printed)), "what prints what";
+        "commands": [COMMAND] = commands.iter().map(|(command, printed)| of_command(command, printed)), "what prints what";
         "shapes": [SHAPE] = shapes.iter().map(|shape| of_shape(shape)), "what is printed";
     }
 }
 
 shape! {
     COMMAND = "", "";
-    fn of_command(printed: &Printed) {
-        "command": text = printed.command, "the command as typed";
-        "form": text = printed.form.as_str(), "one object, array or lines";
-        "shapes": texts = printed.shapes, "names of shapes; for lines, the last name is that of the last line";
+    fn of_command(command: &str, printed: &Printed) {
+        "command": text = printed.typed(command), "the command as typed";
+        "form": text = printed.layout.as_str(), "one object, array or lines";
+        "shapes": texts = names(printed), "names of shapes; for lines, the last name is that of the last line";
     }
 }
 
@@ -87,7 +87,7 @@ shape! {
 }
 
 shape! {
-    pub(super) HELP = "help", "a help text";
+    pub(crate) HELP = "help", "a help text";
     pub(crate) fn help(command: &str, text: &str) {
         "command": text = command, "what it is about";
         "text": text = text, "human-readable, may change";
@@ -95,37 +95,49 @@ shape! {
 }
 
 shape! {
-    pub(super) EXIT_CODE = "exit-code", "an exit code";
+    pub(crate) EXIT_CODE = "exit-code", "an exit code";
     pub(crate) fn exit_code(code: u8, meaning: &str) {
         "code": number = code, "the code";
         "meaning": text = meaning, "what it means";
     }
 }
 
-type About = (Vec<&'static Printed>, Vec<&'static Shape>);
+type About = (Vec<(&'static str, &'static Printed)>, Vec<&'static Shape>);
 
 fn about(command: &[String]) -> Option<About> {
     let wanted = command.join(" ");
-    let is_wanted = |printed: &&Printed| {
-        let rest = printed.command.strip_prefix(wanted.as_str());
+    let is_wanted = |(command, printed): &(&str, &Printed)| {
+        let typed = printed.typed(command);
+        let rest = typed.strip_prefix(wanted.as_str());
         rest.is_some_and(|rest| {
             wanted.is_empty() || rest.is_empty() || rest.starts_with([' ', ','])
         })
     };
-    let commands: Vec<_> = printed::ALL.iter().filter(is_wanted).collect();
-    let is_printed = |shape: &&Shape| {
-        let mut printed = commands.iter().flat_map(|printed| printed.shapes);
-        printed.any(|name| *name == shape.name)
-    };
-    let shapes = shapes().filter(is_printed).collect();
+    let commands: Vec<_> = printed().filter(is_wanted).collect();
+    let mut shapes: Vec<&Shape> = Vec::new();
+    for shape in commands.iter().flat_map(|(_, printed)| printed.shapes) {
+        // What is no object needs no description.
+        if !shape.fields.is_empty() && shapes.iter().all(|known| known.name != shape.name) {
+            shapes.push(shape);
+        }
+    }
     (!commands.is_empty()).then_some((commands, shapes))
 }
 
+fn names(printed: &Printed) -> impl Iterator<Item = &'static str> {
+    printed.shapes.iter().map(|shape| shape.name)
+}
+
 fn prints(printed: &Printed) -> String {
-    match printed.shapes {
-        [shape] => format!("{} of {shape}", printed.form.as_str()).replace("one object of ", ""),
-        [lines @ .., last] => format!("lines of {}, the last one {last}", lines.join(", then ")),
-        [] => String::new(),
+    let names: Vec<_> = names(printed).collect();
+    match (printed.layout, names.as_slice()) {
+        (Layout::One, names) => names.join(" or "),
+        (Layout::Array, names) => format!("array of {}", names.join(" or ")),
+        (Layout::Lines, [shape]) => format!("lines of {shape}"),
+        (Layout::Lines, [lines @ .., last]) => {
+            format!("lines of {}, the last one {last}", lines.join(", then "))
+        }
+        (Layout::Lines, []) => String::new(),
     }
 }
 

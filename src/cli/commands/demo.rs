@@ -16,7 +16,7 @@ use crate::{
 /// With this many generated groups or more, creating them takes noticeable time.
 const MANY: usize = 5_000;
 
-pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
+pub(crate) async fn hold(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let world = begin(groups, signals.next()).await?;
     output::say(&format!(

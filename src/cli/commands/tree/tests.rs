@@ -2,12 +2,11 @@
 
 use clap::{Command, CommandFactory, Parser};
 
-use super::{Cli, GROUPS, SEE_OPTIONS, command, full_command, global_options};
+use super::{Cli, GROUPS, SEE_OPTIONS, command, contract, full_command, global_options};
 use crate::cli::input::secrets;
 
 /// Columns of the help.
 const COLUMNS: usize = 100;
-const EXAMPLES: &str = "Examples:\n";
 
 /// Every command, with its words.
 fn commands() -> Vec<(String, Command)> {
@@ -25,16 +24,6 @@ fn commands() -> Vec<(String, Command)> {
     all
 }
 
-fn examples(command: &Command) -> Vec<String> {
-    let after = command.get_after_help().map(ToString::to_string);
-    let after = after.unwrap_or_default();
-    let Some((_, examples)) = after.split_once(EXAMPLES) else {
-        return Vec::new();
-    };
-    let lines = examples.lines().take_while(|line| line.starts_with("  "));
-    lines.map(|line| line.trim().to_owned()).collect()
-}
-
 #[test]
 fn everything_that_can_be_typed_is_described() {
     for (name, command) in commands() {
@@ -50,16 +39,19 @@ fn everything_that_can_be_typed_is_described() {
 
 #[test]
 fn every_command_has_two_examples_that_are_right() {
-    for (name, command) in commands() {
-        let examples = examples(&command);
+    for (name, mut command) in commands() {
+        let path = name.trim_start_matches("groupdesk").trim_start();
+        let examples = contract::examples(path);
         assert!(examples.len() >= 2, "{name}: {examples:?}");
+        let help = command.render_help().to_string();
         for example in examples {
+            assert!(help.contains(example), "{name}: {help}");
             assert!(example.len() + 2 <= COLUMNS, "{example}");
             assert!(
                 example.starts_with(&name) || name == "groupdesk",
                 "{example}"
             );
-            for words in said(&example) {
+            for words in said(example) {
                 let refused = secrets::refuse(words.iter().skip(1).map(Into::into));
                 assert!(refused.is_ok(), "{example}");
                 if let Err(error) = Cli::try_parse_from(&words) {
@@ -68,6 +60,19 @@ fn every_command_has_two_examples_that_are_right() {
             }
         }
     }
+}
+
+/// `batches` lists batches: a plural noun needs no `list`.
+#[test]
+fn every_plural_noun_lists() {
+    let mut nouns = Vec::new();
+    for (name, command) in commands() {
+        if name.ends_with('s') && command.find_subcommand("list").is_some() {
+            assert!(!command.is_subcommand_required_set(), "{name}");
+            nouns.push(name);
+        }
+    }
+    assert_eq!(nouns, ["groupdesk batches", "groupdesk serve keys"]);
 }
 
 #[test]
@@ -168,8 +173,6 @@ fn names_of_the_last_version_still_work() {
     for (old, new) in [
         ("place list", "environment list"),
         ("rotations settle 3", "rotations check 3"),
-        ("export -o x.jsonl", "export --file x.jsonl"),
-        ("export --output x.jsonl", "export --file x.jsonl"),
         (
             "profile facts --absent-fields keep",
             "profile behaviour --omitted-fields keep",

@@ -1,11 +1,12 @@
 //! `groupdesk serve keys`: creates, lists and revokes API keys. A key is printed only once, when it is created.
 
+use clap::{Args, Subcommand};
 use secrecy::ExposeSecret;
 
 use super::storage::Storage;
 use crate::{
     cli::{
-        args::{CreateKey, Global, Keys},
+        args::Global,
         error::CliError,
         output::{self, human, shape::shape},
         process::exit::Exit,
@@ -13,26 +14,64 @@ use crate::{
     domain::{text::visible, when},
     operations::Clock,
     service::{
-        keys::{KeyInfo, NewKey, check_new},
+        keys::{Expiry, KeyInfo, NewKey, check_new},
         store::{Options, StoreError},
     },
 };
 
-pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
+/// List API keys; create and revoke them
+#[derive(Debug, Args)]
+pub(super) struct Keys {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Create an API key and print it once; with --read-only, the key can read but not change groups
+    #[command(visible_alias = "add")]
+    Create(CreateKey),
+    /// List API keys by number, without the keys themselves
+    List,
+    /// Revoke a key at once
+    Revoke {
+        /// Number of the key, as the list shows it
+        id: i64,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CreateKey {
+    /// Environment of the key; created if it does not exist
+    #[arg(long, value_name = "NAME")]
+    environment: String,
+    /// Tag of the environment; needed if another environment has a group with the same ID
+    #[arg(long, value_parser = ["Customer", "Testing"])]
+    tag: Option<String>,
+    /// Who or what uses the key, such as a team or a host; shown by `keys list`, the access log and metrics
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// When the key expires: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<Expiry>,
+}
+
+pub(super) fn run(asked: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
+    let command = asked.command.unwrap_or(Command::List);
     // A key that cannot be, and a look at what is not there, create no database.
     match &command {
-        Keys::Create(create) => {
+        Command::Create(create) => {
             check_new(&new_key(create, global), Clock::System.now())?;
         }
-        Keys::List if !storage.is_there() => return print(&[], global),
-        Keys::Revoke { id } if !storage.is_there() => {
+        Command::List if !storage.is_there() => return print(&[], global),
+        Command::Revoke { id } if !storage.is_there() => {
             return Err(StoreError::UnknownKey(*id).into());
         }
-        Keys::List | Keys::Revoke { .. } => {}
+        Command::List | Command::Revoke { .. } => {}
     }
     let store = storage.open(Options::default())?;
     match command {
-        Keys::Create(create) => {
+        Command::Create(create) => {
             let (info, key) = store.create_new_key(new_key(&create, global))?;
             output::say(&format!(
                 "created API key {} for environment {}. It is shown only once: save it in a file with mode 600, and set api_key \
@@ -47,8 +86,8 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
             }
             Ok(Exit::Done)
         }
-        Keys::List => print(&store.list_keys()?, global),
-        Keys::Revoke { id } => {
+        Command::List => print(&store.list_keys()?, global),
+        Command::Revoke { id } => {
             let info = store.revoke_key(id)?;
             let environment = visible(&info.environment);
             let text = || format!("revoked API key {id} of environment {environment}");

@@ -6,12 +6,12 @@ mod tests;
 use std::{any::TypeId, ffi::OsStr, fmt::Write, path::PathBuf};
 
 use clap::{
-    Arg, Command, CommandFactory,
+    Arg, ArgMatches, Command, CommandFactory,
     builder::{PathBufValueParser, TypedValueParser},
     error::ErrorKind,
 };
 
-use super::Cli;
+use super::{Cli, GROUPS, contract};
 use crate::{cli::output::human::terminal_width, config::paths, domain::text::wrap};
 
 /// Global options that only the console and the demo have a use for.
@@ -19,46 +19,6 @@ const LOOKS: [&str; 2] = ["ascii", "plain"];
 /// Commands that read no configuration, and what they have no use for besides.
 const FREE: [&str; 4] = ["completions", "man", "help", "version"];
 const CONFIGURED: [&str; 5] = ["config", "profile", "directory", "read_only", "no_input"];
-
-/// The commands as the help and the manual show them, by what they are about.
-pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
-    (
-        "Groups",
-        &[
-            "list",
-            "show",
-            "get",
-            "create",
-            "update",
-            "edit",
-            "copy",
-            "diff",
-            "note",
-            "label",
-            "favourite",
-            "history",
-        ],
-    ),
-    (
-        "Tokens",
-        &["rotate", "rotations", "batches", "attention", "whose"],
-    ),
-    ("Files", &["import", "export", "apply"]),
-    (
-        "Set-up",
-        &[
-            "profile",
-            "config",
-            "directory",
-            "environment",
-            "audit",
-            "doctor",
-            "completions",
-        ],
-    ),
-    ("Service", &["serve", "demo"]),
-    ("Help", &["help", "man", "version"]),
-];
 
 const GLOBAL: &str = "\nGlobal options:\n";
 /// Where what is said of a command begins.
@@ -70,7 +30,7 @@ fn grouped(root: &Command, columns: usize) -> String {
     let mut text = String::new();
     for (group, names) in GROUPS {
         let _ = writeln!(text, "\n{group}:");
-        for name in names {
+        for name in *names {
             let command = root.find_subcommand(name);
             let about = command
                 .and_then(Command::get_about)
@@ -108,21 +68,50 @@ const SEE_ROTATE: &str =
 
 /// The command line as it is parsed; the help of a command leaves the global options to `help options`.
 pub(crate) fn command() -> Command {
-    fn with_line(command: Command) -> Command {
+    fn with_line(command: Command, above: &str) -> Command {
+        let path = format!("{above}{}", command.get_name());
         let is_long = command.get_name() == LONG;
         let more = if is_long { SEE_ROTATE } else { "" };
+        let forms = contract::forms(&path);
+        let forms = match contract::in_words(&forms) {
+            none if none.is_empty() => none,
+            forms => format!("-o takes {forms}. "),
+        };
         let template = format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{more}{SEE_OPTIONS}{{after-help}}"
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{more}{forms}{SEE_OPTIONS}{{after-help}}"
         );
         let command = command.mut_args(|arg| {
             let hides = is_long && EXPLAINED.contains(&arg.get_id().as_str());
             if hides { arg.hide(true) } else { arg }
         });
-        command.help_template(template).mut_subcommands(with_line)
+        with_examples(command, &path)
+            .help_template(template)
+            .mut_subcommands(|below| with_line(below, &format!("{path} ")))
     }
     let (root, globals) = root();
     let hidden = globals.iter().map(|arg| arg.clone().hide(true));
-    with_home(root.mut_subcommands(|below| with_line(below).args(hidden.clone())))
+    with_home(
+        with_examples(root, "").mut_subcommands(|below| with_line(below, "").args(hidden.clone())),
+    )
+}
+
+/// The examples after what else is told of the command.
+fn with_examples(command: Command, path: &str) -> Command {
+    let notes = command.get_after_help().map(ToString::to_string);
+    let notes = notes.map_or_else(String::new, |notes| format!("{notes}\n\n"));
+    let examples = contract::examples(path).join("\n  ");
+    command.after_help(format!("{notes}Examples:\n  {examples}"))
+}
+
+/// The words of the command that was typed, without its options.
+pub(crate) fn words(matches: &ArgMatches) -> String {
+    let mut words = Vec::new();
+    let mut below = matches.subcommand();
+    while let Some((name, matches)) = below {
+        words.push(name);
+        below = matches.subcommand();
+    }
+    words.join(" ")
 }
 
 /// The global options, as the help of the program lists them.

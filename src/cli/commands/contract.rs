@@ -1,0 +1,275 @@
+//! A page of each command: its examples, and the JSON that it prints, which scripts rely on. The help, the manual and
+//! `help json` read the pages, which stand beside the commands ([`super::Run::PAGES`]), as the objects do where they are
+//! made ([`crate::cli::output::shape`]).
+
+mod render;
+
+pub(crate) use render::{CONTRACT, EXIT_CODE, HELP, exit_code, help, object, text};
+
+use super::COMMANDS;
+use crate::cli::{
+    error::CliError,
+    output::{
+        form::{EVERY, FOR_PROGRAMS, Form},
+        json,
+        shape::Shape,
+    },
+};
+
+/// How the objects stand on standard output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    One,
+    Array,
+    /// One object per line.
+    Lines,
+}
+
+impl Layout {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::One => "one object",
+            Self::Array => "array",
+            Self::Lines => "lines",
+        }
+    }
+}
+
+/// What is told of a command besides its arguments.
+pub(crate) struct Page {
+    /// Its words.
+    command: &'static str,
+    /// As typed in a shell.
+    pub(super) examples: &'static [&'static str],
+    prints: &'static [Printed],
+}
+
+pub(crate) const fn page(
+    command: &'static str,
+    examples: &'static [&'static str],
+    prints: &'static [Printed],
+) -> Page {
+    Page {
+        command,
+        examples,
+        prints,
+    }
+}
+
+/// What a command prints with `--json`.
+pub(crate) struct Printed {
+    /// What follows the words of the command.
+    rest: &'static str,
+    layout: Layout,
+    /// With `Lines`, the last one is the last line.
+    shapes: &'static [&'static Shape],
+    /// Values of `-o`.
+    forms: &'static [Form],
+}
+
+impl Printed {
+    const fn of(
+        rest: &'static str,
+        layout: Layout,
+        shapes: &'static [&'static Shape],
+        forms: &'static [Form],
+    ) -> Self {
+        Self {
+            rest,
+            layout,
+            shapes,
+            forms,
+        }
+    }
+
+    /// With these values of `-o`.
+    pub(crate) const fn as_forms(self, forms: &'static [Form]) -> Self {
+        Self { forms, ..self }
+    }
+
+    /// The command as typed.
+    fn typed(&self, command: &str) -> String {
+        let gap = if self.rest.is_empty() || self.rest.starts_with(',') {
+            ""
+        } else {
+            " "
+        };
+        format!("{command}{gap}{}", self.rest)
+    }
+}
+
+/// One object; `rest` is what follows the words of the command.
+pub(crate) const fn one(rest: &'static str, shapes: &'static [&'static Shape]) -> Printed {
+    Printed::of(rest, Layout::One, shapes, FOR_PROGRAMS)
+}
+
+/// One object of the kind that a list has; it is printed in all forms of a list.
+pub(crate) const fn row(rest: &'static str, shapes: &'static [&'static Shape]) -> Printed {
+    Printed::of(rest, Layout::One, shapes, EVERY)
+}
+
+/// A list.
+pub(crate) const fn array(rest: &'static str, shapes: &'static [&'static Shape]) -> Printed {
+    Printed::of(rest, Layout::Array, shapes, EVERY)
+}
+
+/// One object per line, while the command runs.
+pub(crate) const fn lines(rest: &'static str, shapes: &'static [&'static Shape]) -> Printed {
+    Printed::of(rest, Layout::Lines, shapes, FOR_PROGRAMS)
+}
+
+/// Of groupdesk itself, and of what every command prints.
+pub(super) const OF_ALL: &[Page] = &[
+    page(
+        "",
+        &["groupdesk demo", "groupdesk --profile eu-live list"],
+        &[],
+    ),
+    page(FAILING, &[], &[one("", &[&json::FAILURE])]),
+];
+const FAILING: &str = "any command that fails";
+
+/// Printed before the shapes.
+const PROMISE: &str = concat!(
+    "With --json, standard output contains only JSON: UTF-8, with hidden characters as \\u escapes. Messages go to standard ",
+    "error; --quiet limits them to errors, alarms and prompts. Times are RFC 3339 in UTC. A fingerprint is 8 hexadecimal ",
+    "digits that identify a token on this installation; it is not secret. Tokens and API keys are printed only on request.\n",
+    "Within a major version, nothing described here is removed or changes its type or meaning. New fields, and new values ",
+    "of `outcome`, `state`, `finding` and `plan`, may be added at any time: read the fields you need by name, and treat an ",
+    "unknown value as not done.\n",
+    "A command that fails prints the object `failure` on one line of standard output, also for wrong arguments, and its ",
+    "text to standard error; the exit code is the same with and without --json. A reader that closes early is no failure."
+);
+
+fn pages() -> impl Iterator<Item = &'static Page> {
+    COMMANDS.iter().copied().flatten()
+}
+
+/// Each thing that is printed, after the words of its command.
+fn printed() -> impl Iterator<Item = (&'static str, &'static Printed)> {
+    pages().flat_map(|page| page.prints.iter().map(|printed| (page.command, printed)))
+}
+
+/// The examples of the command with these words.
+pub(crate) fn examples(command: &str) -> &'static [&'static str] {
+    let page = pages().find(|page| page.command == command);
+    page.map_or(&[], |page| page.examples)
+}
+
+/// The values of `-o` for the command with these words, in the order of [`Form`]; none if it prints nothing itself.
+pub(crate) fn forms(command: &str) -> Vec<Form> {
+    let of = printed().filter(|(words, _)| *words == command);
+    let of: Vec<_> = of.flat_map(|(_, printed)| printed.forms).collect();
+    let all = EVERY.iter().filter(|form| of.contains(form));
+    all.copied().collect()
+}
+
+/// Refuses a form that the command does not have.
+pub(crate) fn refuse_form(command: &str, form: Form) -> Result<(), CliError> {
+    let forms = forms(command);
+    if forms.contains(&form) {
+        return Ok(());
+    }
+    let what = if command.is_empty() {
+        "the console".to_owned()
+    } else {
+        format!("`{command}`")
+    };
+    Err(CliError::Usage(if forms.is_empty() {
+        format!("{what} has no output format; remove --output")
+    } else {
+        format!(
+            "{what} cannot print {}; use --output {}",
+            form.as_str(),
+            in_words(&forms)
+        )
+    }))
+}
+
+/// `json, jsonl or csv`.
+pub(crate) fn in_words(forms: &[Form]) -> String {
+    let names: Vec<_> = forms.iter().map(|form| form.as_str()).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+    use crate::cli::commands::tree::command;
+
+    #[test]
+    fn a_name_means_one_object_and_each_field_stands_once() {
+        let mut about = HashMap::new();
+        for shape in printed().flat_map(|(_, printed)| printed.shapes) {
+            let told = about.insert(shape.name, shape.about);
+            assert!(
+                told.is_none_or(|told| told == shape.about),
+                "{}",
+                shape.name
+            );
+            let described = shape.described();
+            let paths: Vec<_> = described.iter().map(|field| &field.path).collect();
+            let unique: HashSet<_> = paths.iter().collect();
+            assert_eq!(unique.len(), paths.len(), "{}", shape.name);
+        }
+        assert!(about.len() > 60, "{}", about.len());
+    }
+
+    /// The words of every command that does something.
+    fn commands() -> Vec<String> {
+        fn walk(command: &clap::Command, above: &str, all: &mut Vec<String>) {
+            for below in command.get_subcommands() {
+                let name = format!("{above}{} ", below.get_name());
+                if !below.is_subcommand_required_set() {
+                    all.push(name.trim().to_owned());
+                }
+                walk(below, &name, all);
+            }
+        }
+        let mut all = Vec::new();
+        walk(&command(), "", &mut all);
+        assert!(all.contains(&"serve keys create".to_owned()) && all.contains(&"serve".to_owned()));
+        all
+    }
+
+    #[test]
+    fn every_command_has_its_json_and_every_json_its_command() {
+        let all = commands();
+        for name in &all {
+            assert!(forms(name).contains(&Form::Json), "{name}");
+        }
+        for (command, _) in printed().filter(|(command, _)| *command != FAILING) {
+            assert!(all.iter().any(|name| name == command), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_form_that_a_command_does_not_have_is_refused_with_those_that_it_has() {
+        let refused = |command, form| refuse_form(command, form).err().map(|why| why.to_string());
+        assert_eq!(refused("list", Form::Name), None);
+        assert_eq!(
+            refused("rotate", Form::Csv).as_deref(),
+            Some("`rotate` cannot print csv; use --output json or jsonl")
+        );
+        assert_eq!(
+            refused("", Form::Csv).as_deref(),
+            Some("the console has no output format; remove --output")
+        );
+    }
+
+    #[test]
+    fn it_fits_a_terminal() {
+        for (terminal, columns) in [(None, 96), (Some(200), 96), (Some(80), 80), (Some(60), 60)] {
+            let text = text(&[], terminal).expect("all of it");
+            for line in text.lines() {
+                assert!(line.chars().count() <= columns, "{line}");
+            }
+        }
+    }
+}
