@@ -129,12 +129,11 @@ pub(super) fn entries_of<'d>(
     otherwise: &str,
     problems: &mut Problems,
 ) -> Vec<Entry<'d>> {
-    match entry.value.get_ref() {
-        DeValue::Table(table) => entries(table),
-        _ => {
-            problems.add(entry.value_at(), otherwise);
-            Vec::new()
-        }
+    if let DeValue::Table(table) = entry.value.get_ref() {
+        entries(table)
+    } else {
+        problems.add(entry.value_at(), otherwise);
+        Vec::new()
     }
 }
 
