@@ -1,4 +1,4 @@
-//! What needs a person's attention, over all places of the given profiles: open rotations and changes, hand-offs,
+//! What needs a person's attention, over all places of the given profiles: alarms, open rotations and changes, hand-offs,
 //! abandoned batches, groups changed elsewhere, drafts, and token ages. Reads only the directory; no API key is needed.
 
 mod not_done;
@@ -11,7 +11,10 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
+    directory::{
+        Alarm, Batch, DirectoryError, Mutation, MutationId, Place, PlaceId, RotationFilter,
+        RotationId,
+    },
     domain::{
         age::{self, DEFAULT_LIMIT, TokenAge, due_within},
         batch::RunnerState,
@@ -30,6 +33,8 @@ const NEWS: Duration = Duration::from_hours(7 * 24);
 /// One kind of thing that needs attention. The variants are in the order of the list, worst first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConcernKind {
+    /// An environment with this name has alarms that are not acknowledged: requests for its groups are blocked.
+    Alarms(String, Vec<Alarm>),
     Rotation(RotationId, State, UserGroupId),
     Change(MutationId, Operation, UserGroupId),
     HandOff {
@@ -59,15 +64,16 @@ pub enum ConcernKind {
 impl ConcernKind {
     fn rank(&self) -> u8 {
         match self {
-            Self::Rotation(_, State::Unknown | State::Conflict, _) => 0,
-            Self::Rotation(..) | Self::Change(..) => 1,
-            Self::HandOff { .. } => 2,
-            Self::Batch(_) | Self::NotDone(..) => 3,
-            Self::NoProfile(_) => 4,
-            Self::ChangedElsewhere(_) => 5,
-            Self::Over(..) => 6,
-            Self::Due(..) => 7,
-            Self::Draft(..) => 8,
+            Self::Alarms(..) => 0,
+            Self::Rotation(_, State::Unknown | State::Conflict, _) => 1,
+            Self::Rotation(..) | Self::Change(..) => 2,
+            Self::HandOff { .. } => 3,
+            Self::Batch(_) | Self::NotDone(..) => 4,
+            Self::NoProfile(_) => 5,
+            Self::ChangedElsewhere(_) => 6,
+            Self::Over(..) => 7,
+            Self::Due(..) => 8,
+            Self::Draft(..) => 9,
         }
     }
 
@@ -83,9 +89,11 @@ impl ConcernKind {
 
     fn is_counted(&self) -> bool {
         match self {
-            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } | Self::NotDone(..) => {
-                true
-            }
+            Self::Alarms(..)
+            | Self::Rotation(..)
+            | Self::Change(..)
+            | Self::HandOff { .. }
+            | Self::NotDone(..) => true,
             // A paused batch may have been forgotten.
             Self::Batch(batch) => {
                 let runner = batch.runner.as_ref();
@@ -139,7 +147,8 @@ impl Concern {
                 }
                 (ConcernKind::ChangedElsewhere(one), ConcernKind::ChangedElsewhere(other))
                 | (ConcernKind::Draft(one, _), ConcernKind::Draft(other, _)) => one == other,
-                (ConcernKind::Over(..), ConcernKind::Over(..))
+                (ConcernKind::Alarms(..), ConcernKind::Alarms(..))
+                | (ConcernKind::Over(..), ConcernKind::Over(..))
                 | (ConcernKind::Due(..), ConcernKind::Due(..))
                 | (ConcernKind::NoProfile(_), ConcernKind::NoProfile(_)) => true,
                 _ => false,
@@ -238,15 +247,8 @@ impl Operations {
         }
         if let (true, Some(any)) = (with_groups, all.first()) {
             for place in any.places().await? {
-                if place.open > 0 && places.iter().all(|(.., known)| *known != place.id) {
-                    attention.concerns.push(Concern {
-                        profile: None,
-                        place: place.name,
-                        kind: ConcernKind::NoProfile(place.open as usize),
-                        since: place.last_used,
-                        by: None,
-                        place_id: place.id,
-                    });
+                if places.iter().all(|(.., known)| *known != place.id) {
+                    attention.concerns.extend(without_profile(place));
                 }
             }
         }
@@ -256,6 +258,29 @@ impl Operations {
             .sort_by_key(|concern| concern.kind.rank());
         Ok(attention)
     }
+}
+
+/// What needs attention in a place that no profile is bound to.
+fn without_profile(place: Place) -> Vec<Concern> {
+    let concern = |kind, since, by| Concern {
+        profile: None,
+        place: place.name.clone(),
+        kind,
+        since,
+        by,
+        place_id: place.id,
+    };
+    let mut concerns = Vec::new();
+    if let Some(first) = place.alarms.first() {
+        let (at, by) = (first.at, first.by.clone());
+        let kind = ConcernKind::Alarms(place.name.clone(), place.alarms.clone());
+        concerns.push(concern(kind, Some(at), Some(by)));
+    }
+    if place.open > 0 {
+        let kind = ConcernKind::NoProfile(place.open as usize);
+        concerns.push(concern(kind, place.last_used, None));
+    }
+    concerns
 }
 
 /// State while one place is examined.
@@ -291,6 +316,7 @@ impl Gathering<'_> {
     }
 
     async fn all(mut self, with_groups: bool) -> Result<(), DirectoryError> {
+        self.alarms().await?;
         self.rotations().await?;
         for change in self
             .operations
@@ -324,6 +350,17 @@ impl Gathering<'_> {
                 let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
                 self.push(kind, Some(draft.changed_at), Some(&by));
             }
+        }
+        Ok(())
+    }
+
+    async fn alarms(&mut self) -> Result<(), DirectoryError> {
+        let directory = self.operations.directory();
+        let alarms = directory.alarms(self.place).await?;
+        if let Some(first) = alarms.first() {
+            let (at, by) = (first.at, first.by.clone());
+            let name = directory.place_name(self.place).await?.unwrap_or_default();
+            self.push(ConcernKind::Alarms(name, alarms), Some(at), Some(&by));
         }
         Ok(())
     }

@@ -123,11 +123,11 @@ async fn batch_options(
 shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
-        "what": text = what, "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
+        "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
         "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
-        "object": text = object, "the group, the number of the batch, or how many";
+        "object": text = object, "the group, the number of the batch, the environment of an alarm, or how many";
         "since": time or "unknown" = concern.since, "since when";
         "by": text or "unknown" = concern.by.as_ref(), "who started it: user@machine";
         "next": text = next, "the command to run next; human-readable, may change";
@@ -137,6 +137,7 @@ shape! {
 /// The kind of concern as the JSON output names it, and what it is about.
 fn words(kind: &ConcernKind) -> (&'static str, String) {
     match kind {
+        ConcernKind::Alarms(environment, _) => ("alarm", visible(environment).into_owned()),
         ConcernKind::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
         ConcernKind::Change(_, _, id) => ("change unknown", id.to_string()),
         ConcernKind::HandOff { id, .. } => ("hand-off not done", id.to_string()),
@@ -170,6 +171,12 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     let limit = profile.and_then(|profile| profile.max_token_age);
     let more = again_with(options.token_out);
     let command = match &concern.kind {
+        ConcernKind::Alarms(environment, _) => {
+            format!(
+                "environment acknowledge {} --reason WHY",
+                quoted(environment)
+            )
+        }
         ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
         ConcernKind::Change(..) => "rotations check".into(),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),

@@ -35,6 +35,12 @@ impl Directory {
             .await
     }
 
+    /// Returns the alarms of a place that are not acknowledged, oldest first.
+    pub async fn alarms(&self, place: PlaceId) -> Result<Vec<Alarm>, DirectoryError> {
+        self.execute(Access::Short, move |tx| alarms(tx, place))
+            .await
+    }
+
     /// Returns what blocks requests with this key.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
         self.execute(Access::Current, move |tx| {

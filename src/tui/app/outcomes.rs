@@ -506,6 +506,8 @@ fn settles_all_changes(done: &Done) -> bool {
 fn touches_journal(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
+        // It raised an alarm.
+        Outcome::Failed(error) => error.wrong_environment,
         Outcome::Recovered(_)
         | Outcome::Abandoned(_)
         | Outcome::ChangesSettled(_)

@@ -115,7 +115,8 @@ impl Rows for Concerns {
             | ConcernKind::HandOff { id, .. }
             | ConcernKind::ChangedElsewhere(id)
             | ConcernKind::Draft(id, _) => Some(id.as_str()),
-            ConcernKind::Batch(_)
+            ConcernKind::Alarms(..)
+            | ConcernKind::Batch(_)
             | ConcernKind::NotDone(..)
             | ConcernKind::Over(..)
             | ConcernKind::Due(..)
@@ -246,7 +247,7 @@ impl Rows for Concerns {
     }
 
     fn when_empty(&self, _context: &Context) -> String {
-        "Nothing needs attention: no open rotation, hand-off, batch or draft".into()
+        "Nothing needs attention: no alarm, open rotation, hand-off, batch or draft".into()
     }
 
     fn when_none_shown(page: &AttentionPage, context: &Context) -> String {
@@ -337,6 +338,11 @@ fn go_there(page: &mut AttentionPage, context: &mut Context) {
         return;
     };
     match &row.kind {
+        // The work that an alarm stops opens the dialog that acknowledges it; switching starts it as well.
+        ConcernKind::Alarms(..) if profile == context.current => {
+            context.start(Job::OpenRotations);
+        }
+        ConcernKind::Alarms(..) => context.navigate(Navigation::SwitchTo(profile)),
         ConcernKind::Rotation(_, _, id)
         | ConcernKind::Change(_, _, id)
         | ConcernKind::HandOff { id, .. }

@@ -19,7 +19,7 @@ use groupdesk::{
         rotation::State,
     },
     operations::{
-        KeptDraft, PlaceId, RotationId,
+        Alarm, KeptDraft, PlaceId, RotationId,
         attention::{Attention, Concern, ConcernKind},
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
@@ -76,6 +76,58 @@ fn rows_are_sorted_worst_first_with_their_next_step_and_counted_in_line_1() {
     let screen = scene.screen();
     let first = screen.lines().next().expect("line 1");
     assert!(first.contains("!1 +1"), "a draft is not counted: {first}");
+}
+
+/// An alarm of this place, and one of production.
+fn with_alarms() -> Scene {
+    let alarm = Alarm {
+        number: 1,
+        user_group_id: Some("acme-eu".into()),
+        what: "the response is tagged Customer".into(),
+        at: BEGIN,
+        by: "li@bastion2".into(),
+    };
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    let found = Attention {
+        concerns: vec![
+            concern(
+                TESTING,
+                ConcernKind::Alarms("testing".into(), vec![alarm.clone()]),
+            ),
+            concern(
+                PRODUCTION,
+                ConcernKind::Alarms("customers".into(), vec![alarm.clone(), alarm]),
+            ),
+        ],
+        ages: Vec::new(),
+        profiles: 2,
+    };
+    scene.answer_with(Outcome::Attention(Box::new(found)));
+    scene
+}
+
+#[test]
+fn an_alarm_is_counted_and_leads_to_the_dialog_that_acknowledges_it() {
+    let mut scene = with_alarms();
+    scene
+        .shows("!1 +1")
+        .shows("> x ALARM")
+        .shows("x 2 ALARMS")
+        .shows("production customers")
+        .shows("Enter acknowledge: the resp");
+    scene.keys("<enter>");
+    assert_eq!(
+        pending_jobs(&scene),
+        [(ProfileIndex(TESTING), &Job::OpenRotations)],
+        "it fails because of the alarm, which opens the dialog"
+    );
+    let mut scene = with_alarms();
+    scene.keys("j<enter>");
+    assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
+    let jobs = pending_jobs(&scene);
+    let open = (ProfileIndex(PRODUCTION), &Job::OpenRotations);
+    assert!(jobs.contains(&open), "{jobs:?}");
 }
 
 #[test]

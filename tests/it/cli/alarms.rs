@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::guards::{group, knowing_acme, methods};
+use super::{
+    guards::{group, knowing_acme, methods},
+    program::Home,
+};
 use crate::support::{assertions::assert_has, bare::args, faults::Fault};
 
 #[tokio::test]
@@ -48,6 +51,7 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
         "{updated}"
     );
     assert_eq!(methods(&service), ["GET", "GET", "GET", "PUT"]);
+    assert_alarm_needs_attention(&home).await;
 
     let (home, service) = knowing_acme(vec![right(), wrong("token-1")]).await;
     let rotated = home.json(7, &["rotate", "acme", "--yes"]).await;
@@ -59,4 +63,26 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
         "{rotated}"
     );
     assert_eq!(methods(&service), ["GET", "GET", "POST"]);
+    assert_alarm_needs_attention(&home).await;
+}
+
+/// Until it is acknowledged, the alarm is the first row of what needs attention, with the command that ends it.
+async fn assert_alarm_needs_attention(home: &Home) {
+    let command = "groupdesk environment acknowledge live --reason WHY";
+    for all in [&["attention"][..], &["attention", "--all"]] {
+        let found = home.json(7, all).await;
+        let first = &found[0];
+        assert_eq!(first["what"], "alarm", "{found}");
+        assert_eq!(first["object"], "live", "{found}");
+        assert_eq!(first["counted"], true, "{found}");
+        assert_eq!(first["next"], command, "{found}");
+    }
+    let ran = home.run(&["attention"]).await;
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert!(lines[1].starts_with("alarm"), "{}", ran.out);
+    assert_has(&ran.out, command);
+    let acknowledge = "environment acknowledge live --reason looked --yes";
+    home.json(0, &args(acknowledge)).await;
+    let found = home.run(&["attention"]).await;
+    assert!(!found.out.contains("alarm"), "{}", found.out);
 }

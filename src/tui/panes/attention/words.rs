@@ -10,6 +10,7 @@ use crate::{
         handoff::HandOffState,
         history::Operation,
         rotation::State,
+        text::visible,
     },
     operations::{
         Guarded,
@@ -58,13 +59,26 @@ pub(super) fn place(concern: &Concern) -> String {
             BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
             BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
         },
-        ConcernKind::Over(..) | ConcernKind::Due(..) | ConcernKind::NoProfile(_) => place.clone(),
+        ConcernKind::Alarms(environment, _) if environment != place => {
+            format!("{place} {}", visible(environment))
+        }
+        ConcernKind::Alarms(..)
+        | ConcernKind::Over(..)
+        | ConcernKind::Due(..)
+        | ConcernKind::NoProfile(_) => place.clone(),
     }
 }
 
 /// Sign, text and style of an entry.
 pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
     match &concern.kind {
+        ConcernKind::Alarms(_, alarms) => {
+            let text = match alarms.len() {
+                1 => "ALARM".to_owned(),
+                count => format!("{count} ALARMS"),
+            };
+            ("x", text, theme.error())
+        }
         ConcernKind::Rotation(_, State::Unknown, _) => {
             ("?", "rotation unknown".into(), theme.unknown())
         }
@@ -116,6 +130,13 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
     match &concern.kind {
+        ConcernKind::Alarms(_, alarms) => {
+            let what = alarms.first().map_or("", |alarm| &alarm.what);
+            match concern.profile {
+                Some(_) => format!("{enter} acknowledge: {}", visible(what)),
+                None => format!("bind a profile: {}", visible(what)),
+            }
+        }
         ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
         ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
         ConcernKind::Change(..) => format!("{read} read it"),
