@@ -58,6 +58,8 @@ pub struct App {
     discarded_keys: Option<DiscardedKeys>,
     /// Why the key that is being handled did nothing.
     refused: Option<String>,
+    /// The key before this one was refused.
+    refused_before: bool,
     /// A pasted text that may be a token of another shape, while it is looked up.
     held_paste: Option<pastes::LookedUp>,
     /// Keys of a paste without brackets are being typed: no draft is kept in between.
@@ -97,6 +99,7 @@ impl App {
             leaving: None,
             discarded_keys: None,
             refused: None,
+            refused_before: false,
             held_paste: None,
             is_in_burst: false,
             typed: None,

@@ -39,6 +39,18 @@ impl App {
             return;
         }
         self.refused = None;
+        let was_refused = std::mem::take(&mut self.refused_before);
+        if let Press::Do(action) = press
+            && was_refused
+            && action != Action::Confirm
+            && self.top().disabled(action, &self.context).is_none()
+            && let Some(shown) = self.context.keys.confirming(key)
+        {
+            // It was typed to confirm what the key before it did not open.
+            let text = format!("{shown} did nothing: the key before it was refused");
+            self.context.messages.refuse(now, text);
+            return;
+        }
         match press {
             // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
@@ -58,6 +70,7 @@ impl App {
                 }
             }
         }
+        self.refused_before = self.refused.is_some();
         let why = self.refused.take().filter(|_| upper_case(key).is_some());
         self.discarded_keys = why.map(|why| DiscardedKeys {
             until: self.context.now + LOOK_PAUSE,

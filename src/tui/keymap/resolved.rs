@@ -109,6 +109,15 @@ impl Keymap {
         }
     }
 
+    /// The key as it is displayed, if it confirms something in some place.
+    pub fn confirming(&self, event: KeyEvent) -> Option<String> {
+        let all = self.places.values().flatten();
+        let mut keys = all
+            .filter(|bound| bound.action == Action::Confirm)
+            .flat_map(|bound| &bound.keys);
+        keys.find(|key| key.is(event)).map(|key| key.shown())
+    }
+
     /// The key of an action in a place, as it is displayed; otherwise its key in the layer of all places, or
     /// `(no key)`.
     pub fn key(&self, focus: Focus, action: Action) -> String {

@@ -1,8 +1,11 @@
 //! Each place (focus): its help, its footer, how long the token is shown there, and its debug text.
 
-use groupdesk::tui::{
-    keymap::{self, Action, Focus},
-    state::message::{Effect, Msg},
+use groupdesk::{
+    config::guard::{Guard, Operation, Rule},
+    tui::{
+        keymap::{self, Action, Focus},
+        state::message::{Effect, Msg},
+    },
 };
 
 use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
@@ -163,6 +166,29 @@ fn the_token_is_copied_only_on_request() {
         "{effects:?}"
     );
     scene.says("it does not confirm");
+}
+
+/// Hands that learned `t T y` put no token into the clipboard when `T` is refused.
+#[test]
+fn the_key_that_confirms_does_nothing_else_after_a_refused_key() {
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.profiles[TESTING].guards = vec![Guard {
+        operation: Operation::Rotate,
+        rule: Rule::Forbid,
+        reason: "change freeze".into(),
+    }];
+    scene.walk("t");
+    for key in ["T", "y"] {
+        let effects = scene.later(1).keys(key);
+        let is_copy = |effect: &Effect| matches!(effect, Effect::Copy(_));
+        assert!(!effects.iter().any(is_copy), "{key}: {effects:?}");
+    }
+    scene.says("y did nothing: the key before it was refused");
+    let effects = scene.later(1).keys("y");
+    assert!(
+        matches!(effects.as_slice(), [Effect::Copy(_)]),
+        "asked again"
+    );
 }
 
 #[test]
