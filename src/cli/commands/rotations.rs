@@ -199,6 +199,7 @@ async fn abandon_change(
     yes: bool,
 ) -> Result<Exit, CliError> {
     let review = Review::new(session, yes).permitted(Guarded::Abandon)?;
+    session.operations.open_change(id).await?;
     let what = format!("Close m{}? Whether it took effect stays unknown.", id.0);
     review.ask(&what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;

@@ -49,19 +49,26 @@ impl Operations {
         self.open_changes().await
     }
 
+    /// Returns a create or an update of this place that has not ended.
+    pub async fn open_change(&self, id: MutationId) -> Result<Mutation, Failure> {
+        let place = self.place().await.map_err(Failure::NothingSent)?;
+        let found = self.directory().mutation(place, id).await;
+        let found = found.map_err(Failure::NothingSent)?;
+        let change = found
+            .filter(|change| change.rotation.is_none())
+            .ok_or(Failure::NoChange { id })?;
+        if !change.state.is_open() {
+            return Err(Failure::ChangeEnded { id });
+        }
+        Ok(change)
+    }
+
     /// Closes a create or an update with an unknown outcome, for a reason that the operator gives. Nothing is sent.
     pub async fn abandon_change(&self, id: MutationId, reason: &str) -> Result<Mutation, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.checked_reason(reason).await?;
         let place = self.may_record().await?;
-        let found = self.directory().mutation(place, id).await;
-        let found = found.map_err(Failure::NothingSent)?;
-        let mutation = found
-            .filter(|mutation| mutation.rotation.is_none())
-            .ok_or(Failure::NoChange { id })?;
-        if !mutation.state.is_open() {
-            return Err(Failure::ChangeEnded { id });
-        }
+        let mutation = self.open_change(id).await?;
         let left = self.window_left(&mutation);
         if mutation.state.holds() && !left.is_zero() {
             return Err(Failure::ChangeUnderWay {
@@ -188,12 +195,11 @@ impl Operations {
             }]
         };
         let proof = found.and_then(|found| match mutation.operation {
-            Operation::Create | Operation::Get => found.new_user_group.map(|is_new| {
-                if is_new {
-                    Ending::NotApplied
-                } else {
-                    Ending::Created
-                }
+            Operation::Create | Operation::Get => Some(match found.new_user_group {
+                Some(true) => Ending::NotApplied,
+                Some(false) => Ending::Created,
+                // The group exists, so there is nothing left to create; who created it stays unknown.
+                None => Ending::Existed,
             }),
             _ => settled_by(mutation.changes.as_ref()?, &found.read),
         });

@@ -123,6 +123,38 @@ async fn an_answer_without_new_user_group_does_not_count_as_created() {
     assert_eq!(done.warnings, [Warning::CreationUnclear]);
 }
 
+/// Neither answer says who created the group, but it exists: nothing is left to find out.
+#[tokio::test]
+async fn an_unknown_create_ends_when_its_group_is_seen() {
+    let forget = |body: &mut serde_json::Value| {
+        body.as_object_mut()
+            .expect("an object")
+            .remove("new_user_group");
+    };
+    let unnamed = |body: &mut serde_json::Value| {
+        body["user_group"]
+            .as_object_mut()
+            .expect("an object")
+            .remove("provided_id");
+    };
+    for is_read in [false, true] {
+        let scene = Scene::new().await;
+        scene.proxy.next("GET", ProxyFault::change(unnamed));
+        let failure = scene.ana.create(&id(NEW), &globex()).await;
+        failure.expect_err("the response names no group");
+        assert_eq!(scene.ana.open_changes().await.expect("read").len(), 1);
+        scene.proxy.next("GET", ProxyFault::change(forget));
+        if is_read {
+            let read = scene.ana.look_up(&id(NEW), UnknownIdPolicy::Exists).await;
+            read.expect("read");
+        } else {
+            scene.ana.create(&id(NEW), &globex()).await.expect("done");
+        }
+        let open = scene.ana.open_changes().await.expect("read");
+        assert_eq!(open, [], "read: {is_read}");
+    }
+}
+
 #[tokio::test]
 async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
     for then in [Then::Drop, Then::Reset, Then::Half] {
