@@ -3,6 +3,8 @@
 
 use std::{borrow::Cow, fmt::Write};
 
+use super::text::visible;
+
 const PROGRAM: &str = "groupdesk ";
 
 /// Which options a command needs to act on the same as this process.
@@ -68,13 +70,28 @@ fn begins_a_command(before: &str) -> bool {
             .any(|end| line.ends_with(end))
 }
 
-/// A word as a shell takes it, quoted if necessary.
+/// A word as a shell takes it, quoted if necessary. What a display would change is escaped in a form that bash, zsh and
+/// ksh read back: otherwise the command would mean another word.
 pub fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.into()
+    } else if visible(word) != word {
+        format!("$'{}'", word.bytes().map(escaped).collect::<String>()).into()
     } else {
         format!("'{}'", word.replace('\'', r"'\''")).into()
+    }
+}
+
+/// A byte within `$'…'`. There is no single quote in it, so that quotes stay pairs.
+fn escaped(byte: u8) -> String {
+    match byte {
+        b'\n' => "\\n".into(),
+        b'\t' => "\\t".into(),
+        b'\r' => "\\r".into(),
+        b'\\' => "\\\\".into(),
+        b' '..=b'~' if byte != b'\'' => char::from(byte).into(),
+        _ => format!("\\x{byte:02x}"),
     }
 }
 
@@ -176,7 +193,8 @@ impl<'t> Proposed<'t> {
 fn names_one(after: &str) -> bool {
     let name = after.trim_start_matches(' ').split_once(' ');
     let name = name.map_or("", |(_, name)| name.trim_start_matches(' '));
-    name.starts_with(|c: char| c.is_alphanumeric() || c == '\'') || name.starts_with("--variables")
+    name.starts_with(|c: char| c.is_alphanumeric() || "'$".contains(c))
+        || name.starts_with("--variables")
 }
 
 /// What follows the first word, which may be quoted.
@@ -203,6 +221,8 @@ mod tests {
         assert_eq!(quoted("a b"), "'a b'");
         assert_eq!(quoted("it's $x"), r"'it'\''s $x'");
         assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("a\nb"), r"$'a\nb'");
+        assert_eq!(quoted("it's\t\\ \u{202e}"), r"$'it\x27s\t\\ \xe2\x80\xae'");
     }
 
     #[test]
@@ -231,6 +251,14 @@ mod tests {
             (
                 "groupdesk --directory 'b c' get x",
                 "groupdesk -P 'eu test' --directory 'b c' get x",
+            ),
+            (
+                "groupdesk --directory $'b\\x27 c' get x",
+                "groupdesk -P 'eu test' --directory $'b\\x27 c' get x",
+            ),
+            (
+                "groupdesk profile bind $'a\\nb' --undo",
+                "groupdesk --directory 'my desk.db' profile bind $'a\\nb' --undo",
             ),
             ("groupdesk help get", "groupdesk help get"),
             (
