@@ -136,6 +136,24 @@ pub(super) struct Fields {
     pub(super) properties: Option<PathBuf>,
 }
 
+impl Fields {
+    /// Whether no field is set.
+    pub(super) fn are_none(&self) -> bool {
+        let Self {
+            name,
+            map,
+            mapping,
+            property,
+            properties,
+        } = self;
+        name.is_none()
+            && mapping.is_none()
+            && properties.is_none()
+            && map.is_empty()
+            && property.is_empty()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct Exists {
     /// Accept an ID that is not in the directory; the service may create it

@@ -201,6 +201,17 @@ pub(crate) fn bulk_change(
             BulkChange::property(&key, Some(&value.to_string()), only_where)
         }
         ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
+        _ if only_where.is_some() => {
+            return Err(usage(
+                "--if-value needs one of --map, --unmap, --property or --remove-property, and no other field option; nothing \
+                 was sent",
+            ));
+        }
+        ([], [], [], []) if !is_whole => {
+            return Err(usage(
+                "update needs a change, for example --map 7=213; nothing was sent",
+            ));
+        }
         _ => {
             return Err(usage(
                 "an update of several groups changes one row: use one --map, --unmap, --property or --remove-property, and no \

@@ -201,7 +201,7 @@ async fn an_update_sends_the_whole_group_and_reads_it_back() {
     let same = home.run(&args("update acme-eu --map 40=999 --yes")).await;
     assert_eq!(same.code, 0);
     assert!(
-        same.err.contains("no changes; nothing was sent"),
+        same.err.contains("no changes; no update was sent"),
         "{}",
         same.err
     );

@@ -193,7 +193,7 @@ async fn a_group_is_changed_in_the_editor() {
     let ran = home.run(&["edit", "acme", "--yes"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
-        ran.err.contains("no changes; nothing was sent"),
+        ran.err.contains("no changes; no update was sent"),
         "{}",
         ran.err
     );

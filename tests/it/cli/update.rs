@@ -38,7 +38,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
             .await;
         assert_eq!(same.code, 0, "{format}: {}", same.err);
         assert!(
-            same.err.contains("no changes; nothing was sent"),
+            same.err.contains("no changes; no update was sent"),
             "{}",
             same.err
         );
@@ -79,6 +79,28 @@ async fn fields_not_in_the_file_stay() {
     assert_eq!(home.json(0, &["show", "acme"]).await["name"], "Acme");
 }
 
+#[tokio::test]
+async fn an_update_without_a_change_is_refused_before_anything_is_sent() {
+    let (home, _, _serving) = served().await;
+    let before = home.json(0, &["history"]).await;
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (&["update", "acme", "--yes"][..], "update needs a change, for example --name NAME; nothing was sent"),
+        (&["update", "acme", "--dry-run"], "update needs a change, for example --name NAME; nothing was sent"),
+        (&["update", "acme", "globex", "--yes"], "update needs a change, for example --map 7=213; nothing was sent"),
+        (&["update", "acme", "--name", "x", "--if-value", "y", "--yes"], "--if-value needs one of --map, --unmap, --property or --remove-property"),
+    ];
+    for (command, words) in table {
+        let ran = home.run(command).await;
+        assert_eq!(ran.code, 2, "{command:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(words), "{command:?}: {}", ran.err);
+    }
+    let missing = ["rotations", "abandon", "m99", "--reason", "x"];
+    let ran = home.run(&missing).await;
+    assert!(!ran.err.contains("confirmation required"), "{}", ran.err);
+    assert_eq!(home.json(0, &["history"]).await, before);
+}
+
 /// As `list -o csv --columns` writes them.
 #[tokio::test]
 async fn columns_of_single_rows_and_keys_change_these_and_nothing_else() {
@@ -90,7 +112,7 @@ async fn columns_of_single_rows_and_keys_change_these_and_nothing_else() {
         .await;
     assert_eq!(same.code, 0, "{}", same.err);
     assert!(
-        same.err.contains("no changes; nothing was sent"),
+        same.err.contains("no changes; no update was sent"),
         "{}",
         same.err
     );

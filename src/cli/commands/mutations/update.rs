@@ -69,6 +69,14 @@ async fn update(session: &Session, id: UserGroupId, arguments: Update) -> Result
         mutation: arguments.mutation,
         token: arguments.token,
     };
+    if arguments.apply.is_none()
+        && arguments.fields.are_none()
+        && arguments.unmap.is_empty()
+        && arguments.remove_property.is_empty()
+    {
+        let text = "update needs a change, for example --name NAME; nothing was sent";
+        return Err(CliError::Usage(text.into()));
+    }
     let known = may_update(session, &id, &how).await?;
     let edits = match arguments.apply {
         Some(file) => Edits::of_file(file, id.clone()).await?,
@@ -153,7 +161,7 @@ pub(crate) async fn send(
             )?;
             return Ok(Exit::Done);
         }
-        output::say("no changes; nothing was sent");
+        output::say("no changes; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
     }
     let mut edit = edit.clone();
