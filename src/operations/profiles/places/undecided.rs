@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::PlaceProblem;
 use crate::{
-    directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason},
+    directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason, Role},
     domain::{group::UserGroupId, known::KnownGroup, proposal::quoted},
     operations::{Failure, Operations},
 };
@@ -37,6 +37,10 @@ impl Operations {
     /// What the operator has to decide before anything is sent for this profile. Sends nothing. Also `None` if that
     /// cannot be determined now: then the requests themselves are refused, with the reason.
     pub async fn place_problem(&self) -> Option<PlaceProblem> {
+        // A viewer sends nothing and may record no answer; its key is not read.
+        if self.directory().role() == Some(Role::Viewer) {
+            return None;
+        }
         let caller = self.caller().await.ok()?;
         match self.directory().preview_binding(caller).await.ok()? {
             BindingPreview::Asked(question) => Some(self.undecided(question)),
