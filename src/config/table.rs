@@ -2,6 +2,8 @@
 //! meaning. From that come the struct, which serde fills, the checks with the place of each problem, and
 //! docs/reference/configuration.md. Values are never quoted.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, de::DeserializeOwned};
 use toml::{
     Spanned, Table, Value,
@@ -299,7 +301,9 @@ fn unknown(entry: &Entry, settings: &[Setting], others: Others) -> String {
         return format!("\"{key}\" belongs in a profile; put it below a line [profiles.NAME]");
     }
     let known = settings.iter().map(|setting| setting.key);
-    let known: Vec<_> = known.chain(others.tables.iter().copied()).collect();
+    let mut known: Vec<_> = known.chain(others.tables.iter().copied()).collect();
+    let mut listed = HashSet::new();
+    known.retain(|key| listed.insert(*key));
     let near = nearest(entry.key, known.iter().copied());
     let is_of_colours = settings.iter().any(|setting| setting.table == "theme");
     if !is_of_colours && is_secret(entry, near) {

@@ -95,7 +95,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     groups: Option<u32>,
     /// Run without a console until Ctrl-C; prints the variables for another shell
-    #[arg(long, hide = true)]
+    #[arg(long)]
     hold: bool,
 }
 

@@ -142,8 +142,13 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
                 print_continuation(&import, checked.rows);
             }
             shown = plan::print_review(&session, &checked, options, done).await?;
-            let words = format!("import {left} in {}", operations.profile().name);
-            let what = "Each row is sent; no group can be deleted again.";
+            let (count, what) = if sending.create {
+                (left, "Each row is sent; no group can be deleted again.")
+            } else {
+                let what = "Only groups that differ from their rows are updated.";
+                (shown.plan.update, what)
+            };
+            let words = format!("import {count} in {}", operations.profile().name);
             review.ask_losing(shown.lost(), what, &words).await?;
         }
         if is_again {

@@ -30,6 +30,14 @@ pub struct ConnectionTest {
     pub probe: Result<Probe, String>,
 }
 
+impl ConnectionTest {
+    /// Whether the service was reached and took the key.
+    pub fn is_good(&self) -> bool {
+        let probe = self.probe.as_ref();
+        probe.is_ok_and(|probe| probe.finding.is_good())
+    }
+}
+
 /// Why a profile was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAdded {

@@ -224,7 +224,7 @@ places! {
         Reveal;
         CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile; HandOff;
-        Back "to the list" "to the list (the token can be read again by ID)";
+        Back "back" "back (the token can be read again by ID)";
     } + MOVE
 
     WritePath TEXT {

@@ -400,7 +400,7 @@ impl View for BatchPane {
         match self.stage {
             Stage::Planning(ticket) => context.cancel(ticket),
             Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
-                let key = context.keys.key(Focus::List, Action::RotateMarked);
+                let key = context.keys.key(Focus::List, Action::Batches);
                 let text = format!("The batch continues; {key} on the list shows it");
                 context.say(Severity::Info, text);
             }

@@ -112,11 +112,14 @@ impl View for Connect {
     }
 
     fn status(&self, _context: &Context) -> String {
-        match self.stage {
-            Stage::Form => "nothing is written yet".into(),
+        match &self.stage {
+            Stage::Form => "nothing is saved yet".into(),
             Stage::Checking(_) => "testing; nothing is created".into(),
-            Stage::Checked(_) => "tested; nothing is written yet".into(),
-            Stage::Writing(..) => "writing".into(),
+            Stage::Checked(checkup) if !checkup.is_good() => {
+                "test failed; nothing is saved yet".into()
+            }
+            Stage::Checked(_) => "tested; nothing is saved yet".into(),
+            Stage::Writing(..) => "saving".into(),
         }
     }
 

@@ -129,6 +129,7 @@ impl Rows for Rotations {
                 can: |page, _| Ok((page.kind.open_ones() == 0).then_some("refresh")),
                 run: |page, context| {
                     if page.kind.open_ones() == 0 {
+                        context.say(Severity::Info, "No open rotation");
                         page.reload(context);
                     } else if !page.working.is_waiting() {
                         context.ask(&page.working, Job::Settle);

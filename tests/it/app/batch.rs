@@ -406,7 +406,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
-    scene.shows("Batch 7 running: 1 not applied, 1 running of 2   T shows it");
+    scene.shows("Batch 7 running: 1 not applied, 1 running of 2   5 shows it");
     assert!(!scene.screen().contains("2 marked"), "they are used up");
     scene.shows("T the batch");
     scene.keys("T");
@@ -414,7 +414,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     scene.keys("<esc>");
     finish(&mut scene, None);
     scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 confirmed, 1 not applied of 2");
-    scene.shows("T shows it").shows("T the batch");
+    scene.shows("5 shows it").shows("T the batch");
     scene.keys("<space>");
     scene.shows("T ROTATE marked");
 }
@@ -432,7 +432,7 @@ fn another_profile_neither_shows_the_run_nor_starts_one() {
     }
     scene.keys("*T");
     scene.says("a batch in testing is running");
-    assert!(!scene.screen().contains("T shows it"));
+    assert!(!scene.screen().contains("5 shows it"));
     finish(&mut scene, None);
     scene.says("in testing");
 }

@@ -71,6 +71,8 @@ fn keys_at_the_top_are_checked_too() {
         );
         assert!(found[0].what.contains(words), "{found:?}");
     }
+    let what = &problems(&profile_and("colour = \"red\""))[0].what;
+    assert_eq!(what.matches("base_url").count(), 1, "listed once: {what}");
     assert!(problems("profiles = 3")[0].what.contains("[profiles.NAME]"));
     assert!(
         problems("profiles.eu = 3")[0]

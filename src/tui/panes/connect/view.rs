@@ -70,7 +70,7 @@ fn draw_form(
     let mut page = TextPage::new(area.width, theme);
     let key = context.keys.key(Focus::ConnectField, Action::Review);
     let text = format!(
-        "{key} tests the connection: nothing is created, and nothing is written before you have seen it."
+        "{key} tests the connection: nothing is created, and nothing is saved before you have seen it."
     );
     page.text(&text, theme.dim());
     if form.is_of_keyring() {
@@ -91,16 +91,10 @@ fn checked(
 ) -> TextPage {
     let theme = context.theme;
     let mut page = TextPage::new(width, theme);
-    let is_good = match &checkup.probe {
-        Ok(probe) => {
-            found(&mut page, probe, context);
-            probe.finding.is_good()
-        }
-        Err(why) => {
-            page.text(why, theme.error());
-            false
-        }
-    };
+    match &checkup.probe {
+        Ok(probe) => found(&mut page, probe, context),
+        Err(why) => page.text(why, theme.error()),
+    }
     page.blank();
     let edit = &checkup.edit;
     let (what, file) = (edit.is_new_file(), edit.file.display());
@@ -123,7 +117,7 @@ fn checked(
     let word = checkup.profile.environment_word();
     let key = |action| context.keys.key(Focus::ConnectCheck, action);
     let (write, back) = (key(Action::WriteFile), key(Action::Back));
-    let next = if is_good {
+    let next = if checkup.is_good() {
         format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
     } else {
         format!("{back} goes back to the form. {write} writes it anyway ({word}).")

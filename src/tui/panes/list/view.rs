@@ -181,7 +181,7 @@ pub(super) fn draw(
     }
     let places = places(list, area, context);
     if let (Some(line), Some(run)) = (places.batch, context.batch_here()) {
-        let key = context.keys.key(Focus::List, Action::RotateMarked);
+        let key = context.keys.key(Focus::List, Action::Batches);
         let text = format!(" {}   {key} shows it", run.line());
         let style = if run.is_under_way() {
             Style::new()
