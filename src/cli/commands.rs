@@ -67,7 +67,7 @@ macro_rules! commands {
 
         impl Command {
             /// In boxes: the states of one command would otherwise be compiled into those of all.
-            pub(super) fn run<'g>(self, global: &'g Global) -> LocalBoxFuture<'g, Result<Exit, CliError>> {
+            pub(super) fn run(self, global: &Global) -> LocalBoxFuture<'_, Result<Exit, CliError>> {
                 match self {
                     $($(Self::$name(arguments) => Box::pin(arguments.run(global)),)+)+
                 }

@@ -248,7 +248,7 @@ impl Operations {
         if let (true, Some(any)) = (with_groups, all.first()) {
             for place in any.places().await? {
                 if places.iter().all(|(.., known)| *known != place.id) {
-                    attention.concerns.extend(without_profile(place));
+                    attention.concerns.extend(without_profile(&place));
                 }
             }
         }
@@ -261,7 +261,7 @@ impl Operations {
 }
 
 /// What needs attention in a place that no profile is bound to.
-fn without_profile(place: Place) -> Vec<Concern> {
+fn without_profile(place: &Place) -> Vec<Concern> {
     let concern = |kind, since, by| Concern {
         profile: None,
         place: place.name.clone(),

@@ -22,8 +22,8 @@ pub(crate) struct Note {
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// Change the note only if it is this text; '' means no note
-    #[arg(long, value_name = "TEXT")]
-    if_note: Option<String>,
+    #[arg(long = "if-note", value_name = "TEXT")]
+    seen: Option<String>,
     /// Remove the note
     #[arg(long, conflicts_with = "text")]
     remove: bool,
@@ -51,7 +51,7 @@ async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
     };
     let mut replaced = None;
     let change = match note {
-        None if arguments.if_note.is_some() => {
+        None if arguments.seen.is_some() => {
             let text = "--if-note needs a note text or --remove";
             return Err(CliError::Usage(text.into()));
         }
@@ -61,7 +61,7 @@ async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
             let before = session.operations.annotations().await?;
             let before = before.get(&arguments.id).cloned().unwrap_or_default();
             let seen = arguments
-                .if_note
+                .seen
                 .map(|text| Some(text).filter(|text| !text.is_empty()));
             let seen = SeenNote(seen.unwrap_or_else(|| before.note.clone()));
             replaced = Some(before).filter(|before| before.note.is_some());

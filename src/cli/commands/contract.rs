@@ -83,7 +83,7 @@ impl Printed {
     }
 
     /// With these values of `-o`.
-    pub(crate) const fn as_forms(self, forms: &'static [Form]) -> Self {
+    pub(crate) const fn with_forms(self, forms: &'static [Form]) -> Self {
         Self { forms, ..self }
     }
 

@@ -88,7 +88,7 @@ impl Run for Export {
             "groupdesk export --format csv --file groups.csv",
             "groupdesk export --columns +note,+labels --file groups.jsonl",
             "groupdesk export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl",
-        ], &[array("", &[&EXPORTED]).as_forms(&[
+        ], &[array("", &[&EXPORTED]).with_forms(&[
         form::Form::Json,
         form::Form::Jsonl,
         form::Form::Csv,
@@ -164,7 +164,7 @@ impl Export {
             (Some(FileFormat::Csv), _) | (None, Some(form::Form::Csv)) => Format::Csv,
             (Some(FileFormat::Json), _) | (None, Some(form::Form::Json)) => Format::Json,
             (None, None) if global.json => Format::Json,
-            (Some(FileFormat::Jsonl), _) | (None, _) => Format::JsonLines,
+            (Some(FileFormat::Jsonl) | None, _) => Format::JsonLines,
         };
         let file = self.file.clone().filter(|path| path != Path::new("-"));
         Ok((format, file))

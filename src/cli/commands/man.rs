@@ -46,7 +46,7 @@ impl Run for Manual {
     #[rustfmt::skip] // A table: one command a line.
     const PAGES: &'static [Page] = &[
         page("man", &["groupdesk man | man -l -", "groupdesk man ~/.local/share/man/man1"],
-            &[one("", &[&PAGE]), array("DIR", &[&NAME]).as_forms(FOR_PROGRAMS)]),
+            &[one("", &[&PAGE]), array("DIR", &[&NAME]).with_forms(FOR_PROGRAMS)]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
