@@ -459,25 +459,6 @@ impl Failure {
         }
     }
 
-    /// Whether the next group of a run would fail in the same way, or could not be recorded.
-    pub(crate) fn concerns_all(&self) -> bool {
-        match self {
-            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
-                failure.concerns_all()
-            }
-            Self::Place(_)
-            | Self::Key(_)
-            | Self::KeyRefused { .. }
-            | Self::Client(_)
-            | Self::Forbidden { .. }
-            | Self::ReadOnly { .. }
-            | Self::NothingSent(_)
-            | Self::NotKept(_)
-            | Self::NotWritten(_) => true,
-            _ => false,
-        }
-    }
-
     /// The ending for the JSON output and the history, if the operation got that far.
     pub fn ending(&self) -> Option<Ending> {
         match self {

@@ -223,6 +223,27 @@ impl FailureStreak {
     }
 }
 
+impl Failure {
+    /// Whether the next group of a run would fail in the same way, or could not be recorded.
+    pub(crate) fn concerns_all(&self) -> bool {
+        match self {
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => {
+                failure.concerns_all()
+            }
+            Self::Place(_)
+            | Self::Key(_)
+            | Self::KeyRefused { .. }
+            | Self::Client(_)
+            | Self::Forbidden { .. }
+            | Self::ReadOnly { .. }
+            | Self::NothingSent(_)
+            | Self::NotKept(_)
+            | Self::NotWritten(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// A failure that the next item would meet too stops the run; any other counts towards those in a row.
 impl From<&Failure> for Consequence {
     fn from(failure: &Failure) -> Self {

@@ -89,7 +89,7 @@ impl Run for Apply {
             Ok(ready) => ready,
             Err(exit) => return Ok(exit),
         };
-        let rows = shown.into_rows_to_send(&checked, permit, None)?;
+        let rows = shown.into_rows(&checked, permit, None)?;
         send::run(&session, &mut signals, rows, self.speed.pace()).await
     }
 }

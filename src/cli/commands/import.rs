@@ -163,7 +163,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };
-    let rows = shown.into_rows_to_send(&checked, permit, Some(import))?;
+    let rows = shown.into_rows(&checked, permit, Some(import))?;
     send::run(&session, &mut signals, rows, arguments.speed.pace()).await
 }
 

@@ -81,7 +81,7 @@ fn how_long_ago_somebody_rotated_is_told_in_words() {
         };
         assert!(
             just.to_string()
-                .contains(&format!("ana rotated it {words};")),
+                .contains(&format!("ana rotated it {words}.")),
             "{just}"
         );
     }

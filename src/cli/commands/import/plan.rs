@@ -80,7 +80,7 @@ pub(crate) struct ShownPlan {
 
 impl ShownPlan {
     /// The rows of the files, to be sent as they were shown.
-    pub(crate) fn into_rows_to_send(
+    pub(crate) fn into_rows(
         self,
         checked: &Checked,
         permit: Permit,
