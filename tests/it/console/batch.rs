@@ -233,7 +233,7 @@ async fn a_retry_keeps_the_options_of_the_batch() {
     let mut console = open_with(vec![operations.clone()]).await;
     let sent = proxy.count("POST");
     // The later batch, which wrote a file, is the first.
-    console.keys("0").await.shows("! batch not all done");
+    console.keys("0").await.shows("! batch partly done");
     console.keys("R").await;
     console.shows("batches retry 2 --token-out FILE");
     assert_eq!(proxy.count("POST"), sent);
