@@ -211,13 +211,13 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             "user_group_id,note\na,\"x\ny\"\n".into(),
             1,
             2,
-            "note: A note is one line",
+            "note: invalid note: expected one line",
         ),
         (
             format!("user_group_id,note\na,{}\n", "x".repeat(501)),
             1,
             2,
-            "note: A note has 500",
+            "note: invalid note: expected at most 500",
         ),
         (
             "user_group_id,labels\na,vip\nb,a!b\n".into(),
