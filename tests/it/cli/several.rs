@@ -333,7 +333,7 @@ async fn a_bulk_edit_changes_one_row_and_only_where_it_has_the_value() {
     for (options, words) in [
         (&["--map", "7=1", "--map", "8=2"][..], "changes one row"),
         (&["--name", "x"], "changes one row"),
-        (&[], "changes one row"),
+        (&[], "needs a change"),
         (&["--property", "tier=gold"], "strings need quotes"),
         (
             &["--map", "7=1", "--if-unchanged"],

@@ -33,7 +33,7 @@ async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     console
         .shows("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
-        .shows("is not known at its")
+        .shows("is new for its")
         .shows("> not now: nothing is sent")
         .shows("the same environment as testing (7 groups, used at 06:00 UTC)")
         .shows("a new environment")

@@ -114,7 +114,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     console.keys("y").await;
     console
         .shows("UNKNOWN")
-        .tells("never rotate again to find out")
+        .tells("Never rotate again to find out")
         .shows("r reads the group");
     assert_eq!(colour_of(&console, "UNKNOWN"), Some(Color::Magenta));
     console.keys("T").await;

@@ -142,7 +142,7 @@ async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
             ),
             "{what}: {said}"
         );
-        assert!(said.contains("never rotate again to find out"), "{said}");
+        assert!(said.contains("Never rotate again to find out"), "{said}");
         assert_eq!(scene.states().await, [State::Unknown], "{what}");
         assert_eq!(
             scene.history().await,

@@ -131,7 +131,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     scene.visit(&mut session, "\r", "Groups › Acme");
     session.type_until("e", "› Edit acme", PATIENCE);
     session.type_until("x", "1 change", PATIENCE);
-    session.send("\u{5}");
+    session.send("\x1bOS");
     wait_until("the editor", || scene.home.times_seen("editor") > 0);
     session.wait_for("› Edit acme", PATIENCE);
     session.wait_for("editor", PATIENCE);
