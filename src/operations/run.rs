@@ -1,6 +1,6 @@
 //! Everything that goes over many groups: reading them, sending the rows of a file, rotating, editing, exporting tokens.
 //! The driver begins items as pace and control allow, waits when the service asks for a pause, counts failures in a row,
-//! and stops when the next item would fail too. What is done for one item is a [`Work`].
+//! and stops when the next item would fail too. What is done for one item is a `Work`.
 
 mod control;
 mod pace;

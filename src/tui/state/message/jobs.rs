@@ -265,7 +265,7 @@ pub struct JobSpec {
     pub touches_journal: bool,
     /// It sends something, or starts something that is written down first.
     pub is_journaled_first: bool,
-    /// It runs over many groups and obeys [`RunCommand`].
+    /// It runs over many groups and obeys `RunCommand`.
     pub can_be_steered: bool,
     /// Reads all groups of a profile.
     pub is_list: bool,
