@@ -7,6 +7,8 @@ use crate::support::bare::args;
 
 /// More than a pipe holds of each result, so that writing really meets a closed pipe.
 const GROUPS: &str = "3000";
+/// Bytes that a pipe holds.
+const PIPE: usize = 64 * 1024;
 
 /// Runs a line of bash in which `groupdesk` is the shipped binary.
 async fn shell(home: &Home, line: &str) -> Ran {
@@ -42,13 +44,15 @@ async fn a_reader_that_closes_early_ends_every_command_quietly() {
     let all = home.run(&["export"]).await;
     home.write("all.jsonl", &all.out);
     assert!(all.out.len() > 128 * 1024, "{}", all.out.len());
-    let new = (0..400).map(|number| format!("made-{number}\n"));
+    let new = (0..200).map(|number| format!("made-{number}\n"));
     home.write(
         "new.csv",
         &format!("user_group_id\n{}", new.collect::<String>()),
     );
     let made = home.run(&args("import new.csv --create --yes -q")).await;
     assert_eq!(made.code, 0, "{}", made.err);
+    let history = home.run(&["history", "--json"]).await;
+    assert!(history.out.len() > PIPE, "{}", history.out.len());
     for command in [
         "list",
         "list --json",
