@@ -8,6 +8,7 @@ pub mod decoder;
 pub mod duration;
 pub mod fault;
 pub mod ids;
+pub mod json_key;
 pub mod kind;
 pub mod listen;
 pub mod pairs;

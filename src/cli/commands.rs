@@ -1,5 +1,5 @@
-//! All commands. Each stands in its file with its arguments, its examples and what it does; the table below puts them
-//! together. `PAGES` has the examples and what is printed for programs, with the shapes that stand beside the values.
+//! All commands. Each is one file: its arguments, examples and what it does. The table below lists them.
+//! `PAGES` has the examples, and the shapes of what is printed for programs.
 
 mod annotations;
 mod apply;

@@ -230,8 +230,8 @@ impl Session {
         Ok(())
     }
 
-    /// Explains, once, why nothing is known here, if it is known under this name with another address or with another key.
-    /// Returns whether it did.
+    /// Explains, once, why the directory has nothing for this profile, if it has data under this name with another URL or
+    /// key. Returns whether it did.
     pub(super) async fn say_elsewhere(&self) -> Result<bool, CliError> {
         if self.said_elsewhere.load(Ordering::Relaxed) {
             return Ok(true);

@@ -1,12 +1,13 @@
 //! Comma-separated values according to RFC 4180, parsed one byte at a time. An unquoted empty cell means that there is
 //! no value; a quoted one is an empty text. The separator is that of the header ([`super::table`]).
 
-use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns, strict_json::RESERVED};
+use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
 use crate::{
     domain::{
         annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, text::visible,
     },
     formats::strict_json,
+    intake::json_key::RESERVED,
 };
 
 #[derive(Debug, Default)]

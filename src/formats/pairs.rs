@@ -6,8 +6,8 @@ use std::{collections::HashMap, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{csv, strict_json::RESERVED, table};
-use crate::intake::text;
+use super::{csv, table};
+use crate::intake::{json_key::RESERVED, text};
 
 /// Separators between the two ids of a line; the first one in the line counts, and at the same position the one that is
 /// first in this list.

@@ -13,14 +13,14 @@ use serde_json::{Map, Number, Value, error::Category};
 
 use crate::{
     domain::group::{Mapping, Properties},
-    intake::signs,
+    intake::{
+        json_key::{Key, RESERVED},
+        signs,
+    },
 };
 
 const DUPLICATE_KEY: &str = "a key appears twice";
 const TOO_MANY: &str = "too many values";
-/// Prefix of the keys that serde_json uses internally to pass numbers. An object with such a key would be read back as
-/// a number.
-pub const RESERVED: &str = "$serde_json::private::";
 const RESERVED_KEY: &str =
     "a key begins with $serde_json::private:: and cannot be sent; use another name";
 
@@ -142,37 +142,6 @@ impl<'de> Visitor<'de> for UniqueMappingVisitor {
             rows.insert(key, map.next_value()?);
         }
         Ok(rows)
-    }
-}
-
-/// Tells a key that was written from the one under which serde_json passes a number: only a written key supports being
-/// deserialised as an option.
-enum Key {
-    Written(String),
-    OfNumber,
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(KeyVisitor)
-    }
-}
-
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        String::deserialize(deserializer).map(Key::Written)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
-        Ok(Key::OfNumber)
     }
 }
 

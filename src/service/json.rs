@@ -3,17 +3,13 @@
 
 use std::{cell::Cell, fmt};
 
-use serde::{
-    Deserialize,
-    de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor},
-};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use crate::intake::json_key::{Key, RESERVED};
 
 /// Maximum nesting of objects and arrays.
 pub(super) const DEEPEST: usize = 64;
-
-/// Keys with this prefix have a meaning for the JSON library itself; an object with one would not survive it unchanged.
-const RESERVED: &str = "$serde_json::private::";
 
 /// What is wrong with a body, and up to where it was read. Lines and columns count from 1; columns are bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,36 +83,6 @@ fn text<E: Error>(text: &str) -> Result<String, E> {
         return Err(E::custom("NUL characters are not accepted"));
     }
     Ok(text.to_owned())
-}
-
-/// A key of the text, or the one under which the library passes a number: only the former can be read as an option.
-enum Key {
-    Written(String),
-    OfNumber,
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_option(KeyVisitor)
-    }
-}
-
-struct KeyVisitor;
-
-impl<'de> Visitor<'de> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
-        String::deserialize(deserializer).map(Key::Written)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Key, E> {
-        Ok(Key::OfNumber)
-    }
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {

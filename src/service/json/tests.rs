@@ -80,7 +80,7 @@ fn what_lenient_readers_let_pass_is_refused_with_its_place() {
     }
 }
 
-/// A token stands in no message, whatever is wrong with it.
+/// No message contains a token, whatever is wrong with it.
 #[test]
 fn no_message_contains_a_part_of_the_body() {
     for body in [

@@ -34,7 +34,7 @@ pub struct UnsentDraft {
     pub is_own: bool,
     /// The form as it was left, with its cursor and undo history.
     pub form: Option<GroupForm>,
-    /// When the stored draft was last changed, as far as known here.
+    /// When the stored draft was last changed, according to this process.
     kept: Option<Timestamp>,
 }
 

@@ -101,8 +101,8 @@ impl RunReport for Sent {
     }
 }
 
-/// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what a person has to
-/// look at.
+/// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what needs
+/// attention.
 fn line(row: &RowSent, only_odd: bool) -> Option<String> {
     let note = note(&row.end);
     let warnings: Vec<_> = warned(&row.end).iter().map(ToString::to_string).collect();

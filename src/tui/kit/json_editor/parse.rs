@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use serde_json::{Value, error::Category};
 
 use super::lex::{Kind, tokens};
-use crate::{domain::group::Properties, formats::strict_json::RESERVED, intake::signs};
+use crate::{
+    domain::group::Properties,
+    intake::{json_key::RESERVED, signs},
+};
 
 /// Why a text is not valid, and where. Line and column count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Column, MappingRow};
-use crate::formats::strict_json::RESERVED;
+use crate::intake::json_key::RESERVED;
 
 /// A problem that prevents the mapping from being sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -50,7 +50,7 @@ macro_rules! job_table {
         /// Saves the view of the list under a name.
         SaveView(name: String, view: ListView): local("save view") => work::save_view(of, &name, view).await;
         RemoveView(name: String): local("save view") => work::remove_view(of, &name).await;
-        /// Fails if a person has to answer a question about the place first.
+        /// Fails if the question about the environment must be answered first.
         OpenRotations: read("read journal") => work::open_rotations(of).await;
         LookUp(id: UserGroupId): read("read").of(id).journaled() => {
             let read = of.look_up(&id, UnknownIdPolicy::KnownOnly).await;
@@ -90,7 +90,7 @@ macro_rules! job_table {
             listed(of.history(id, Some(MAX_HISTORY)).await.map(Outcome::History));
         /// Unsent forms of the profile. Quitting waits for these separately; they change nothing at the service.
         Drafts: read("save drafts") => listed(of.drafts().await.map(Outcome::Drafts));
-        /// Saves a draft, with the last change of the stored one as far as known here.
+        /// Saves a draft, with the last change of the stored one according to this process.
         KeepDraft(draft: Box<Draft>, seen: Option<Timestamp>): read("save drafts") => {
             let at = draft.changed_at;
             listed(of.keep_draft(*draft, seen).await.map(|saved| Outcome::DraftKept(at, saved)))
