@@ -7,4 +7,5 @@ pub mod footer;
 pub mod group_details;
 pub mod list_page;
 pub mod mouse;
+pub mod prompt;
 pub mod view;

@@ -16,7 +16,6 @@ pub mod history;
 pub mod inspector;
 pub mod list;
 pub mod messages;
-mod new_file;
 pub mod note;
 pub mod open;
 pub mod place;

@@ -11,8 +11,8 @@ use crate::tui::{
     theme::Theme,
 };
 
-/// Columns and rows of the frame.
-const FRAME: (u16, u16) = (4, 2);
+/// Columns and rows of the frame of a box.
+pub const FRAME: (u16, u16) = (4, 2);
 
 /// An empty page for the text of a box of this width.
 pub fn box_page(width: u16, area: Rect, theme: Theme) -> TextPage {

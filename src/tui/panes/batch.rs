@@ -10,7 +10,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{View, new_file::NewFile};
+use super::View;
 use crate::{
     domain::{
         batch::{BatchKind, Plan, StopCause},
@@ -23,6 +23,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{scroll::Cursor, text_field::TextField},
+        page::prompt::Prompt,
         state::{
             batch::BatchRun,
             confirm::{Confirm, Places},
@@ -87,7 +88,7 @@ pub struct BatchPane {
     /// Reads the groups with an unknown outcome.
     checking: Pending,
     /// The file for the report.
-    file: NewFile,
+    file: Prompt,
     /// A batch of the journal other than the one of this session, and the purpose it was opened for.
     stored: Option<Box<BatchRun>>,
     aim: BatchAim,
@@ -132,7 +133,7 @@ impl BatchPane {
             is_under_way: false,
             reading: Pending::default(),
             checking: Pending::default(),
-            file: NewFile::default(),
+            file: Prompt::default(),
             stored: None,
             aim: BatchAim::Look,
             number: None,

@@ -7,13 +7,14 @@ use ratatui::{
     style::Style,
 };
 
-use super::{View, new_file::NewFile};
+use super::View;
 use crate::{
     domain::group::UserGroupId,
     operations::{format_of, path_and_columns},
     tui::{
         keymap::{Action, Focus},
         kit::{boxes::popup, paint, text_field::TextField},
+        page::{confirm_box::FRAME, prompt::Prompt},
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Ticket},
@@ -22,19 +23,23 @@ use crate::{
     },
 };
 
+const WIDTH: u16 = 74;
+/// Rows above the name of the file.
+const TEXT_ROWS: u16 = 3;
+
 #[derive(Debug)]
 pub struct Export {
     ids: Vec<UserGroupId>,
     /// Which groups they are: marked or shown.
     which: &'static str,
-    file: NewFile,
+    file: Prompt,
 }
 
 impl Export {
     pub fn of(ids: Vec<UserGroupId>, which: &'static str, context: &Context) -> Self {
         let profile = context.profile().map_or("groups", |profile| &profile.name);
-        let mut file = NewFile::default();
-        file.ask(format!("~/{profile}.jsonl"));
+        let mut file = Prompt::default();
+        file.ask_file(format!("~/{profile}.jsonl"));
         Self { ids, which, file }
     }
 
@@ -81,7 +86,7 @@ impl View for Export {
         match action {
             Action::Enter => self.write(context),
             Action::Back => {
-                if !self.file.is_written() {
+                if !self.file.is_running() {
                     context.mention("Nothing was written");
                 }
                 context.navigate(Navigation::Pop);
@@ -90,11 +95,7 @@ impl View for Export {
         }
     }
 
-    /// The name, as long as it can be another one.
     fn field(&mut self) -> Option<&mut TextField> {
-        if self.file.is_written() {
-            return None;
-        }
         self.file.field()
     }
 
@@ -125,16 +126,21 @@ impl View for Export {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
-        let inner = popup(buffer, area, (74, 7), "Export", theme);
+        let height = FRAME.1
+            + TEXT_ROWS
+            + self
+                .file
+                .rows(WIDTH.min(area.width).saturating_sub(FRAME.0));
+        let inner = popup(buffer, area, (WIDTH, height), "Export", theme);
         let what = format!("{}, without tokens; nothing is sent", self.what());
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);
         let how = "Format by extension: .jsonl, .json, .csv; add +note +labels after it.";
         paint::line(buffer, paint::row(inner, 1), how, theme.dim(), theme);
-        if self.file.is_written() {
+        if self.file.is_running() {
             paint::line(buffer, paint::row(inner, 3), "writing", theme.dim(), theme);
             return None;
         }
-        self.file.draw(buffer, inner, 3, theme)
+        self.file.draw(buffer, inner, TEXT_ROWS, theme)
     }
 }
 

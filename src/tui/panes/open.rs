@@ -266,7 +266,7 @@ impl View for Open {
             return self.draw_copy(buffer, inner, context);
         }
         let cursor = self.typed.draw(buffer, inner, context.theme, true);
-        let below = below(inner, 2);
+        let below = below(inner, self.typed.rows(inner.width).max(2));
         let mut page = TextPage::new(below.width, context.theme);
         self.page(&mut page, context);
         page.draw_still(buffer, below);
@@ -293,7 +293,8 @@ impl Open {
             .draw(buffer, below(inner, field), theme, true);
         let mut page = TextPage::new(inner.width, theme);
         self.copy_of.page(&mut page, context);
-        page.draw_still(buffer, below(inner, field + 2));
+        let own = self.copy_of.field.rows(inner.width).max(2);
+        page.draw_still(buffer, below(inner, field + own));
         cursor.filter(|_| self.copy_of.is_typing())
     }
 

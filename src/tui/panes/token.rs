@@ -16,7 +16,7 @@ use handoff::HandOffProgress;
 use progress::Steps;
 pub(crate) use steps::describe;
 
-use super::{View, new_file::NewFile};
+use super::View;
 use crate::{
     domain::{
         group::UserGroupId,
@@ -29,6 +29,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{scroll::Cursor, text_field::TextField},
+        page::prompt::Prompt,
         state::{
             confirm::{Confirm, Places},
             context::Context,
@@ -79,7 +80,7 @@ pub struct TokenPane {
     /// A sentence about when and by whom the token on the page was replaced.
     replaced: Option<String>,
     /// The file to write the token to.
-    file: NewFile,
+    file: Prompt,
     hand_off_progress: HandOffProgress,
     /// The reason as it was typed last; a check that begins again has it.
     reason: String,
@@ -100,7 +101,7 @@ impl TokenPane {
             id: group.id.clone(),
             revealed_until: None,
             replaced: None,
-            file: NewFile::default(),
+            file: Prompt::default(),
             hand_off_progress: HandOffProgress::Nowhere,
             reason: String::new(),
             scroll: Cursor::default(),

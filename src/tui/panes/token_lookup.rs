@@ -203,7 +203,7 @@ impl View for TokenLookupPane {
             return None;
         }
         let cursor = self.token.draw(buffer, inner, context.theme, true);
-        let below = below(inner, 2);
+        let below = below(inner, self.token.rows(inner.width).max(2));
         if let Some(refused) = &self.refused {
             page.text(refused, context.theme.warning());
             page.blank();

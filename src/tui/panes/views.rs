@@ -17,7 +17,7 @@ use crate::{
             scroll::Cursor,
             text_field::TextField,
         },
-        page::group_details::by,
+        page::{group_details::by, prompt::Prompt},
         state::{
             command::{ColumnsChange, Command},
             confirm::Confirm,
@@ -28,9 +28,9 @@ use crate::{
     },
 };
 
-/// What the text field asks for.
-#[derive(Debug)]
-enum Prompt {
+/// What the prompt asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
     /// The key of a property.
     Property,
     /// The name of a view.
@@ -59,7 +59,8 @@ pub struct ViewsPane {
     cursor: Cursor,
     /// The row under the cursor, by name, because views come and go, even through other consoles.
     on: Option<RowKey>,
-    prompt: Option<(Prompt, TextField)>,
+    prompt: Prompt,
+    asks: Asks,
     /// The view that a question above this pane is about.
     removing: Option<String>,
 }
@@ -81,7 +82,8 @@ impl ViewsPane {
             shown,
             cursor: Cursor::default(),
             on: None,
-            prompt: None,
+            prompt: Prompt::default(),
+            asks: Asks::Name,
             removing: None,
         }
     }
@@ -157,17 +159,12 @@ impl ViewsPane {
     }
 
     fn submit(&mut self, context: &mut Context) {
-        let Some((prompt, field)) = &mut self.prompt else {
+        let Some(text) = self.prompt.text("Type a name first") else {
             return;
         };
-        let text = field.text().trim().to_owned();
-        if text.is_empty() {
-            field.error = Some("Type a name first".into());
-            return;
-        }
-        match prompt {
-            Prompt::Name => context.navigate(Navigation::Run(Command::Save(text))),
-            Prompt::Property => {
+        match self.asks {
+            Asks::Name => context.navigate(Navigation::Run(Command::Save(text))),
+            Asks::Property => {
                 let key = text.strip_prefix("prop.").unwrap_or(&text);
                 let change = ColumnsChange::Change {
                     add: vec![ListColumn::Property(key.to_owned())],
@@ -180,12 +177,12 @@ impl ViewsPane {
                 return;
             }
         }
-        self.prompt = None;
+        self.prompt.close();
     }
 
     /// Completes the key of a property.
     fn complete(&mut self, context: &Context) {
-        if let Some((Prompt::Property, field)) = &mut self.prompt {
+        if let Some(field) = self.prompt.field().filter(|_| self.asks == Asks::Property) {
             let keys = context.property_keys();
             let typed = field.text().trim();
             let typed = typed.strip_prefix("prop.").unwrap_or(typed);
@@ -200,7 +197,7 @@ impl ViewsPane {
 
 impl View for ViewsPane {
     fn focus(&self) -> Focus {
-        if self.prompt.is_some() {
+        if self.prompt.is_asked() {
             Focus::ViewName
         } else {
             Focus::Views
@@ -214,13 +211,13 @@ impl View for ViewsPane {
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = context.annotations.saved_views.len() + self.columns.len();
         let page = usize::from(context.size.1 / 2);
-        if self.prompt.is_none() && self.cursor.act(action, rows, page) {
+        if !self.prompt.is_asked() && self.cursor.act(action, rows, page) {
             self.on = None;
             return;
         }
         self.on = None;
         match action {
-            Action::Enter if self.prompt.is_some() => self.submit(context),
+            Action::Enter if self.prompt.is_asked() => self.submit(context),
             Action::NextField => self.complete(context),
             Action::Enter => {
                 context.navigate(Navigation::Pop);
@@ -235,10 +232,13 @@ impl View for ViewsPane {
             Action::MoveDown => self.shift(true, context),
             Action::MoveUp => self.shift(false, context),
             Action::AddColumn => {
-                let field = TextField::new("Property", "");
-                self.prompt = Some((Prompt::Property, field));
+                self.asks = Asks::Property;
+                self.prompt.ask("Property", "");
             }
-            Action::WriteFile => self.prompt = Some((Prompt::Name, TextField::new("Save as", ""))),
+            Action::WriteFile => {
+                self.asks = Asks::Name;
+                self.prompt.ask("Save as", "");
+            }
             Action::RemoveView => {
                 let saved = &context.annotations.saved_views;
                 if let Some(ViewsRow::View(view)) = self.row(self.cursor.at, saved) {
@@ -256,7 +256,7 @@ impl View for ViewsPane {
                     self.removing = Some(name);
                 }
             }
-            Action::Back if self.prompt.is_some() => self.prompt = None,
+            Action::Back if self.prompt.is_asked() => self.prompt.close(),
             Action::Back | Action::Views => context.navigate(Navigation::Pop),
             _ => {}
         }
@@ -280,7 +280,7 @@ impl View for ViewsPane {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.prompt.as_mut().map(|(_, field)| field)
+        self.prompt.field()
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -332,7 +332,7 @@ impl View for ViewsPane {
             };
             lines.push((Some(at), text));
         }
-        let foot = u16::from(self.prompt.is_some()) * 2;
+        let foot = self.prompt.rows(inner.width);
         let room = usize::from(inner.height.saturating_sub(foot));
         let is_here = |line: &(Option<usize>, String)| line.0 == Some(self.cursor.at);
         let here = lines.iter().position(is_here).unwrap_or(0);
@@ -345,13 +345,7 @@ impl View for ViewsPane {
             };
             choice(buffer, place, *at == self.cursor.at, text, theme);
         }
-        let (_, field) = self.prompt.as_ref()?;
-        let below = Rect {
-            y: inner.bottom().saturating_sub(foot),
-            height: foot.min(inner.height),
-            ..inner
-        };
-        field.draw(buffer, below, theme, true)
+        self.prompt.draw(buffer, inner, u16::MAX, theme)
     }
 }
 

@@ -308,12 +308,12 @@ impl Confirm {
         } else {
             0
         };
-        self.guard(width, theme).height() as u16 + self.reason_rows() + sentence + field
+        self.guard(width, theme).height() as u16 + self.reason_rows(width) + sentence + field
     }
 
-    fn reason_rows(&self) -> u16 {
-        let error = |reason: &Reason| u16::from(reason.field.error.is_some());
-        self.reason.as_ref().map_or(0, |reason| 1 + error(reason))
+    fn reason_rows(&self, width: u16) -> u16 {
+        let reason = self.reason.as_ref();
+        reason.map_or(0, |reason| reason.field.rows(width))
     }
 
     /// Draws guard, reason, and what confirms.
@@ -334,7 +334,7 @@ impl Confirm {
         }
         let mut cursor = None;
         if let Some(reason) = &self.reason {
-            let row = take(&mut left, self.reason_rows());
+            let row = take(&mut left, self.reason_rows(area.width));
             let at = reason.field.draw(buffer, row, theme, self.on_reason);
             cursor = at.filter(|_| self.on_reason);
         }

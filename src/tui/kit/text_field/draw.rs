@@ -8,9 +8,12 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::TextField;
-use crate::tui::{
-    kit::paint::{self, Glyph},
-    theme::Theme,
+use crate::{
+    domain::text::{visible, wrap},
+    tui::{
+        kit::paint::{self, Glyph},
+        theme::Theme,
+    },
 };
 
 /// Below a field whose text is not shown.
@@ -19,8 +22,26 @@ pub const LOOKS_SECRET: &str = "looks like a token or a part of one: not shown, 
 const MIN_WIDTH_FOR_EDGES: u16 = 6;
 
 impl TextField {
-    /// Draws into one row, or into two with the hint or error. Returns the position of the terminal's cursor,
-    /// if focused.
+    /// Number of rows with the whole hint or error.
+    pub fn rows(&self, width: u16) -> u16 {
+        let room = width - self.label_columns(width);
+        match self.note() {
+            "" => 1,
+            note => 1 + wrap(&visible(note), room.into()).len() as u16,
+        }
+    }
+
+    /// What is below the text.
+    fn note(&self) -> &str {
+        match &self.error {
+            Some(error) => error,
+            None if self.looks_secret() => LOOKS_SECRET,
+            None => &self.hint,
+        }
+    }
+
+    /// Draws into one row, or with the hint or error into as many as there are. Returns the position of the
+    /// terminal's cursor, if focused.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -35,28 +56,42 @@ impl TextField {
             width: line.width - label,
             ..line
         };
-        let below = Rect {
-            x: line.x,
-            width: line.width,
-            ..paint::row(area, 1)
-        };
         let cursor = self.draw_text(buffer, line, theme, focused);
-        match &self.error {
-            Some(error) => paint::line(buffer, below, error, theme.error(), theme),
-            None if self.looks_secret() => {
-                paint::line(buffer, below, LOOKS_SECRET, theme.warning(), theme)
-            }
-            None => paint::line(buffer, below, &self.hint, theme.dim(), theme),
+        let style = match self.error {
+            Some(_) => theme.error(),
+            None if self.looks_secret() => theme.warning(),
+            None => theme.dim(),
         };
+        let note = wrap(&visible(self.note()), line.width.into());
+        let last = area.height.saturating_sub(1);
+        for (row, text) in (1..=last).zip(&note) {
+            let below = Rect {
+                x: line.x,
+                width: line.width,
+                ..paint::row(area, row)
+            };
+            // What has no row of its own is cut visibly.
+            let text = if row == last {
+                note[usize::from(row) - 1..].join(" ")
+            } else {
+                text.clone()
+            };
+            paint::line(buffer, below, &text, style, theme);
+        }
         cursor
     }
 
-    fn draw_label(&self, buffer: &mut Buffer, line: Rect, theme: Theme, focused: bool) -> u16 {
+    /// The columns of the label, and the blanks after it.
+    fn label_columns(&self, width: u16) -> u16 {
         if self.label.is_empty() {
             return 0;
         }
         let own = paint::columns(&self.label) as u16;
-        let width = (own.max(self.label_width) + 2).min(line.width / 2);
+        (own.max(self.label_width) + 2).min(width / 2)
+    }
+
+    fn draw_label(&self, buffer: &mut Buffer, line: Rect, theme: Theme, focused: bool) -> u16 {
+        let width = self.label_columns(line.width);
         let style = if focused { theme.title() } else { theme.dim() };
         let room = Rect {
             width: width.saturating_sub(1),

@@ -207,7 +207,7 @@ impl BatchPane {
         let batch = self.run(context).and_then(|run| run.batch);
         let number = batch.map_or_else(|| "new".to_owned(), |batch| batch.0.to_string());
         let name = format!("~/bulk-{number}.json");
-        self.file.ask(name);
+        self.file.ask_file(name);
     }
 
     pub(super) fn write(&mut self, context: &mut Context) {

@@ -21,7 +21,7 @@ use crate::{
             boxes::{page, page_room},
             text_page::TextPage,
         },
-        panes::{View, bulk_edit, new_file::NewFile},
+        panes::{View, bulk_edit},
         state::context::Context,
     },
 };
@@ -44,8 +44,7 @@ pub(super) fn draw(
     let inner = page(buffer, area, &title, context.theme);
     if let Some(run) = pane.run(context) {
         super::run::draw(pane, run, buffer, inner, context);
-        let lowest = NewFile::lowest(inner);
-        return pane.file.draw(buffer, inner, lowest, context.theme);
+        return pane.file.draw(buffer, inner, u16::MAX, context.theme);
     }
     let page = text_page(pane, inner.width, context);
     let Some(confirm) = pane.confirm() else {

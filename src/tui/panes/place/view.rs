@@ -17,15 +17,13 @@ use crate::{
             paint,
             text_page::TextPage,
         },
-        page::confirm_box::{box_page, draw_box},
+        page::confirm_box::{FRAME, box_page, draw_box},
         panes::View,
         state::context::Context,
     },
 };
 
 const WIDTH: u16 = 78;
-/// Rows of a field and the text below it.
-const FIELD_ROWS: u16 = 2;
 
 pub(super) fn draw(
     pane: &PlacePane,
@@ -83,8 +81,9 @@ pub(super) fn draw(
         return draw_box(&page, confirm, (title, WIDTH), (buffer, area), context);
     }
     let field = field.filter(|_| pane.working.is_none());
-    let rows = if field.is_some() { FIELD_ROWS } else { 0 };
-    let height = page.height() as u16 + rows + 2;
+    let inside = WIDTH.min(area.width).saturating_sub(FRAME.0);
+    let rows = field.map_or(0, |field| field.rows(inside).max(2));
+    let height = page.height() as u16 + rows + FRAME.1;
     let inner = popup(buffer, area, (WIDTH, height), title, context.theme);
     let page_area = Rect {
         height: inner.height.saturating_sub(rows),

@@ -20,7 +20,7 @@ use crate::{
             text_page::TextPage,
         },
         page::group_details::{age, by, known_token},
-        panes::{View, history::ending_style, new_file::NewFile},
+        panes::{View, history::ending_style},
         state::{context::Context, message::Ticket},
     },
 };
@@ -50,7 +50,7 @@ pub(super) fn draw(
     }
     let page = text_page(pane, inner.width, context);
     page.draw(buffer, inner, pane.scroll.at);
-    let below = (page.height() as u16 + 1).min(NewFile::lowest(inner));
+    let below = page.height() as u16 + 1;
     pane.file.draw(buffer, inner, below, context.theme)
 }
 

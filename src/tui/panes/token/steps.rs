@@ -74,7 +74,7 @@ impl TokenPane {
             .as_ref()
             .map_or_else(String::new, |known| format!("-{}", known.value));
         let name = format!("~/{safe}{fingerprint}.token");
-        self.file.ask(name);
+        self.file.ask_file(name);
     }
 
     pub(super) fn write(&mut self, context: &mut Context) {
