@@ -1,16 +1,16 @@
-//! Databases, for every room that stores something: statements with their values, rows, and requests that read, decide
-//! and write. SQLite runs on a thread of its own: its connection never leaves the thread, queued work is done in one
+//! Databases, for every room that stores something: statements with their values, rows, and transactions. SQLite runs on a thread of its own: its connection never leaves the thread, queued work is done in one
 //! transaction, and answers are sent after the commit. Knows no tables and no files.
 
 mod fault;
 mod lane;
 mod postgres;
-mod request;
+mod record;
 mod session;
 mod sqlite;
 mod sqlstate;
 mod statement;
 mod task;
+mod tx;
 mod value;
 
 use std::{
@@ -30,12 +30,13 @@ pub(crate) use fault::Fault;
 pub(crate) use postgres::{
     AddressFault, Hints, Password, Server, ServerFault, TimelineCheck, UNTRUSTED,
 };
-pub(crate) use request::{Request, Tx};
+pub(crate) use record::{Cursor, NewRow, Read, columns_of, record, row};
 pub(crate) use session::Session;
 pub(crate) use sqlstate::sentence;
-pub(crate) use statement::{Results, Row, Rows, Statement, Statements, values};
+pub(crate) use statement::{Row, Rows, Statement, values};
 pub(crate) use task::{Access, Reply, Work, once_on_sqlite, repeatable, task, wait_for_writes};
-pub(crate) use value::{Value, ValueRef};
+pub(crate) use tx::{Asked, Tx};
+pub(crate) use value::{FromValue, Value, ValueRef};
 
 /// A database as used by its thread: how to open it, and what its errors mean.
 pub(crate) trait Database: Send + 'static {
@@ -137,6 +138,9 @@ impl<S> Drop for Worker<S> {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use record::with_columns;
 
 #[cfg(test)]
 mod tests;

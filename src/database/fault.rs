@@ -10,6 +10,18 @@ pub(crate) enum Fault {
     Server(ServerFault),
     /// A column contains another type than the schema says.
     Column,
+    /// A row of this table cannot be decoded.
+    Row(&'static str),
+}
+
+impl Fault {
+    /// Names the table of a row that cannot be decoded.
+    pub(crate) fn in_table(self, table: &'static str) -> Self {
+        match self {
+            Self::Column => Self::Row(table),
+            fault => fault,
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Fault {

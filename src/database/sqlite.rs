@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Params, params_from_iter};
 
-use super::{Fault, Row, Rows, Statement, Statements, Value, value::column};
+use super::{Fault, Row, Rows, Statement, Value, value::column};
 
 fn bound(statement: &Statement) -> impl Params + '_ {
     params_from_iter(&statement.values)
@@ -30,15 +30,7 @@ pub(super) fn write(connection: &Connection, statement: &Statement) -> Result<us
     Ok(prepared.execute(bound(statement))?)
 }
 
-pub(super) fn run(connection: &Connection, statements: Statements) -> Result<Vec<Rows>, Fault> {
-    let mut all = Vec::with_capacity(statements.0.len());
-    for statement in statements.0 {
-        all.push(one(connection, &statement)?);
-    }
-    Ok(all)
-}
-
-fn one(connection: &Connection, statement: &Statement) -> Result<Rows, Fault> {
+pub(super) fn run(connection: &Connection, statement: &Statement) -> Result<Rows, Fault> {
     let mut prepared = connection.prepare_cached(&statement.text)?;
     let columns = prepared.column_count();
     if columns == 0 {

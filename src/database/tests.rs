@@ -1,13 +1,8 @@
-//! Tests of values as SQLite returns them, and of the three steps of a request.
+//! Tests of values as SQLite returns them, and of records.
 
 use rusqlite::Connection;
 
 use super::*;
-
-fn values_of(row: &Row<'_>, columns: usize) -> Vec<Value> {
-    let values = (0..columns).map(|index| Value::from(row.value(index).expect("a value")));
-    values.collect()
-}
 
 #[test]
 fn values_come_back_as_they_were_bound() {
@@ -23,11 +18,16 @@ fn values_come_back_as_they_were_bound() {
         i64::MIN
     ];
     let text = "SELECT $1, $2, $3, $4, $5, $6";
-    let found = tx.one(text, bound.clone(), |row| {
-        Ok::<_, Fault>(values_of(row, bound.len()))
+    let mut found = Vec::new();
+    let read = tx.each_row(text, bound.clone(), |row| {
+        for index in 0..bound.len() {
+            found.push(Value::from(row.value(index)?));
+        }
+        Ok::<_, Fault>(true)
     });
-    assert_eq!(found.expect("read"), Some(bound));
-    let found = tx.one("SELECT $1", values![true], |row| row.get::<bool>(0));
+    read.expect("read");
+    assert_eq!(found, bound);
+    let found = tx.one::<bool>("SELECT $1", values![true]);
     assert_eq!(found.expect("read"), Some(true), "SQLite keeps a number");
 }
 
@@ -35,58 +35,65 @@ fn values_come_back_as_they_were_bound() {
 fn another_type_than_asked_for_is_a_fault() {
     let connection = Connection::open_in_memory().expect("a database");
     let tx = Tx::of(&connection);
-    let text = "SELECT 'x', -1, x'00', 1.5";
-    for index in 0..4 {
-        let read = tx.one(text, values![], |row| row.get::<u32>(index));
-        assert!(matches!(read, Err(Fault::Column)), "{index}: {read:?}");
+    for text in ["SELECT 'x'", "SELECT -1", "SELECT x'00'", "SELECT 1.5"] {
+        let read = tx.one::<u32>(text, values![]);
+        assert!(matches!(read, Err(Fault::Column)), "{text}: {read:?}");
     }
 }
 
-/// Takes a free number, and records it together with the previous one.
-struct Take(i64);
-
-impl Request for Take {
-    type Answer = Vec<i64>;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        Statements::default()
-            .with(
-                "INSERT INTO taken (number) SELECT $1 WHERE $1 > 0 ON CONFLICT DO NOTHING RETURNING number",
-                values![self.0],
-            )
-            .with("UPDATE counted SET number = number + 1", values![])
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Vec<i64>), Fault> {
-        let taken: Option<i64> = found.next().first(|row| row.get(0))?;
-        assert_eq!(found.next().changed, 1);
-        let mut writes = Statements::default();
-        if let Some(number) = taken {
-            writes.add("INSERT INTO noted (number) VALUES ($1)", values![number]);
-        }
-        Ok((writes, Vec::new()))
-    }
-
-    fn read_after(&self) -> Statements {
-        Statements::default().with("SELECT number FROM noted ORDER BY number", values![])
-    }
-
-    fn finish(&self, answer: &mut Vec<i64>, after: &mut Results) {
-        let all = after.next().all(|row| row.get(0));
-        *answer = all.expect("numbers");
-    }
+/// Two columns are a record of their own.
+#[derive(Debug, PartialEq)]
+struct Inner {
+    a: i64,
+    b: Option<String>,
 }
+record!(Inner, "outer" { a, b = "second" });
+
+#[derive(Debug, PartialEq)]
+struct Outer {
+    number: i64,
+    inner: Inner,
+    kind: i64,
+    sum: i64,
+}
+record!(Outer, "outer" { number, inner, kind or 7 } with { sum: 0 });
 
 #[test]
-fn a_request_claims_decides_writes_and_reads_what_stands_then() {
+fn a_record_is_written_replaced_changed_and_read_by_its_columns() {
     let connection = Connection::open_in_memory().expect("a database");
-    let tables = "CREATE TABLE taken (number INTEGER PRIMARY KEY); CREATE TABLE noted (number INTEGER); \
-                  CREATE TABLE counted (number INTEGER); INSERT INTO counted VALUES (0)";
-    connection.execute_batch(tables).expect("tables");
+    let table =
+        "CREATE TABLE outer_ (number INTEGER PRIMARY KEY, kind ANY, a INTEGER, second TEXT)";
+    connection.execute_batch(table).expect("a table");
     let tx = Tx::of(&connection);
-    assert_eq!(tx.run(&Take(2)).expect("run"), [2]);
-    assert_eq!(tx.run(&Take(1)).expect("run"), [1, 2]);
-    assert_eq!(tx.run(&Take(2)).expect("run"), [1, 2], "taken before");
-    assert_eq!(tx.run(&Take(0)).expect("run"), [1, 2], "not to be taken");
+    let second = "x";
+    let row = |number: i64, a: i64| row! { number, a, second, kind: "not a number" };
+    let all = || tx.all::<(i64, i64)>("SELECT number, a FROM outer_ ORDER BY number", values![]);
+    tx.insert("outer_", row(1, 10)).expect("inserted");
+    tx.upsert("outer_", 1, row(2, 20)).expect("inserted");
+    tx.upsert("outer_", 1, row(2, 21)).expect("replaced");
+    assert!(tx.insert("outer_", row(2, 22)).is_err(), "there already");
+    assert_eq!(all().expect("read"), [(1, 10), (2, 21)]);
+    tx.update("outer_", 1, row! { number: 2, a: 23 })
+        .expect("changed");
+    assert_eq!(all().expect("read"), [(1, 10), (2, 23)]);
+
+    let text = "SELECT * FROM outer_ WHERE number = $1";
+    let inner = Inner {
+        a: 10,
+        b: Some("x".into()),
+    };
+    let outer = Outer {
+        number: 1,
+        inner,
+        kind: 7,
+        sum: 0,
+    };
+    assert_eq!(tx.one(text, values![1]).expect("read"), Some(outer));
+    assert_eq!(tx.one::<Outer>(text, values![9]).expect("read"), None);
+    let text = "UPDATE outer_ SET a = 'x' WHERE number = $1 RETURNING *";
+    let damaged = tx.one::<Outer>(text, values![1]);
+    assert!(matches!(damaged, Err(Fault::Row("outer"))), "{damaged:?}");
+    let text = "SELECT * FROM outer_ ORDER BY number";
+    let readable = tx.readable::<Outer>(text, values![]).expect("read");
+    assert_eq!(readable.len(), 1, "{readable:?}");
 }

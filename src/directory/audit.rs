@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{Directory, DirectoryError, Location, sqlite::Fault};
 use crate::{
-    database::{Access, Row, Tx, values},
+    database::{Access, Tx, record, values},
     domain::group::UserGroupId,
 };
 
@@ -73,28 +73,11 @@ impl Directory {
 
 fn read(tx: &Tx<'_>, text: &'static str, filter: &AuditFilter) -> Result<Vec<Audited>, Fault> {
     let values = values![
-        filter
-            .user_group_id
-            .as_ref()
-            .map(|id| id.as_str().to_owned()),
-        filter.who.clone(),
-        filter.since.map(Timestamp::as_microsecond),
+        filter.user_group_id.as_ref(),
+        filter.who.as_ref(),
+        filter.since
     ];
-    tx.all(text, values, line)
+    Ok(tx.all(text, values)?)
 }
 
-fn line(row: &Row<'_>) -> Result<Audited, Fault> {
-    let micros: i64 = row.get(1)?;
-    Ok(Audited {
-        number: row.get(0)?,
-        at: Timestamp::from_microsecond(micros).unwrap_or_default(),
-        who: row.get(2)?,
-        address: row.get(3)?,
-        what: row.get(4)?,
-        place: row.get(5)?,
-        user_group_id: row.get(6)?,
-        rotation: row.get(7)?,
-        before: row.get(8)?,
-        after: row.get(9)?,
-    })
-}
+record!(Audited, "audit" { number, at, who, address, what, place, user_group_id, rotation, before, after });

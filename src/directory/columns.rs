@@ -5,16 +5,91 @@ use std::{borrow::Cow, time::Duration};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::EventKind;
+use super::{
+    BatchId, EventKind, ImportId, KeyId, KeyState, MutationId, PlaceId, RotationId, RunId,
+};
 use crate::{
+    database::{Fault, FromValue, Value, ValueRef},
     domain::{
-        group::{Mapping, Properties},
+        facts::Basis,
+        group::{EnvironmentTag, Mapping, Properties, UserGroupId},
+        handoff::HandOffState,
+        history::{Ending, Operation},
         known::{Known, KnownGroup, Sent, Source},
-        rotation::{Event, RotateOutcome},
+        mutation,
+        rotation::{Event, RotateOutcome, State},
         token::Fingerprint,
     },
     platform::boot_time::BootTime,
 };
+
+/// How our types are kept in a column: as which value, and how they are read from it.
+macro_rules! column {
+    ($($of:ty: |$it:ident| $to:expr, |$from:ident: $kind:ty| $read:expr;)*) => {$(
+        impl From<&$of> for Value {
+            fn from($it: &$of) -> Self {
+                Self::from($to)
+            }
+        }
+
+        impl From<$of> for Value {
+            fn from(it: $of) -> Self {
+                Self::from(&it)
+            }
+        }
+
+        impl FromValue for $of {
+            fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
+                let $from = <$kind>::from_value(value)?;
+                let read: Option<Self> = $read;
+                read.ok_or(Fault::Column)
+            }
+        }
+    )*};
+}
+
+/// Types whose variants are words.
+macro_rules! words {
+    ($($of:ty),*) => {$(
+        impl From<$of> for Value {
+            fn from(it: $of) -> Self {
+                Self::from(it.as_str())
+            }
+        }
+
+        impl FromValue for $of {
+            fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
+                value.text().and_then(<$of>::parse).ok_or(Fault::Column)
+            }
+        }
+    )*};
+}
+
+column! {
+    PlaceId: |it| it.0, |it: i64| Some(Self(it));
+    KeyId: |it| it.0, |it: i64| Some(Self(it));
+    RotationId: |it| it.0, |it: i64| Some(Self(it));
+    MutationId: |it| it.0, |it: i64| Some(Self(it));
+    BatchId: |it| it.0, |it: i64| Some(Self(it));
+    RunId: |it| it.0, |it: i64| Some(Self(it));
+    ImportId: |it| it.0, |it: i64| Some(Self(it));
+    Timestamp: |it| micros(*it), |it: i64| timestamp(it);
+    UserGroupId: |it| it.as_str(), |it: String| Self::parse(it).ok();
+    EnvironmentTag: |it| it.as_str(), |it: String| Some(Self::parse(&it));
+    Fingerprint: |it| it.as_bytes(), |it: [u8; 32]| Some(Self::from_bytes(it));
+    BootTime: |it| it.to_string(), |it: String| Self::parse(&it);
+    Sent: |it| sent_text(it), |it: String| sent(&it);
+    serde_json::Value: |it| it.to_string(), |it: String| serde_json::from_str(&it).ok();
+}
+words!(
+    Basis,
+    Ending,
+    HandOffState,
+    KeyState,
+    Operation,
+    State,
+    mutation::State
+);
 
 /// A time in whole microseconds since 1970, truncated.
 pub(super) fn micros(at: Timestamp) -> i64 {

@@ -22,7 +22,7 @@ use super::{
     tables::{MIGRATIONS, Role, as_owner},
     team,
 };
-use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
+use crate::database::{Access, Row, Tx, Value, ValueRef, values};
 
 /// Ordered so that every row comes after the rows it references.
 const TABLES: [&str; 24] = [
@@ -121,11 +121,11 @@ fn copy_into_team(
     team.batch(&as_owner(at.schema()))?;
     // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
-    let held: Option<i64> = team.one("SELECT count(*) FROM places", values![], |row| row.get(0))?;
+    let held: Option<i64> = team.one("SELECT count(*) FROM places", values![])?;
     if held != Some(0) {
         return Err(refused(TeamFault::NotEmpty));
     }
-    let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![], |row| row.get(0))?;
+    let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![])?;
     let key = Zeroizing::new(key.ok_or(Fault::Row("meta"))?);
     if team.write("UPDATE fingerprint_key SET key = $1", values![&*key])? == 0 {
         // The key is kept outside the database and is a different one.
@@ -169,9 +169,7 @@ pub fn copy_from_team(
             tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
         }
         refuse_if_under_way(tx, &at)?;
-        let kept = tx.one("SELECT key FROM fingerprint_key", values![], |row| {
-            row.get::<[u8; 32]>(0)
-        })?;
+        let kept = tx.one::<[u8; 32]>("SELECT key FROM fingerprint_key", values![])?;
         let key = outside.or(kept.map(Zeroizing::new));
         let key = key.ok_or_else(|| DirectoryError::of_team(&at, TeamFault::NoKey))?;
         let connection = Connection::open(&file)?;
@@ -224,7 +222,7 @@ fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
 
 /// `from` is the directory that is copied.
 fn refuse_if_under_way(tx: &Tx<'_>, from: impl fmt::Display) -> Result<(), Fault> {
-    let under_way: Option<i64> = tx.one(UNDER_WAY, values![], |row| row.get(0))?;
+    let under_way: Option<i64> = tx.one(UNDER_WAY, values![])?;
     match under_way {
         Some(count @ 1..) => Err(DirectoryError::StillOpen {
             at: from.to_string(),
@@ -264,18 +262,15 @@ struct Table {
 impl Table {
     fn of(team: &Tx<'_>, name: &'static str) -> Result<Self, Fault> {
         let (mut columns, mut counted) = (Vec::new(), None);
-        team.each(COLUMNS, values![name], |row| {
-            let column = Column {
-                name: row.get(0)?,
-                is_flag: row.get(1)?,
-            };
-            if row.get(2)? {
-                counted = Some(column.name.clone());
+        team.each(COLUMNS, values![name], |(name, is_flag, is_counted)| {
+            let name: String = name;
+            if is_counted {
+                counted = Some(name.clone());
             }
-            if !SERVER_COLUMNS.contains(&column.name.as_str()) {
-                columns.push(column);
+            if !SERVER_COLUMNS.contains(&name.as_str()) {
+                columns.push(Column { name, is_flag });
             }
-            Ok::<_, Fault>(())
+            Ok::<_, Fault>(true)
         })?;
         Ok(Self {
             name,
@@ -322,17 +317,17 @@ impl Table {
             names.join(", "),
             places.join(", ")
         );
-        let (mut rows, mut together) = (0, Statements::default());
-        from.each(self.select(from), values![], |row| {
+        let mut rows = 0;
+        from.each_row(self.select(from), values![], |row| {
             let values = (0..names.len()).map(|at| self.value(row, at));
-            together.add(insert.clone(), values.collect::<Result<_, _>>()?);
+            to.put(insert.clone(), values.collect::<Result<_, _>>()?)?;
             rows += 1;
             if rows % BATCH_SIZE as u64 == 0 {
-                to.write_all(std::mem::take(&mut together))?;
+                to.flush()?;
             }
-            Ok::<_, Fault>(())
+            Ok::<_, Fault>(true)
         })?;
-        to.write_all(together)?;
+        to.flush()?;
         if let (None, Some(column)) = (to.sqlite(), &self.counted) {
             // The next row continues the numbering.
             let next = format!(
@@ -340,7 +335,7 @@ impl Table {
                  FROM {0}",
                 self.name
             );
-            to.one(next, values![], |_| Ok::<_, Fault>(()))?;
+            to.one::<()>(next, values![])?;
         }
         Ok(rows)
     }
@@ -348,7 +343,7 @@ impl Table {
     /// The number of rows and the sum of their hashes, independent of order.
     fn sum(&self, tx: &Tx<'_>) -> Result<(u64, u128), Fault> {
         let (mut rows, mut sum) = (0, 0_u128);
-        tx.each(self.select(tx), values![], |row| {
+        tx.each_row(self.select(tx), values![], |row| {
             let mut hash = Sha256::new();
             for at in 0..self.columns.len() {
                 let value = self.value(row, at)?;
@@ -370,7 +365,7 @@ impl Table {
                     .fold(0, |sum, byte| sum << 8 | u128::from(*byte)),
             );
             rows += 1;
-            Ok::<_, Fault>(())
+            Ok::<_, Fault>(true)
         })?;
         Ok((rows, sum))
     }

@@ -7,7 +7,7 @@ use super::{
     lanes::{LaneGuard, Subject},
     sqlite::Fault,
 };
-use crate::database::{Access, Reply, Request, Tx, Work, once_on_sqlite, repeatable, task};
+use crate::database::{Access, Reply, Tx, Work, once_on_sqlite, repeatable, task};
 
 /// Sends the answer to the caller; the lane is released first, so that the caller finds it free.
 struct Answer<T>(oneshot::Sender<Result<T, Fault>>, LaneGuard);
@@ -24,26 +24,6 @@ impl<T: Send> Reply<T, Fault> for Answer<T> {
 }
 
 impl Directory {
-    pub(super) async fn request<R>(&self, request: R) -> Result<R::Answer, DirectoryError>
-    where
-        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
-    {
-        self.request_about(None, request).await
-    }
-
-    /// A request about one subject.
-    pub(super) async fn request_about<R>(
-        &self,
-        subject: Option<Subject>,
-        request: R,
-    ) -> Result<R::Answer, DirectoryError>
-    where
-        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
-    {
-        self.write_about(subject, move |tx| tx.run_last(&request))
-            .await
-    }
-
     /// A write on the directory's thread. On a server it may be executed again from the start, so it must have no
     /// effect outside the database.
     pub(super) async fn write<T: Send + 'static>(

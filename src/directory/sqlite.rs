@@ -123,6 +123,4 @@ fn identity(path: &Path) -> Result<(u64, u64), DirectoryError> {
 }
 
 #[cfg(test)]
-mod decisions;
-#[cfg(test)]
 mod tests;

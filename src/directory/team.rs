@@ -65,27 +65,25 @@ WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
 pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
     let status = execute(&Engine::of_team(team)?, Access::Short, |tx| {
         let status_row = TableStatus::read(tx)?;
-        let open = tx.all(OPEN, values![], |row| {
-            Ok::<_, Fault>((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-        })?;
+        let open = tx.all(OPEN, values![])?;
         let membership = status_row.membership;
-        tx.one(STATUS, values![], |row| {
-            let micros: i64 = row.get(3)?;
-            Ok::<_, Fault>(TeamStatus {
-                server: row.get(0)?,
-                user: membership.user.clone(),
+        let status: Option<(String, String, i64, Timestamp, String)> = tx.one(STATUS, values![])?;
+        Ok(status.map(
+            |(server, synchronous, sessions, clock, timeline)| TeamStatus {
+                server,
+                user: membership.user,
                 role: membership.role,
                 schema: status_row.version,
                 is_readable: status_row.version >= NEWEST && status_row.reads_from <= NEWEST,
-                synchronous: row.get(1)?,
-                sessions: row.get(2)?,
-                clock: Timestamp::from_microsecond(micros).unwrap_or_default(),
-                timeline: row.get(4)?,
+                synchronous,
+                sessions,
+                clock,
+                timeline,
                 is_standby: membership.is_standby,
-                moved_to: membership.moved_to.clone(),
-                open: open.clone(),
-            })
-        })
+                moved_to: membership.moved_to,
+                open,
+            },
+        ))
     })?;
     status.ok_or_else(|| DirectoryError::of_team(team, TeamFault::NotSetUp))
 }
@@ -112,7 +110,7 @@ pub(super) fn open(
         // A viewer does not test tokens.
         let kept = match status_row.membership.role {
             Role::Viewer => None,
-            _ => tx.one(KEY, values![], |row| row.get::<[u8; 32]>(0))?,
+            _ => tx.one::<[u8; 32]>(KEY, values![])?,
         };
         let key = match (outside, kept.map(Zeroizing::new)) {
             (Some(key), _) | (None, Some(key)) => key,

@@ -11,7 +11,7 @@ use super::{
     store::{Access, Store, StoreError},
 };
 use crate::{
-    database::{Fault, Row, Tx, values},
+    database::{Cursor, Fault, Read, Tx, record, values},
     intake::duration::{self, InvalidAge},
 };
 
@@ -178,7 +178,7 @@ impl Store {
     /// Returns all keys, including revoked ones, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
         self.execute_blocking(Access::Short, |tx| {
-            tx.all(format!("{SELECT} ORDER BY k.id"), values![], info)
+            Ok(tx.all(format!("{SELECT} ORDER BY k.id"), values![])?)
         })
     }
 
@@ -203,23 +203,27 @@ const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.r
     FROM keys k JOIN environments e ON e.id = k.environment";
 
 fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>, StoreError> {
-    tx.one(format!("{SELECT} WHERE k.id = $1"), values![id], info)
+    Ok(tx.one(format!("{SELECT} WHERE k.id = $1"), values![id])?)
 }
 
-fn info(row: &Row<'_>) -> Result<KeyInfo, StoreError> {
-    let time = |at: i64| Timestamp::from_millisecond(at).map_err(|_| Fault::Column);
-    let perhaps = |index| row.get::<Option<i64>>(index)?.map(time).transpose();
-    Ok(KeyInfo {
-        id: row.get(0)?,
-        environment: row.get(1)?,
-        tag: row.get(2)?,
-        read_only: row.get(3)?,
-        created_at: time(row.get(4)?)?,
-        revoked_at: perhaps(5)?,
-        expires_at: perhaps(6)?,
-        last_used_at: perhaps(7)?,
-        name: row.get(8)?,
-    })
+impl Read for KeyInfo {
+    fn columns(_: &'static str, _: &mut Vec<&'static str>) {}
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self, Fault> {
+        let time = |at: i64| Timestamp::from_millisecond(at).map_err(|_| Fault::Column);
+        let perhaps = |at: Option<i64>| at.map(time).transpose();
+        Ok(Self {
+            id: row.next()?,
+            environment: row.next()?,
+            tag: row.next()?,
+            read_only: row.next()?,
+            created_at: time(row.next()?)?,
+            revoked_at: perhaps(row.next()?)?,
+            expires_at: perhaps(row.next()?)?,
+            last_used_at: perhaps(row.next()?)?,
+            name: row.next()?,
+        })
+    }
 }
 
 const NAME_ENVIRONMENT: &str = "\
@@ -228,8 +232,8 @@ ON CONFLICT (name) DO UPDATE SET tag = coalesce(environments.tag, excluded.tag) 
 
 /// Returns the number of the environment with this name, creating it if needed.
 fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<i64, StoreError> {
-    let read = |row: &Row<'_>| Ok::<_, Fault>((row.get(0)?, row.get::<Option<String>>(1)?));
-    let named = tx.one(NAME_ENVIRONMENT, values![environment, tag], read)?;
+    let named: Option<(i64, Option<String>)> =
+        tx.one(NAME_ENVIRONMENT, values![environment, tag])?;
     match named.ok_or(Fault::Column)? {
         (_, Some(stored)) if tag.is_some_and(|tag| tag != stored) => Err(StoreError::TagDiffers {
             environment: environment.to_owned(),
@@ -258,13 +262,13 @@ fn create(
         expires,
         new.name.as_deref()
     ];
-    let id = tx.one(CREATE, values, |row| row.get::<i64>(0))?;
+    let id: Option<i64> = tx.one(CREATE, values)?;
     let id = id.ok_or(Fault::Column)?;
     find(tx, id)?.ok_or(StoreError::UnknownKey(id))
 }
 
 const LIVE: &str = "\
-SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id, k.name FROM keys k JOIN environments e ON e.id = k.environment \
+SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
 /// A key as the access log and the metrics name it.
@@ -274,36 +278,34 @@ pub(super) struct KeyLabel {
     pub(super) name: Option<String>,
 }
 
+struct Recognised {
+    label: KeyLabel,
+    caller: Caller,
+}
+record!(Recognised, "keys" { label, caller });
+record!(KeyLabel, "keys" { number = "k.id", name = "k.name" });
+record!(Caller, "keys" {
+    environment = "e.id", tag = "e.tag", read_only = "k.read_only", last_used_at = "k.last_used_at",
+});
+
 /// Returns label and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
 /// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
 pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
 ) -> Result<Option<(KeyLabel, Caller)>, StoreError> {
-    let read = |row: &Row<'_>| {
-        let (number, name) = (row.get(4)?, row.get(5)?);
-        Ok::<_, Fault>((KeyLabel { number, name }, read_caller(row)?))
-    };
-    Ok(tx.one(LIVE, values![presented, now()], read)?)
+    let found: Option<Recognised> = tx.one(LIVE, values![presented, now()])?;
+    Ok(found.map(|found| (found.label, found.caller)))
 }
 
 const CALLER: &str = "\
-SELECT e.id, e.tag, k.read_only, k.last_used_at FROM keys k JOIN environments e ON e.id = k.environment \
+SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 const RECORD_USE: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
 
-fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
-    Ok(Caller {
-        environment: row.get(0)?,
-        tag: row.get(1)?,
-        read_only: row.get(2)?,
-        last_used_at: row.get(3)?,
-    })
-}
-
 /// Returns the holder of the key if it is still valid.
 pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
-    Ok(tx.one(CALLER, values![key, now()], read_caller)?)
+    Ok(tx.one(CALLER, values![key, now()])?)
 }
 
 /// As [`caller`], for a change: the key stays valid until the change is committed. Records that it was used, unless the
@@ -316,13 +318,13 @@ pub(super) fn hold(tx: &Tx<'_>, key: i64, is_use_due: bool) -> Result<Option<Cal
         None if is_use_due => format!("{CALLER} FOR NO KEY UPDATE OF k"),
         None => format!("{CALLER} FOR SHARE OF k"),
     };
-    let caller = tx.one(held, values![key, now()], read_caller)?;
+    let caller: Option<Caller> = tx.one(held, values![key, now()])?;
     if is_use_due
         && caller
             .as_ref()
             .is_some_and(|caller| !caller.was_used_lately())
     {
-        tx.write_later(RECORD_USE, values![now(), key])?;
+        tx.put(RECORD_USE, values![now(), key])?;
     }
     Ok(caller)
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     api::wire::{Presence, ResponseBody, UserGroup},
-    database::{Fault, Row, Tx, values},
+    database::{Fault, FromValue, Tx, ValueRef, record, values},
 };
 
 /// The outer error undoes the work; the inner one is an answer like any other.
@@ -30,6 +30,14 @@ pub(super) struct StoredGroup {
     pub(super) name: String,
     /// JSON text, parsed only if an answer contains it.
     properties: String,
+}
+
+record!(StoredGroup, "groups" { team_id, user_group_id, token, name, properties });
+
+impl FromValue for SecretString {
+    fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
+        String::from_value(value).map(Self::from)
+    }
 }
 
 /// What a caller wants done.
@@ -85,7 +93,7 @@ fn get_or_create(
     new_token: &SecretString,
 ) -> Verdict {
     if tx.sqlite().is_none() {
-        tx.write_later(LOCK_ID, values![&wanted.user_group_id])?;
+        tx.put(LOCK_ID, values![&wanted.user_group_id])?;
     }
     if let Some(found) = find(tx, caller.environment, &wanted.user_group_id)? {
         return Ok(Ok(got(found, wanted, false)?));
@@ -114,7 +122,7 @@ const UPDATE: &str = "\
 UPDATE groups SET name = coalesce($1, name), mapping = coalesce($2, mapping), \
  properties = coalesce($3, properties), updated_at = $4 \
 WHERE environment = $5 AND user_group_id = $6 \
-RETURNING team_id, user_group_id, token, name, properties";
+RETURNING *";
 
 /// Replaces the fields that are present; the others stay.
 fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
@@ -126,7 +134,7 @@ fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
         caller.environment,
         &wanted.user_group_id,
     ];
-    let row = tx.one(UPDATE, values, StoredGroup::read)?;
+    let row: Option<StoredGroup> = tx.one(UPDATE, values)?;
     let Some(row) = row else {
         return Ok(Err(Refusal::UnknownGroup));
     };
@@ -139,7 +147,7 @@ fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
 
 const ROTATE: &str = "\
 UPDATE groups SET token = $1, updated_at = $2 WHERE environment = $3 AND token = $4 \
-RETURNING team_id, user_group_id, token, name, properties";
+RETURNING *";
 const RETIRE: &str = "\
 INSERT INTO retired_tokens (hash, environment, team_id, retired_at) VALUES ($1, $2, $3, $4)";
 const WAS_CURRENT: &str = "SELECT 1 FROM retired_tokens WHERE hash = $1 AND environment = $2";
@@ -156,18 +164,17 @@ fn rotate(
     let (old, new) = (current.expose_secret(), new_token.expose_secret());
     let hash = secret::hash(old.as_bytes());
     let values = values![new, at, environment, old];
-    let row = tx.one(ROTATE, values, StoredGroup::read)?;
+    let row: Option<StoredGroup> = tx.one(ROTATE, values)?;
     let Some(row) = row else {
         // A token retired in another environment is unknown in this one.
-        let read = |_: &Row<'_>| Ok::<_, Fault>(());
-        let retired = tx.one(WAS_CURRENT, values![&hash, environment], read)?;
+        let retired: Option<()> = tx.one(WAS_CURRENT, values![&hash, environment])?;
         return Ok(Err(if retired.is_some() {
             Refusal::TokenRetired
         } else {
             Refusal::UnknownToken
         }));
     };
-    tx.write_later(RETIRE, values![&hash, environment, row.team_id, at])?;
+    tx.put(RETIRE, values![&hash, environment, row.team_id, at])?;
     Ok(Ok(success(UserGroup {
         api_environment_tag: caller.tag.clone().into(),
         ..row.into_user_group()
@@ -185,7 +192,7 @@ pub(super) fn may_exist(
     user_group_id: &str,
 ) -> Result<bool, StoreError> {
     let values = values![user_group_id, caller.environment];
-    let others = tx.all(OTHERS, values, |row| row.get::<Option<String>>(0))?;
+    let others = tx.all::<Option<String>>(OTHERS, values)?;
     let is_pair = |other: &Option<String>| {
         matches!(
             (caller.tag.as_deref(), other.as_deref()),
@@ -196,7 +203,7 @@ pub(super) fn may_exist(
 }
 
 const FIND: &str = "\
-SELECT team_id, user_group_id, token, name, properties FROM groups \
+SELECT * FROM groups \
 WHERE environment = $1 AND user_group_id = $2";
 
 pub(super) fn find(
@@ -205,12 +212,12 @@ pub(super) fn find(
     user_group_id: &str,
 ) -> Result<Option<StoredGroup>, StoreError> {
     let values = values![environment, user_group_id];
-    Ok(tx.one(FIND, values, StoredGroup::read)?)
+    Ok(tx.one(FIND, values)?)
 }
 
 const INSERT: &str = "\
 INSERT INTO groups (environment, user_group_id, name, mapping, properties, token, created_at, updated_at) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING team_id, user_group_id, token, name, properties";
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING *";
 
 /// Adds a group. If the name is absent, the id is used.
 pub(super) fn insert(
@@ -229,21 +236,11 @@ pub(super) fn insert(
         token.expose_secret(),
         now(),
     ];
-    let row = tx.one(INSERT, values, StoredGroup::read)?;
+    let row: Option<StoredGroup> = tx.one(INSERT, values)?;
     Ok(row.ok_or(Fault::Column)?)
 }
 
 impl StoredGroup {
-    fn read(row: &Row<'_>) -> Result<Self, Fault> {
-        Ok(Self {
-            team_id: row.get(0)?,
-            user_group_id: row.get(1)?,
-            token: SecretString::from(row.get::<String>(2)?),
-            name: row.get(3)?,
-            properties: row.get(4)?,
-        })
-    }
-
     /// The stored properties if the request contained some, otherwise null.
     fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>, StoreError> {
         if !carried {

@@ -10,7 +10,7 @@ use super::{
     rules, secret,
     store::{Access, Store, StoreError},
 };
-use crate::database::{Fault, Row, Tx, values};
+use crate::database::{Tx, values};
 
 /// A group to add to an environment.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +78,8 @@ impl Seeder<'_, '_> {
 
 fn environment_of(tx: &Tx<'_>, name: &str) -> Result<Option<Caller>, StoreError> {
     let sql = "SELECT id, tag FROM environments WHERE name = $1";
-    let read = |row: &Row<'_>| Ok::<_, Fault>(Caller::of(row.get(0)?, row.get(1)?));
-    Ok(tx.one(sql, values![name], read)?)
+    let found: Option<(i64, Option<String>)> = tx.one(sql, values![name])?;
+    Ok(found.map(|(id, tag)| Caller::of(id, tag)))
 }
 
 fn add(

@@ -1,6 +1,8 @@
 //! A transaction on a connection. BEGIN is sent with the first statements, and at the end it is certain whether the
 //! transaction was committed.
 
+use std::collections::HashMap;
+
 use tokio_postgres::config::TargetSessionAttrs;
 
 use super::{
@@ -39,8 +41,14 @@ pub(crate) struct ServerTransaction<'l> {
     kind: TargetSessionAttrs,
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
-    /// Statements whose results nobody needs, which go with the next ones.
+    /// Statements that were not sent yet: they go with the next answer that is awaited, or with the commit.
     later: Vec<Statement>,
+    /// The number of those that were sent.
+    sent: usize,
+    /// What somebody may still want to know, by the number of its statement.
+    answers: HashMap<usize, Rows>,
+    /// Set if the next ones are sent together with the commit: from which of them on they only read.
+    last_reads: Option<usize>,
     state: TransactionState,
     /// Whether the server has answered something of it.
     is_answered: bool,
@@ -95,52 +103,64 @@ impl<'l> ServerTransaction<'l> {
             kind,
             stamp,
             later: Vec::new(),
+            sent: 0,
+            answers: HashMap::new(),
+            last_reads: None,
             state: TransactionState::New,
             is_answered: false,
             failure: None,
         }
     }
 
-    pub(crate) fn writer(&self) -> i64 {
-        self.connection.writer()
-    }
-
     pub(in crate::database) fn connection_number(&self) -> u64 {
         self.connection.opened()
     }
 
-    /// Sends a statement together with the next ones or the commit.
-    pub(crate) fn add(&mut self, statement: Statement) {
-        let statement = statement.for_server(self.writer());
-        self.later.push(statement);
+    /// Adds a statement, and returns its number.
+    pub(crate) fn put(&mut self, statement: Statement) -> usize {
+        self.later
+            .push(statement.for_server(self.connection.writer()));
+        self.sent + self.later.len() - 1
+    }
+
+    /// The answer to a statement, which is sent with all before and after it that were not sent yet.
+    pub(crate) fn answer(&mut self, number: usize) -> Result<Rows, ServerFault> {
+        if number >= self.sent {
+            self.flush()?;
+        }
+        match self.answers.remove(&number) {
+            Some(rows) => Ok(rows),
+            None => self.check_not_failed().map(|()| Rows::default()),
+        }
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), ServerFault> {
+        match self.last_reads.take() {
+            Some(first) => self.read_and_commit(first),
+            None if self.later.is_empty() => self.check_not_failed(),
+            None => self.exchange(None),
+        }
+    }
+
+    /// What is put from here on only reads, and is sent together with the commit.
+    pub(crate) fn ends_with_reads(&mut self) {
+        self.last_reads = Some(self.later.len());
     }
 
     /// Several statements as one text, without parameters.
     pub(crate) fn batch(&mut self, text: &str) -> Result<(), ServerFault> {
         // As with any other statement, a failure here undoes the transaction.
-        self.exchange(Vec::new(), Some(text)).map(drop)
+        self.exchange(Some(text))
     }
 
-    /// Sends statements together. After a failure, all further statements fail, too.
-    pub(crate) fn send(&mut self, statements: Vec<Statement>) -> Result<Vec<Rows>, ServerFault> {
-        self.exchange(statements, None)
-    }
-
-    /// Sends the last statements together with the commit. If the connection breaks but they were committed, the last
-    /// `reads` statements, which only read, are executed again.
-    pub(crate) fn send_and_commit(
-        &mut self,
-        mut statements: Vec<Statement>,
-        reads: &[Statement],
-    ) -> Result<Vec<Rows>, ServerFault> {
+    /// Sends the last statements together with the commit. If the connection breaks but they were committed, those from
+    /// `first` on, which only read, are executed again.
+    fn read_and_commit(&mut self, first: usize) -> Result<(), ServerFault> {
         self.check_not_failed()?;
-        let count = reads.len();
-        statements.extend(reads.iter().cloned());
-        match self.exchange(statements, Some(COMMIT)) {
-            Ok(mut rows) => {
-                self.mark_committed();
-                Ok(rows.split_off(rows.len() - count))
-            }
+        let reads = self.later[first..].to_vec();
+        let number = self.sent + first;
+        match self.exchange(Some(COMMIT)) {
+            Ok(()) => self.mark_committed(),
             Err(fault) => {
                 if self.state != TransactionState::Open || !self.was_committed()? {
                     return Err(fault);
@@ -148,13 +168,17 @@ impl<'l> ServerTransaction<'l> {
                 let Self {
                     connection,
                     failure,
+                    answers,
                     ..
                 } = self;
-                let again = connection.send(None, reads, None);
+                let again = connection.send(None, &reads, None);
                 // The write is committed, but the result could not be read.
-                again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))
+                let again =
+                    again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))?;
+                answers.extend((number..).zip(again));
             }
         }
+        Ok(())
     }
 
     /// Commits a transaction whose work has succeeded.
@@ -167,8 +191,8 @@ impl<'l> ServerTransaction<'l> {
             return Ok(());
         }
         self.check_not_failed()?;
-        match self.exchange(Vec::new(), Some(COMMIT)) {
-            Ok(_) => self.mark_committed(),
+        match self.exchange(Some(COMMIT)) {
+            Ok(()) => self.mark_committed(),
             Err(fault) => {
                 if self.state != TransactionState::Open || !self.was_committed()? {
                     return Err(fault);
@@ -195,17 +219,17 @@ impl<'l> ServerTransaction<'l> {
 
     pub(crate) fn stream(
         &mut self,
-        statement: &Statement,
+        mut statement: Statement,
         take: &mut dyn FnMut(Vec<Value>) -> bool,
     ) -> Result<(), ServerFault> {
         if self.stamp.is_some() {
-            let rows = self.exchange(vec![statement.clone()], None)?;
-            let _ = rows.into_iter().flat_map(|rows| rows.rows).all(take);
+            statement.is_asked = true;
+            let number = self.put(statement);
+            let _ = self.answer(number)?.rows.into_iter().all(take);
             return Ok(());
         }
-        if let Some((fault, _)) = &self.failure {
-            return Err(fault.clone());
-        }
+        self.flush()?;
+        let statement = &statement.for_server(self.connection.writer());
         let begin = self.begin_text()?;
         let mut handed_over = false;
         let mut streamed = self.connection.stream(begin, statement, &mut |row| {
@@ -239,33 +263,35 @@ impl<'l> ServerTransaction<'l> {
         Ok(Some(self.begin))
     }
 
-    fn exchange(
-        &mut self,
-        mut statements: Vec<Statement>,
-        after: Option<&str>,
-    ) -> Result<Vec<Rows>, ServerFault> {
+    /// Sends all statements that were not sent yet, and then this text.
+    fn exchange(&mut self, after: Option<&str>) -> Result<(), ServerFault> {
         self.check_not_failed()?;
         let begin = self.begin_text()?;
-        let mut first = Vec::new();
-        if let Some(stamp) = begin.and(self.stamp.as_ref()) {
-            first.push(Statement::new(self.connection.stamp(), values![stamp]));
-        }
-        first.append(&mut self.later);
-        let skipped = first.len();
-        statements.splice(0..0, first);
+        let mut statements = std::mem::take(&mut self.later);
+        let first = self.sent;
+        self.sent += statements.len();
+        let stamp = begin.and(self.stamp.as_ref());
+        let stamp = stamp.map(|stamp| Statement::new(self.connection.stamp(), values![stamp]));
+        let skipped = usize::from(stamp.is_some());
+        statements.splice(0..0, stamp);
         let send = |connection: &mut ServerConnection| connection.send(begin, &statements, after);
         let mut sent = send(self.connection);
         if begin.is_some() && after.is_none() && matches!(sent, Err((_, Then::Reconnect))) {
             sent = self.reconnect_and_send(send);
         }
         match sent {
-            Ok(mut rows) => {
-                // A request that reads and then writes ends within one patience; an import or a copy takes longer.
+            Ok(rows) => {
+                // Work that reads and then writes ends within one patience; an import or a copy takes longer.
                 if self.is_answered || self.stamp.is_none() {
                     self.connection.renew();
                 }
                 self.is_answered = true;
-                Ok(rows.split_off(skipped))
+                let answers = statements.iter().zip(rows).skip(skipped);
+                let answers = (first..).zip(answers);
+                let asked = answers.filter(|(_, (statement, _))| statement.is_asked);
+                self.answers
+                    .extend(asked.map(|(number, (_, rows))| (number, rows)));
+                Ok(())
             }
             Err(failure) => {
                 // If the connection is down, the outcome of the commit has to be asked for; otherwise the server

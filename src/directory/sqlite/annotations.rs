@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
+
 use super::fault::Fault;
 use crate::{
-    database::{Access, Results, Row, Statements, Value, values},
-    directory::{Directory, DirectoryError, PlaceId, columns},
+    database::{self, Access, Asked, Cursor, FromValue, Read, Tx, ValueRef, record, row, values},
+    directory::{Directory, DirectoryError, PlaceId},
     domain::{
         annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation, Label},
         group::UserGroupId,
@@ -20,11 +22,9 @@ impl Directory {
     ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
             let mut all = BTreeMap::new();
-            tx.each(ALL, values![place.0], |row| {
-                if let Ok(id) = UserGroupId::parse(row.text(7)?) {
-                    all.insert(id, read(row)?);
-                }
-                Ok::<_, Fault>(())
+            tx.each(ALL, values![place], |(id, one): (String, Annotation)| {
+                all.extend(UserGroupId::parse(id).map(|id| (id, one)));
+                Ok::<_, Fault>(true)
             })?;
             Ok(all)
         })
@@ -38,10 +38,9 @@ impl Directory {
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            let all = ids
-                .iter()
-                .map(|id| tx.one(ONE, values![place.0, id.as_str()], read));
-            all.collect()
+            let all = ids.iter().map(|id| tx.ask(ONE, values![place, id]));
+            let all = all.collect::<Result<Vec<_>, _>>()?;
+            Ok(all.into_iter().map(Asked::one).collect::<Result<_, _>>()?)
         })
         .await
     }
@@ -57,23 +56,22 @@ impl Directory {
         self.write(move |tx| {
             // Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
             let sorted: BTreeSet<_> = ids.iter().collect();
-            let mut reads = Statements::default();
-            for id in &sorted {
-                query(&mut reads, place, id);
-            }
-            let mut found = tx.read(reads)?;
-            let mut writes = Statements::default();
+            let found = sorted.iter().map(|id| lock(tx, place, id));
+            let found = found.collect::<Result<Vec<_>, _>>()?;
             let mut changed = BTreeMap::new();
-            for id in sorted {
-                let (is_new, mut annotation) = parse(&mut found)?;
+            let mut written = Vec::new();
+            for (id, found) in sorted.into_iter().zip(found) {
+                let (is_new, mut annotation) = known(found)?;
                 match annotation.apply(&change, &by) {
-                    Ok(true) => keep(&mut writes, place, id, (is_new, &annotation))?,
+                    Ok(true) => written.push((id, is_new)),
                     Ok(false) => {}
                     Err(invalid) => return Ok(Err(invalid)),
                 }
                 changed.insert(id, annotation);
             }
-            tx.write_all_later(writes)?;
+            for (id, is_new) in written {
+                keep(tx, place, id, (is_new, &changed[id]))?;
+            }
             let asked = ids.iter();
             let changed = asked.filter_map(|id| Some((id.clone(), changed.get(id)?.clone())));
             Ok(Ok(changed.collect()))
@@ -82,86 +80,86 @@ impl Directory {
     }
 }
 
-const TABLE: &str = "annotations";
-
 const ALL: &str = "\
-SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, user_group_id \
+SELECT user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1";
 
-const ONE: &str = "\
-SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
-FROM annotations WHERE place = $1 AND user_group_id = $2";
+const ONE: &str = "SELECT * FROM annotations WHERE place = $1 AND user_group_id = $2";
 
-/// On a server with several writers this fails if another one was faster; then the request starts again.
-const ADD: &str = "\
-INSERT INTO annotations (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, place, user_group_id) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+record!(Annotation, "annotations" {
+    note, noted = "noted_at, noted_by", labels, labelled = "labelled_at, labelled_by", is_favourite = "favourite",
+});
 
-/// The row was read in the same transaction.
-const REPLACE: &str = "\
-UPDATE annotations SET note = $1, noted_at = $2, noted_by = $3, labels = $4, labelled_at = $5, labelled_by = $6, \
- favourite = $7 WHERE place = $8 AND user_group_id = $9";
+/// In two columns, named together: when, and by whom.
+impl Read for Option<Attribution> {
+    fn columns(names: &'static str, list: &mut Vec<&'static str>) {
+        list.push(names);
+    }
 
-/// Adds the statement whose rows [`parse`] reads.
-pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.lock(ONE, values![place.0, id.as_str()]);
+    fn read(row: &mut Cursor<'_>) -> Result<Self, database::Fault> {
+        let at: Option<Timestamp> = row.next().unwrap_or_default();
+        let by: Option<String> = row.next()?;
+        Ok(at.zip(by).map(|(at, by)| Attribution { at, by }))
+    }
+}
+
+/// A label that is not valid any more is left out.
+impl FromValue for BTreeSet<Label> {
+    fn from_value(value: ValueRef<'_>) -> Result<Self, database::Fault> {
+        let text = value.text().ok_or(database::Fault::Column)?;
+        let labels: Vec<String> = serde_json::from_str(text).unwrap_or_default();
+        Ok(labels
+            .iter()
+            .flat_map(|label| Label::parse(label))
+            .collect())
+    }
+}
+
+/// Reads an annotation to decide about it.
+pub(super) fn lock<'t, 'c>(
+    tx: &'t Tx<'c>,
+    place: PlaceId,
+    id: &UserGroupId,
+) -> Result<Asked<'t, 'c, Annotation>, Fault> {
+    Ok(tx.lock(ONE, values![place, id])?)
 }
 
 /// Whether the row is new, and its content.
-pub(super) fn parse(found: &mut Results) -> Result<(bool, Annotation), Fault> {
-    let known = found.next().first(read)?;
+pub(super) fn known(found: Asked<'_, '_, Annotation>) -> Result<(bool, Annotation), Fault> {
+    let known = found.one()?;
     Ok((known.is_none(), known.unwrap_or_default()))
 }
 
+/// Writes it. On a server with several writers a new row fails if another one was faster; then the work starts again.
 pub(super) fn keep(
-    writes: &mut Statements,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     (is_new, annotation): (bool, &Annotation),
 ) -> Result<(), Fault> {
-    let text = if is_new { ADD } else { REPLACE };
-    writes.add(text, row(place, id, annotation)?);
-    Ok(())
-}
-
-fn row(place: PlaceId, id: &UserGroupId, annotation: &Annotation) -> Result<Vec<Value>, Fault> {
-    let labels: Vec<&str> = annotation.labels.iter().map(Label::as_str).collect();
-    let labels = serde_json::to_string(&labels).map_err(|_| Fault::Row(TABLE))?;
-    let (noted_at, noted_by) = split(annotation.noted.as_ref());
-    let (labelled_at, labelled_by) = split(annotation.labelled.as_ref());
-    Ok(values![
-        annotation.note.as_ref(),
-        noted_at,
-        noted_by,
+    let Annotation {
+        note,
+        noted,
         labels,
-        labelled_at,
-        labelled_by,
-        annotation.is_favourite,
-        place.0,
-        id.as_str(),
-    ])
-}
-
-fn split(written: Option<&Attribution>) -> (Option<i64>, Option<&str>) {
-    let at = written.map(|written| columns::micros(written.at));
-    (at, written.map(|written| written.by.as_str()))
-}
-
-fn read(row: &Row<'_>) -> Result<Annotation, Fault> {
-    let labels: Vec<String> = serde_json::from_str(row.text(3)?).unwrap_or_default();
-    let labels = labels.iter().filter_map(|label| Label::parse(label).ok());
-    Ok(Annotation {
-        note: row.get(0)?,
-        noted: written(row.get(1)?, row.get(2)?),
-        labels: labels.collect::<BTreeSet<_>>(),
-        labelled: written(row.get(4)?, row.get(5)?),
-        is_favourite: row.get(6)?,
-    })
-}
-
-fn written(at: Option<i64>, by: Option<String>) -> Option<Attribution> {
-    Some(Attribution {
-        at: columns::timestamp(at?)?,
-        by: by?,
+        labelled,
+        is_favourite,
+    } = annotation;
+    let labels: Vec<&str> = labels.iter().map(Label::as_str).collect();
+    let (noted, labelled) = (noted.as_ref(), labelled.as_ref());
+    let row = row! {
+        place,
+        user_group_id: id,
+        note: note.as_ref(),
+        noted_at: noted.map(|noted| noted.at),
+        noted_by: noted.map(|noted| &noted.by),
+        labels: serde_json::Value::from(labels),
+        labelled_at: labelled.map(|labelled| labelled.at),
+        labelled_by: labelled.map(|labelled| &labelled.by),
+        favourite: *is_favourite,
+    };
+    Ok(if is_new {
+        tx.insert("annotations", row)?
+    } else {
+        tx.update("annotations", 2, row)?
     })
 }

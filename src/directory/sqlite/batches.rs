@@ -3,19 +3,18 @@
 
 use jiff::Timestamp;
 
-use super::{edits, fault::Fault, rows, stops};
+use super::{edits, fault::Fault, stops};
 use crate::{
-    database::{Access, Results, Row, Statements, Tx, values},
+    database::{self, Access, Asked, Tx, record, row, values},
     directory::{
         Batch, BatchId, BatchItem, BatchOptions, BatchRun, Directory, DirectoryError, Heartbeat,
-        ItemKey, MutationId, NewBatch, PlaceId, RotationId, RunId, columns,
+        ItemKey, MutationId, NewBatch, PlaceId, RotationId, RunId, columns::boot_clock,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
         group::UserGroupId,
         history::Ending,
     },
-    platform::boot_time::BootTime,
 };
 
 impl Directory {
@@ -27,21 +26,21 @@ impl Directory {
     ) -> Result<BatchId, DirectoryError> {
         self.write(move |tx| {
             let values = values![
-                place.0,
+                place,
                 &batch.by,
                 batch.reason.as_ref(),
-                columns::micros(batch.at),
+                batch.at,
                 edits::kind_word(&batch.kind),
                 edits::change_text(&batch.kind, &batch.options),
                 batch.noted,
             ];
-            let id: Option<i64> = tx.one(ADD_BATCH, values, |row| row.get(0))?;
+            let id: Option<BatchId> = tx.one(ADD_BATCH, values)?;
             let id = id.ok_or(Fault::Row("batches"))?;
             for (position, (group, edit)) in batch.items.iter().enumerate() {
                 let edit = edit.as_ref().map(edits::item_text).transpose()?;
-                tx.write_later(ADD_ITEM, values![id, position, group.as_str(), edit])?;
+                tx.put(ADD_ITEM, values![id, position, group, edit])?;
             }
-            Ok(BatchId(id))
+            Ok(id)
         })
         .await
     }
@@ -58,11 +57,10 @@ impl Directory {
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
         self.execute(Access::Long, move |tx| {
-            let known = tx.one(HAS_BATCH, values![id.0, place.0], |_| Ok::<_, Fault>(()))?;
+            let text = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
+            let known: Option<()> = tx.one(text, values![id, place])?;
             known.ok_or(DirectoryError::NoBatch(id.0))?;
-            tx.all(ITEMS, values![id.0], |row| {
-                rows::item(id, row)?.ok_or(Fault::Row(TABLE))
-            })
+            tx.all(ITEMS, values![id]).map_err(of_items)
         })
         .await
     }
@@ -76,8 +74,7 @@ impl Directory {
         note: String,
     ) -> Result<bool, DirectoryError> {
         self.write(move |tx| {
-            let note = &note;
-            let values = values![ending.as_str(), note, item.batch.0, item.position];
+            let values = values![ending, &note, item.batch, item.position];
             Ok(tx.write(END_ITEM, values)? == 1)
         })
         .await
@@ -87,19 +84,18 @@ impl Directory {
     pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<(), DirectoryError> {
         self.write(move |tx| {
             let running = stops::text(&LastRun::Begun)?;
-            tx.write(STOPPED, values![running, id.0])?;
-            let values = values![
-                id.0,
-                run.id.0,
-                &run.by,
-                run.process.as_ref(),
-                run.is_paused,
-                columns::micros(run.since),
-                columns::micros(run.seen),
-                run.boot_clock.as_ref().map(ToString::to_string),
-            ];
-            tx.write(ADD_RUN, values)?;
-            Ok(())
+            tx.put(STOPPED, values![running, id])?;
+            let row = row! {
+                batch_id: id,
+                run: run.id,
+                by: &run.by,
+                process: run.process.as_ref(),
+                paused: run.is_paused,
+                stands_since: run.since,
+                seen: run.seen,
+                boot_clock: run.boot_clock.as_ref(),
+            };
+            Ok(tx.insert("batch_runs", row)?)
         })
         .await
     }
@@ -107,15 +103,8 @@ impl Directory {
     /// Records a heartbeat of a run.
     pub async fn beat(&self, beat: Heartbeat) -> Result<(), DirectoryError> {
         self.write(move |tx| {
-            let values = values![
-                columns::micros(beat.at),
-                columns::boot_clock(),
-                beat.is_paused,
-                beat.batch.0,
-                beat.run.0,
-            ];
-            tx.write(BEAT, values)?;
-            Ok(())
+            let values = values![beat.at, boot_clock(), beat.is_paused, beat.batch, beat.run];
+            Ok(tx.put(BEAT, values)?)
         })
         .await
     }
@@ -130,17 +119,17 @@ impl Directory {
         goes_on: bool,
     ) -> Result<bool, DirectoryError> {
         self.write(move |tx| {
-            let standings = tx.all(ITEM_STATES, values![id.0], rows::item_status)?;
-            tx.write_later(RUN_ENDED, values![id.0, run.0])?;
+            let standings: Vec<ItemStatus> = tx.readable(ITEM_STATES, values![id])?;
+            tx.put(RUN_ENDED, values![id, run])?;
             if !goes_on {
                 let stopped = halt.clone().map(LastRun::Stopped);
                 let stopped = stopped.as_ref().map(stops::text).transpose()?;
-                tx.write_later(STOPPED, values![stopped, id.0])?;
+                tx.put(STOPPED, values![stopped, id])?;
             }
-            let is_any = |status| standings.contains(&Some(status));
+            let is_any = |status| standings.contains(&status);
             let ends = !is_any(ItemStatus::UnderWay) && !is_any(ItemStatus::NotStarted);
             if ends {
-                tx.write_later(END_BATCH, values![columns::micros(at), id.0])?;
+                tx.put(END_BATCH, values![at, id])?;
             }
             Ok(ends)
         })
@@ -154,9 +143,8 @@ impl Directory {
         id: BatchId,
     ) -> Result<BatchOptions, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            let change = tx.one(OPTIONS, values![id.0, place.0], |row| {
-                Ok::<Option<String>, Fault>(row.get(0)?)
-            })?;
+            let text = "SELECT change FROM batches WHERE id = $1 AND place = $2";
+            let change: Option<Option<String>> = tx.one(text, values![id, place])?;
             let change = change.ok_or(DirectoryError::NoBatch(id.0))?;
             Ok(edits::options(change.as_deref()))
         })
@@ -170,21 +158,20 @@ impl Directory {
         place: PlaceId,
     ) -> Result<Vec<(BatchId, UserGroupId)>, DirectoryError> {
         self.execute(Access::Long, move |tx| {
-            let items = tx.all(FAILED, values![place.0], |row| {
-                let status = rows::item_status(row)?.ok_or(Fault::Row(TABLE))?;
-                if !matches!(status, ItemStatus::NotApplied | ItemStatus::Conflict) {
-                    return Ok::<_, Fault>(None);
-                }
-                let id = UserGroupId::parse(row.text(4)?).map_err(|_| Fault::Row(TABLE))?;
-                Ok(Some((BatchId(row.get(3)?), id)))
-            })?;
-            Ok(items.into_iter().flatten().collect())
+            let items: Vec<(ItemStatus, BatchId, UserGroupId)> =
+                tx.all(FAILED, values![place]).map_err(of_items)?;
+            let items = items.into_iter().filter(|(status, ..)| {
+                matches!(status, ItemStatus::NotApplied | ItemStatus::Conflict)
+            });
+            Ok(items.map(|(_, batch, id)| (batch, id)).collect())
         })
         .await
     }
 }
 
-const TABLE: &str = "batch_items";
+fn of_items(fault: database::Fault) -> Fault {
+    fault.in_table("batch_items").into()
+}
 
 const ADD_BATCH: &str = "\
 INSERT INTO batches (place, profile, by, reason, started_at, kind, change, noted) \
@@ -193,36 +180,42 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6, $7)
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2, $3, $4)";
 
-const BATCHES: &str = "\
-SELECT id, by, reason, started_at, ended_at, kind, change, stopped, noted FROM batches WHERE place = $1 ORDER BY id DESC";
+/// A batch as it is stored.
+struct Stored {
+    id: BatchId,
+    by: String,
+    reason: Option<String>,
+    started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    kind: String,
+    change: Option<String>,
+    stopped: Option<String>,
+    noted: Option<i64>,
+}
+record!(Stored, "batches" { id, by, reason, started_at, ended_at or None, kind, change, stopped, noted });
 
-pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
-    let mut batches = tx.all(BATCHES, values![place.0], |row| {
-        let started_at = columns::timestamp(row.get(3)?).ok_or(Fault::Row("batches"))?;
-        let ended: Option<i64> = row.get(4)?;
-        let (word, change): (String, Option<String>) = (row.get(5)?, row.get(6)?);
-        let stopped: Option<String> = row.get(7)?;
-        Ok::<_, Fault>(Batch {
-            id: BatchId(row.get(0)?),
-            by: row.get(1)?,
-            reason: row.get(2)?,
-            started_at,
-            ended_at: ended.and_then(columns::timestamp),
-            kind: edits::kind(&word, change.as_deref()).ok_or(Fault::Row("batches"))?,
-            noted: row.get::<Option<i64>>(8)?.unwrap_or_default(),
-            counts: Counts::default(),
-            last_run: stopped.as_deref().and_then(stops::read),
-            runs: Vec::new(),
+fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
+    let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
+    let batches: Vec<Stored> = tx.all(text, values![place])?;
+    let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
+    let batches = batches.into_iter().map(|one| {
+        let items = tx.all(ITEM_STATES, values![one.id]).map_err(of_items)?;
+        let of_it = runs.extract_if(.., |(of, _)| *of == one.id);
+        Ok(Batch {
+            id: one.id,
+            by: one.by,
+            reason: one.reason,
+            started_at: one.started_at,
+            ended_at: one.ended_at,
+            kind: edits::kind(&one.kind, one.change.as_deref()).ok_or(Fault::Row("batches"))?,
+            noted: one.noted.unwrap_or_default(),
+            counts: Counts::of(items),
+            last_run: one.stopped.as_deref().and_then(stops::read),
+            runs: of_it.map(|(_, run)| run).collect(),
             runner: None,
         })
-    })?;
-    let mut runs = tx.all(RUNS, values![place.0], run)?;
-    for batch in &mut batches {
-        batch.counts = counts(tx, batch.id)?;
-        let of_it = runs.extract_if(.., |(of, _)| *of == batch.id);
-        batch.runs = of_it.map(|(_, run)| run).collect();
-    }
-    Ok(batches)
+    });
+    batches.collect()
 }
 
 const RUNS: &str = "\
@@ -230,46 +223,15 @@ SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, sin
 FROM batch_runs r JOIN batches b ON b.id = r.batch_id \
 WHERE b.place = $1 AND r.ended = FALSE AND b.ended_at IS NULL ORDER BY r.seen DESC, r.run";
 
-pub(super) fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
-    let time = |at| columns::timestamp(row.get(at)?).ok_or(Fault::Row("batch_runs"));
-    let boot_clock: Option<String> = row.get(7)?;
-    let run = BatchRun {
-        id: RunId(row.get(1)?),
-        by: row.get(2)?,
-        process: row.get(3)?,
-        is_paused: row.get(4)?,
-        since: time(5)?,
-        seen: time(6)?,
-        boot_clock: boot_clock.and_then(|text| BootTime::parse(&text)),
-    };
-    Ok((BatchId(row.get(0)?), run))
-}
-
 /// The states of the items of a batch. The states of their rotations and updates are read from the journals, never
 /// copied.
 const ITEM_STATES: &str = "\
-SELECT r.state, COALESCE(m.ending, i.outcome), m.state FROM batch_items i \
+SELECT * FROM batch_items i \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1";
 
-fn counts(tx: &Tx<'_>, id: BatchId) -> Result<Counts, Fault> {
-    let standings = tx.all(ITEM_STATES, values![id.0], |row| {
-        rows::item_status(row)?.ok_or(Fault::Row(TABLE))
-    })?;
-    Ok(Counts::of(standings))
-}
-
-const OPTIONS: &str = "SELECT change FROM batches WHERE id = $1 AND place = $2";
-
-const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
-
 const ITEMS: &str = "\
-SELECT i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i.outcome), \
- COALESCE(r.note, m.note, i.note), r.previous, r.fingerprint, i.mutation_id, m.state, i.edit, \
- r.handoff, r.handoff_exit, r.handoff_note, \
- (SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' AND e.note IS NOT NULL \
-  ORDER BY e.seq LIMIT 1) \
-FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
+SELECT * FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1 ORDER BY i.position";
 
 /// A group that a later batch took, for example a retry, is a matter of that batch.
@@ -287,36 +249,40 @@ const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
 
-/// Reads the state of a batch item together with the group that it names.
-pub(super) fn query(reads: &mut Statements, item: ItemKey, group: &UserGroupId) {
-    reads.add(ITEM, values![item.batch.0, item.position, group.as_str()]);
+/// The rotation that has taken an item, and whether the item has ended.
+type Taken = (Option<RotationId>, bool);
+
+/// The state of a batch item, together with the group that it names.
+pub(super) fn ask<'t, 'c>(
+    tx: &'t Tx<'c>,
+    item: ItemKey,
+    group: &UserGroupId,
+) -> Result<Asked<'t, 'c, Taken>, Fault> {
+    Ok(tx.ask(ITEM, values![item.batch, item.position, group])?)
 }
 
 /// The rotation that has already taken the item; `None` if it is free.
-pub(super) fn taken(found: &mut Results, item: ItemKey) -> Result<Option<RotationId>, Fault> {
-    let found = found
-        .next()
-        .first(|row| Ok::<(Option<i64>, bool), Fault>((row.get(0)?, row.get(1)?)))?;
-    match found {
-        Some((Some(rotation), _)) => Ok(Some(RotationId(rotation))),
+pub(super) fn taken(
+    asked: Asked<'_, '_, Taken>,
+    item: ItemKey,
+) -> Result<Option<RotationId>, Fault> {
+    match asked.one()? {
+        Some((Some(rotation), _)) => Ok(Some(rotation)),
         Some((None, false)) => Ok(None),
         Some((None, true)) | None => Err(ended(item).into()),
     }
 }
 
-fn ended(item: ItemKey) -> DirectoryError {
+pub(super) fn ended(item: ItemKey) -> DirectoryError {
     DirectoryError::ItemEnded {
         batch: item.batch.0,
         position: item.position,
     }
 }
 
-const TAKE_ITEM: &str = "\
-UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
-
-pub(super) fn take(writes: &mut Statements, item: ItemKey, rotation: RotationId) {
-    let values = values![rotation.0, item.batch.0, item.position];
-    writes.add(TAKE_ITEM, values);
+pub(super) fn take(tx: &Tx<'_>, item: ItemKey, rotation: RotationId) -> Result<(), Fault> {
+    let text = "UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
+    Ok(tx.put(text, values![rotation, item.batch, item.position])?)
 }
 
 /// An update that certainly changed nothing leaves the item free: sending it again changes nothing twice.
@@ -327,16 +293,12 @@ WHERE batch_id = $2 AND position = $3 AND rotation_id IS NULL AND outcome IS NUL
  AND (mutation_id IS NULL OR EXISTS (SELECT 1 FROM mutations m WHERE m.id = batch_items.mutation_id \
   AND m.state = 'ended' AND m.ending IN ('refused', 'not_applied', 'unreachable')))";
 
-pub(super) fn claim_for_update(claims: &mut Statements, item: ItemKey, update: MutationId) {
-    let values = values![update.0, item.batch.0, item.position];
-    claims.add(TAKE_FOR_UPDATE, values);
-}
-
-pub(super) fn taken_for_update(found: &mut Results, item: ItemKey) -> Result<(), Fault> {
-    match found.next().changed {
-        1 => Ok(()),
-        _ => Err(ended(item).into()),
-    }
+pub(super) fn claim_for_update<'t, 'c>(
+    tx: &'t Tx<'c>,
+    item: ItemKey,
+    update: MutationId,
+) -> Result<Asked<'t, 'c, ()>, Fault> {
+    Ok(tx.ask(TAKE_FOR_UPDATE, values![update, item.batch, item.position])?)
 }
 
 const END_ITEM: &str = "\
@@ -344,10 +306,6 @@ UPDATE batch_items SET outcome = $1, note = $2 \
 WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND mutation_id IS NULL AND outcome IS NULL";
 
 const STOPPED: &str = "UPDATE batches SET stopped = $1 WHERE id = $2";
-
-const ADD_RUN: &str = "\
-INSERT INTO batch_runs (batch_id, run, by, process, paused, stands_since, seen, boot_clock) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 
 const BEAT: &str = "\
 UPDATE batch_runs SET seen = $1, boot_clock = $2, paused = $3, \

@@ -5,17 +5,17 @@ use std::time::Instant;
 
 use super::{fault::Fault, groups, history, journal, open};
 use crate::{
-    database::{Tx, Value, values},
+    database::{Tx, Value, record, values},
     directory::{
         ChangeCursor, Changes, DraftHead, Numbered, PlaceId, PlaceStatus, Role, RotationFilter,
-        TeamFault, columns,
+        TeamFault,
         tables::NEWEST,
         watch::{
             HistoryCursor, Seen,
             snapshots::{NOTHING, ServerState, Snapshots},
         },
     },
-    domain::{group::UserGroupId, history::Entry},
+    domain::history::Entry,
 };
 
 /// Maximum number of groups reported one by one; beyond that the list is to be loaded again.
@@ -53,34 +53,30 @@ fn read_state(
         };
         return Ok((Seen::File { change, commits }, since.map(Value::from), None));
     }
-    let mut refused = None;
-    let state = tx.one(SNAPSHOT, values![], |row| {
-        let (found, known): (i64, i64) = (row.get(2)?, NEWEST);
-        if found > known {
-            return Err(Fault::Newer { found, known });
-        }
-        let moved_to: Option<String> = row.get(4)?;
-        refused = match (row.get::<i64>(3)?, moved_to, row.get(5)?) {
-            _ if row.get(6)? => Some(TeamFault::ReadOnly),
-            (writes_from, ..) if writes_from > known => Some(TeamFault::NotWritable),
-            (_, Some(to), _) => Some(TeamFault::Moved(Some(to))),
-            (.., false) => Some(TeamFault::NeedsRole {
-                needs: Role::Operator,
-                has: Role::Viewer,
-            }),
-            _ => None,
-        };
-        Ok(ServerState {
-            snapshot: row.get(0)?,
-            server: row.get(1)?,
-            connection: 0,
-            at: Instant::now(),
-        })
-    })?;
+    let row: Option<ServerRow> = tx.one(SNAPSHOT, values![])?;
+    let (row, known) = (row.ok_or(Fault::Column)?, NEWEST);
+    if row.reads_from > known {
+        return Err(Fault::Newer {
+            found: row.reads_from,
+            known,
+        });
+    }
+    let refused = match row.moved_to {
+        _ if row.is_read_only => Some(TeamFault::ReadOnly),
+        _ if row.writes_from > known => Some(TeamFault::NotWritable),
+        Some(to) => Some(TeamFault::Moved(Some(to))),
+        None if !row.may_write => Some(TeamFault::NeedsRole {
+            needs: Role::Operator,
+            has: Role::Viewer,
+        }),
+        None => None,
+    };
     let state = ServerState {
+        snapshot: row.snapshot,
+        server: row.server,
         // Known only after the query, which may have reconnected.
         connection: tx.connection_number(),
-        ..state.ok_or(Fault::Column)?
+        at: Instant::now(),
     };
     let (since, seen) = match before {
         Some(Seen::Team(seen)) => (seen.since(&state).map(Value::from), seen.then(state)),
@@ -89,14 +85,29 @@ fn read_state(
     Ok((Seen::Team(seen), since, refused))
 }
 
-/// The snapshot is that of the transaction, so it matches what the transaction reads. The other columns: the installation
-/// and its timeline, the oldest versions that may still read and write it, where it was moved to, whether the caller may
-/// write, and whether the server is a standby or read-only.
+/// The state of a server, as far as a look needs it.
+struct ServerRow {
+    /// That of the transaction, so it matches what the transaction reads.
+    snapshot: String,
+    /// The installation and its timeline.
+    server: String,
+    /// The oldest versions that may still read and write it.
+    reads_from: i64,
+    writes_from: i64,
+    moved_to: Option<String>,
+    may_write: bool,
+    /// Whether it is a standby, or read-only.
+    is_read_only: bool,
+}
+record!(ServerRow, "installation" {
+    snapshot = "pg_current_snapshot()::text", server = "instance::text || '/' || timeline()",
+    reads_from = "v.reads_from", writes_from = "v.writes_from", moved_to,
+    may_write = "has_any_column_privilege('rotations', 'UPDATE')",
+    is_read_only = "pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'",
+});
+
 const SNAPSHOT: &str = "\
-SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), v.reads_from, v.writes_from, moved_to, \
- has_any_column_privilege('rotations', 'UPDATE'), \
- pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' \
-FROM installation, \
+SELECT * FROM installation, \
  (SELECT MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v";
 
 /// Runs on the writing connection under its lock: any commit in progress has then ended, and an unchanged commit count
@@ -172,30 +183,22 @@ pub(crate) fn history(
 
 /// Changes when somebody else has written, or when the connection is a new one, which has not counted earlier writes.
 fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
-    let commits = tx.one("PRAGMA data_version", values![], |row| row.get(0))?;
+    let commits = tx.one("PRAGMA data_version", values![])?;
     Ok((open::connections_opened(), commits.unwrap_or_default()))
 }
 
 fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {
     let text = match tx.sqlite() {
-        Some(_) => {
-            "SELECT user_group_id, changed_at, by FROM drafts WHERE place = $1 ORDER BY user_group_id, merged"
-        }
-        None => {
-            "SELECT user_group_id, changed_at, by FROM all_drafts WHERE place = $1 ORDER BY user_group_id, author, merged"
-        }
+        Some(_) => "SELECT * FROM drafts WHERE place = $1 ORDER BY user_group_id, merged",
+        None => "SELECT * FROM all_drafts WHERE place = $1 ORDER BY user_group_id, author, merged",
     };
-    let heads = tx.all(text, values![place.0], |row| {
-        let id = UserGroupId::parse(row.text(0)?).ok();
-        let (head, by) = (id.zip(columns::timestamp(row.get(1)?)), row.get(2)?);
-        Ok::<_, Fault>(head.map(|(id, at)| DraftHead { id, at, by }))
-    })?;
-    Ok(heads.into_iter().flatten().collect())
+    Ok(tx.readable(text, values![place])?)
 }
+
+record!(DraftHead, "drafts" { id = "user_group_id", at = "changed_at", by });
 
 fn place_status(tx: &Tx<'_>, place: PlaceId) -> Result<PlaceStatus, Fault> {
     let text = "SELECT COUNT(*) FROM alarms WHERE place = $1 AND acknowledged_at IS NULL";
-    let alarms = tx.one(text, values![place.0], |row| row.get(0))?;
-    let alarms = alarms.unwrap_or_default();
+    let alarms = tx.one(text, values![place])?.unwrap_or_default();
     Ok(PlaceStatus { place, alarms })
 }

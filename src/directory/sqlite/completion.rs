@@ -54,10 +54,10 @@ fn read(file: &Path, profile: CompletedProfile<'_>, begin: &str) -> Result<Vec<S
         return Ok(Vec::new());
     };
     let end = format!("{begin}{}", char::MAX);
-    let asked = || values![place.0, begin, &end];
-    let mut ids: Vec<String> = tx.all(BEGINNING, asked(), |row| row.get(0))?;
+    let asked = || values![place, begin, &end];
+    let mut ids: Vec<String> = tx.all(BEGINNING, asked())?;
     if ids.len() == MOST {
-        let last: Option<String> = tx.one(LAST, asked(), |row| row.get(0))?;
+        let last: Option<String> = tx.one(LAST, asked())?;
         ids.extend(last);
         ids.dedup();
     }

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Request, Results, Row, Statements, values},
-    directory::{Directory, DirectoryError, Location, PlaceId, columns},
+    database::{Access, Tx, record, row, values},
+    directory::{
+        Directory, DirectoryError, Location, PlaceId,
+        columns::{micros, timestamp},
+    },
     domain::{
         change::DesiredFields,
         draft::{Draft, DraftFields, DraftRow},
@@ -42,27 +45,16 @@ pub enum DraftSaved {
     Overtaken(OtherDraft),
 }
 
-macro_rules! drafts_of {
-    ($table:literal) => {
-        concat!(
-            "SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
-             FROM ",
-            $table,
-            " WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
-        )
-    };
-}
-
 impl Directory {
     /// Returns the drafts of a place, most recently changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            let text = match tx.sqlite() {
-                Some(_) => drafts_of!("drafts"),
-                None => drafts_of!("all_drafts"),
-            };
-            let drafts = tx.all(text, values![place.0], read)?;
-            Ok(drafts.into_iter().flatten().collect())
+            let table = tx.sqlite().map_or("all_drafts", |_| "drafts");
+            let text = format!(
+                "SELECT * FROM {table} WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
+            );
+            let drafts: Vec<StoredDraft> = tx.readable(text, values![place])?;
+            Ok(drafts.into_iter().filter_map(StoredDraft::read).collect())
         })
         .await
     }
@@ -77,14 +69,9 @@ impl Directory {
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
         let by = by.to_owned();
-        self.request(SaveDraft {
-            place,
-            draft,
-            by,
-            seen,
-            several_clocks: matches!(self.location(), Location::Team(_)),
-        })
-        .await
+        let several_clocks = matches!(self.location(), Location::Team(_));
+        self.write(move |tx| save(tx, place, (&draft, &by), seen, several_clocks))
+            .await
     }
 
     /// Deletes this version of a draft of this person; other versions and the drafts of others are kept.
@@ -96,13 +83,12 @@ impl Directory {
     ) -> Result<(), DirectoryError> {
         let (id, by) = (id.clone(), by.to_owned());
         self.write(move |tx| {
-            let version = (at, &by);
-            let (at, by) = (columns::micros(version.0), version.1);
-            let stored = tx.all(DRAFTS_OF_GROUP, values![place.0, id.as_str()], Stored::of)?;
+            let stored: Vec<Stored> = tx.all(DRAFTS_OF_GROUP, values![place, &id])?;
             let mut stored = stored.iter();
-            if let Some(mine) = stored.find(|one| one.at == at && is_same_person(&one.by, by)) {
-                tx.write(REMOVE_DRAFT, values![place.0, id.as_str(), mine.number])?;
-                tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
+            let is_it = |one: &&Stored| one.at == micros(at) && is_same_person(&one.by, &by);
+            if let Some(mine) = stored.find(is_it) {
+                tx.put(REMOVE_DRAFT, values![place, &id, mine.number])?;
+                tx.put(NEXT_DRAFT, values![place, &id])?;
             }
             Ok(())
         })
@@ -126,20 +112,37 @@ struct Base {
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
-fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
-    let (mapping, base): (String, String) = (row.get(3)?, row.get(7)?);
-    let draft = (|| {
-        let rows: Vec<KeptRow> = serde_json::from_str(&mapping).ok()?;
-        let base: Base = serde_json::from_str(&base).ok()?;
-        Some(Draft {
-            user_group_id: UserGroupId::parse(row.text(0).ok()?).ok()?,
-            creating: row.get(1).ok()?,
+/// A draft as it is stored.
+struct StoredDraft {
+    user_group_id: UserGroupId,
+    creating: bool,
+    name: String,
+    mapping: String,
+    properties: String,
+    mapping_text: Option<String>,
+    group_text: Option<String>,
+    base: String,
+    base_at: Timestamp,
+    changed_at: Timestamp,
+    by: String,
+}
+record!(StoredDraft, "drafts" {
+    user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by,
+});
+
+impl StoredDraft {
+    fn read(self) -> Option<KeptDraft> {
+        let rows: Vec<KeptRow> = serde_json::from_str(&self.mapping).ok()?;
+        let base: Base = serde_json::from_str(&self.base).ok()?;
+        let draft = Draft {
+            user_group_id: self.user_group_id,
+            creating: self.creating,
             typed: DraftFields {
-                name: row.get(2).ok()?,
+                name: self.name,
                 mapping: rows.into_iter().map(typed).collect(),
-                properties: row.get(4).ok()?,
-                mapping_text: row.get(5).ok()?,
-                group_text: row.get(6).ok()?,
+                properties: self.properties,
+                mapping_text: self.mapping_text,
+                group_text: self.group_text,
             },
             base: DesiredFields {
                 name: base.name,
@@ -147,12 +150,11 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
                 properties: base.properties,
             },
             loaded_from: base.loaded_from,
-            base_at: columns::timestamp(row.get(8).ok()?)?,
-            changed_at: columns::timestamp(row.get(9).ok()?)?,
-        })
-    })();
-    let by = row.get(10)?;
-    Ok(draft.map(|draft| KeptDraft { draft, by }))
+            base_at: self.base_at,
+            changed_at: self.changed_at,
+        };
+        Some(KeptDraft { draft, by: self.by })
+    }
 }
 
 fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> DraftRow {
@@ -164,19 +166,8 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> DraftRow {
     }
 }
 
-const DRAFTS_OF_GROUP: &str = "\
-SELECT merged, changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 ORDER BY merged";
-
-/// On a server with several writers this fails if another one was faster; then the request starts again.
-const ADD_DRAFT: &str = "\
-INSERT INTO drafts (creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by, \
- place, user_group_id, merged) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-
-/// The row was read in the same transaction.
-const REPLACE_DRAFT: &str = "\
-UPDATE drafts SET creating = $1, name = $2, mapping = $3, properties = $4, mapping_text = $5, group_text = $6, \
- base = $7, base_at = $8, changed_at = $9, by = $10 WHERE place = $11 AND user_group_id = $12 AND merged = $13";
+const DRAFTS_OF_GROUP: &str =
+    "SELECT * FROM drafts WHERE place = $1 AND user_group_id = $2 ORDER BY merged";
 
 const MOVE_DRAFT: &str =
     "UPDATE drafts SET merged = $1 WHERE place = $2 AND user_group_id = $3 AND merged = $4";
@@ -191,117 +182,95 @@ struct Stored {
     by: String,
 }
 
-impl Stored {
-    fn of(row: &Row<'_>) -> Result<Self, Fault> {
-        Ok(Self {
-            number: row.get(0)?,
-            at: row.get(1)?,
-            by: row.get(2)?,
-        })
+record!(Stored, "drafts" { number = "merged", at = "changed_at", by });
+
+/// Saves a draft. `seen`: when the draft that the caller knows was changed. `several_clocks`: times come from several
+/// machines, so that they do not tell which draft is newer.
+fn save(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    (draft, by): (&Draft, &str),
+    seen: Option<Timestamp>,
+    several_clocks: bool,
+) -> Result<DraftSaved, Fault> {
+    let id = &draft.user_group_id;
+    let changed_at = micros(draft.changed_at);
+    let stored: Vec<Stored> = tx.lock(DRAFTS_OF_GROUP, values![place, id])?.all()?;
+    let seen = seen.map(micros);
+    // Also the one of this save, if it is repeated because its commit was unknown.
+    let is_of_console = |at| Some(at) == seen || at == changed_at;
+    let is_mine = |one: &&Stored| is_of_console(one.at) && is_same_person(&one.by, by);
+    let mine = stored.iter().find(is_mine);
+    let first = stored.iter().find(|one| one.number == 0);
+    let other = first.filter(|one| !is_mine(one));
+    let Some((first, at)) = other.and_then(|one| Some((one, timestamp(one.at)?))) else {
+        let number = mine.map_or(0, |mine| mine.number);
+        put(tx, place, (draft, by), mine.is_none(), number)?;
+        return Ok(DraftSaved::Kept);
+    };
+    let other = OtherDraft {
+        by: first.by.clone(),
+        at,
+    };
+    let lowest = stored.iter().map(|one| one.number).min().unwrap_or(0);
+    let free = mine.map_or(lowest.min(0) - 1, |mine| mine.number);
+    if several_clocks || first.at > changed_at {
+        put(tx, place, (draft, by), mine.is_none(), free)?;
+        return Ok(DraftSaved::Overtaken(other));
     }
+    if mine.is_some() {
+        tx.put(REMOVE_DRAFT, values![place, id, free])?;
+    }
+    tx.put(MOVE_DRAFT, values![free, place, id, 0])?;
+    put(tx, place, (draft, by), true, 0)?;
+    Ok(DraftSaved::Replaced(other))
 }
 
-pub(crate) struct SaveDraft {
-    pub(crate) place: PlaceId,
-    pub(crate) draft: Draft,
-    pub(crate) by: String,
-    /// When the draft that the caller knows was changed.
-    pub(crate) seen: Option<Timestamp>,
-    /// Whether times come from several machines, so that they do not tell which draft is newer.
-    pub(crate) several_clocks: bool,
-}
-
-impl Request for SaveDraft {
-    type Answer = DraftSaved;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let id = self.draft.user_group_id.as_str();
-        let mut reads = Statements::default();
-        reads.lock(DRAFTS_OF_GROUP, values![self.place.0, id]);
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, DraftSaved), Fault> {
-        let changed_at = columns::micros(self.draft.changed_at);
-        let stored = found.next().all(Stored::of)?;
-        let seen = self.seen.map(columns::micros);
-        // Also the one of this save, if it is repeated because its commit was unknown.
-        let is_of_console = |at| Some(at) == seen || at == changed_at;
-        let is_mine = |one: &&Stored| is_of_console(one.at) && is_same_person(&one.by, &self.by);
-        let mine = stored.iter().find(is_mine);
-        let first = stored.iter().find(|one| one.number == 0);
-        let other = first.filter(|one| !is_mine(one));
-        let Some((first, at)) = other.and_then(|one| Some((one, columns::timestamp(one.at)?)))
-        else {
-            let number = mine.map_or(0, |mine| mine.number);
-            return Ok((self.write(mine.is_none(), number)?, DraftSaved::Kept));
-        };
-        let other = OtherDraft {
-            by: first.by.clone(),
-            at,
-        };
-        let lowest = stored.iter().map(|one| one.number).min().unwrap_or(0);
-        let free = mine.map_or(lowest.min(0) - 1, |mine| mine.number);
-        if self.several_clocks || first.at > changed_at {
-            let beside = self.write(mine.is_none(), free)?;
-            return Ok((beside, DraftSaved::Overtaken(other)));
-        }
-        let (place, id) = (self.place.0, self.draft.user_group_id.as_str());
-        let mut writes = Statements::default();
-        if mine.is_some() {
-            writes.add(REMOVE_DRAFT, values![place, id, free]);
-        }
-        writes.add(MOVE_DRAFT, values![free, place, id, 0]);
-        self.add(&mut writes, true, 0)?;
-        Ok((writes, DraftSaved::Replaced(other)))
-    }
-}
-
-impl SaveDraft {
-    fn write(&self, is_new: bool, number: i64) -> Result<Statements, Fault> {
-        let mut writes = Statements::default();
-        self.add(&mut writes, is_new, number)?;
-        Ok(writes)
-    }
-
-    fn add(&self, writes: &mut Statements, is_new: bool, number: i64) -> Result<(), Fault> {
-        let draft = &self.draft;
-        let unwritable = |_| Fault::Row(TABLE);
-        let rows = draft.typed.mapping.iter().map(|row| {
-            KeptRow(
-                row.key.clone(),
-                row.value.clone(),
-                row.before.clone(),
-                row.is_dropped,
-            )
-        });
-        let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
-        let base = Base {
-            loaded_from: draft.loaded_from.clone(),
-            name: draft.base.name.clone(),
-            mapping: draft.base.mapping.clone(),
-            properties: draft.base.properties.clone(),
-        };
-        let base = serde_json::to_string(&base).map_err(unwritable)?;
-        let values = values![
-            draft.creating,
-            &draft.typed.name,
-            mapping,
-            &draft.typed.properties,
-            draft.typed.mapping_text.as_ref(),
-            draft.typed.group_text.as_ref(),
-            base,
-            columns::micros(draft.base_at),
-            columns::micros(draft.changed_at),
-            &self.by,
-            self.place.0,
-            draft.user_group_id.as_str(),
-            number,
-        ];
-        writes.add(if is_new { ADD_DRAFT } else { REPLACE_DRAFT }, values);
-        Ok(())
-    }
+/// On a server with several writers a new row fails if another one was faster; then the work starts again.
+fn put(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    (draft, by): (&Draft, &str),
+    is_new: bool,
+    number: i64,
+) -> Result<(), Fault> {
+    let unwritable = |_| Fault::Row(TABLE);
+    let typed = &draft.typed;
+    let rows = typed.mapping.iter().map(|row| {
+        KeptRow(
+            row.key.clone(),
+            row.value.clone(),
+            row.before.clone(),
+            row.is_dropped,
+        )
+    });
+    let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
+    let base = Base {
+        loaded_from: draft.loaded_from.clone(),
+        name: draft.base.name.clone(),
+        mapping: draft.base.mapping.clone(),
+        properties: draft.base.properties.clone(),
+    };
+    let row = row! {
+        place,
+        user_group_id: &draft.user_group_id,
+        merged: number,
+        creating: draft.creating,
+        name: &typed.name,
+        mapping,
+        properties: &typed.properties,
+        mapping_text: typed.mapping_text.as_ref(),
+        group_text: typed.group_text.as_ref(),
+        base: serde_json::to_string(&base).map_err(unwritable)?,
+        base_at: draft.base_at,
+        changed_at: draft.changed_at,
+        by,
+    };
+    Ok(if is_new {
+        tx.insert(TABLE, row)?
+    } else {
+        tx.update(TABLE, 3, row)?
+    })
 }
 
 /// Another draft, from a console beside or from a place that was merged into this one, now becomes the draft of the

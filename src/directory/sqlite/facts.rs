@@ -1,9 +1,11 @@
 //! The facts of a place, and the tag that its answers carry.
 
+use jiff::Timestamp;
+
 use super::fault::Fault;
 use crate::{
-    database::{Access, Results, Row, Statements, values},
-    directory::{Directory, DirectoryError, Fact, PlaceId, Statement, columns},
+    database::{Access, Asked, Tx, row, values},
+    directory::{Directory, DirectoryError, Fact, PlaceId, Statement},
     domain::{
         facts::{Basis, Facts, Field, Stated},
         group::EnvironmentTag,
@@ -13,12 +15,8 @@ use crate::{
 impl Directory {
     /// Returns the facts of this place; by default nothing is known.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            let mut facts = Facts::default();
-            tx.each(FACTS, values![place.0], |row| take(&mut facts, row))?;
-            Ok(facts)
-        })
-        .await
+        self.execute(Access::Short, move |tx| Ok(of(ask(tx, place)?.all()?)))
+            .await
     }
 
     /// Records the stated facts, replacing what was known before.
@@ -27,84 +25,72 @@ impl Directory {
         place: PlaceId,
         statements: Vec<Statement>,
     ) -> Result<(), DirectoryError> {
-        self.write(move |tx| Ok(tx.write_all(state(place, &statements))?))
-            .await
+        self.write(move |tx| state(tx, place, &statements)).await
     }
 }
 
-const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
+/// Fact, value, basis, when, by whom.
+type Row = (String, String, String, Timestamp, String);
 
-/// Adds the same query to other statements.
-pub(super) fn query(reads: &mut Statements, place: PlaceId) {
-    reads.add(FACTS, values![place.0]);
+pub(super) fn ask<'t, 'c>(tx: &'t Tx<'c>, place: PlaceId) -> Result<Asked<'t, 'c, Row>, Fault> {
+    let text = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
+    Ok(tx.ask(text, values![place])?)
 }
 
-pub(super) fn parse(found: &mut Results) -> Result<Facts, Fault> {
+pub(super) fn of(rows: Vec<Row>) -> Facts {
+    fn stated<T>(value: T, basis: Basis, at: Timestamp, by: String) -> Stated<T> {
+        Stated {
+            value,
+            basis,
+            at: Some(at),
+            by: Some(by),
+        }
+    }
     let mut facts = Facts::default();
-    found.next().all(|row| take(&mut facts, row))?;
-    Ok(facts)
-}
-
-fn take(facts: &mut Facts, row: &Row<'_>) -> Result<(), Fault> {
-    // A fact that a later version wrote counts as unknown.
-    let (Some(fact), Some(basis)) = (
-        Fact::parse(row.text(0)?, row.text(1)?),
-        Basis::parse(row.text(2)?),
-    ) else {
-        return Ok(());
-    };
-    let at = columns::timestamp(row.get(3)?);
-    let by = Some(row.get(4)?);
-    match fact {
-        Fact::PropertiesOnGet(value) => {
-            facts.properties_on_get = stated(value, basis, at, by);
+    for (fact, value, basis, at, by) in rows {
+        // A fact that a later version wrote counts as unknown.
+        let (Some(fact), Some(basis)) = (Fact::parse(&fact, &value), Basis::parse(&basis)) else {
+            continue;
+        };
+        match fact {
+            Fact::PropertiesOnGet(value) => facts.properties_on_get = stated(value, basis, at, by),
+            Fact::OmittedField(field, value) => {
+                let slot = match field {
+                    Field::Name => &mut facts.absent_name,
+                    Field::Mapping => &mut facts.absent_mapping,
+                    Field::Properties => &mut facts.absent_properties,
+                };
+                *slot = stated(value, basis, at, by);
+            }
+            Fact::SoleWriter(value) => facts.sole_writer = stated(value, basis, at, by),
         }
-        Fact::OmittedField(field, value) => {
-            let slot = match field {
-                Field::Name => &mut facts.absent_name,
-                Field::Mapping => &mut facts.absent_mapping,
-                Field::Properties => &mut facts.absent_properties,
-            };
-            *slot = stated(value, basis, at, by);
-        }
-        Fact::SoleWriter(value) => facts.sole_writer = stated(value, basis, at, by),
     }
-    Ok(())
+    facts
 }
-
-const FIRST_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
 
 /// The first tag in an answer becomes the tag of the place, if no profile names one.
-pub(super) fn first_tag(writes: &mut Statements, place: PlaceId, tag: &EnvironmentTag) {
-    writes.add(FIRST_TAG, values![tag.as_str(), place.0]);
+pub(super) fn first_tag(tx: &Tx<'_>, place: PlaceId, tag: &EnvironmentTag) -> Result<(), Fault> {
+    let text = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
+    Ok(tx.put(text, values![tag, place])?)
 }
 
-fn stated<T>(value: T, basis: Basis, at: Option<jiff::Timestamp>, by: Option<String>) -> Stated<T> {
-    Stated {
-        value,
+pub(super) fn state(tx: &Tx<'_>, place: PlaceId, statements: &[Statement]) -> Result<(), Fault> {
+    for Statement {
+        fact,
         basis,
         at,
         by,
+    } in statements
+    {
+        let row = row! {
+            place,
+            fact: fact.name(),
+            value: fact.value(),
+            source: *basis,
+            at,
+            by,
+        };
+        tx.upsert("facts", 2, row)?;
     }
-}
-
-const STATE_FACT: &str = "\
-INSERT INTO facts (place, fact, value, source, at, by) VALUES ($1, $2, $3, $4, $5, $6) \
-ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, at = excluded.at, \
- by = excluded.by";
-
-pub(crate) fn state(place: PlaceId, statements: &[Statement]) -> Statements {
-    let mut writes = Statements::default();
-    for statement in statements {
-        let values = values![
-            place.0,
-            statement.fact.name(),
-            statement.fact.value(),
-            statement.basis.as_str(),
-            columns::micros(statement.at),
-            &statement.by,
-        ];
-        writes.add(STATE_FACT, values);
-    }
-    writes
+    Ok(())
 }

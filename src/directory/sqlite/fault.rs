@@ -49,6 +49,7 @@ impl From<database::Fault> for Fault {
         match fault {
             database::Fault::Sqlite(error) => Self::Sqlite(error),
             database::Fault::Column => Self::Column,
+            database::Fault::Row(table) => Self::Row(table),
             database::Fault::Server(fault) => Self::Server(fault),
         }
     }

@@ -1,8 +1,10 @@
 //! Every fingerprint that a group ever had, and thereby the owners of a token.
 
-use super::{fault::Fault, rows};
+use jiff::Timestamp;
+
+use super::fault::Fault;
 use crate::{
-    database::{Access, Statements, values},
+    database::{Access, Asked, Tx, values},
     directory::{Directory, DirectoryError, Owner, PlaceId},
     domain::{group::UserGroupId, token::Fingerprint},
 };
@@ -11,9 +13,7 @@ impl Directory {
     /// Returns every group of every place that has or had the token, current owners first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            tx.all(OWNERS, values![fingerprint.as_bytes()], |row| {
-                rows::owner(row)?.ok_or(Fault::Row("fingerprints"))
-            })
+            Ok(tx.all(OWNERS, values![fingerprint])?)
         })
         .await
     }
@@ -27,32 +27,29 @@ WHERE fingerprints.last_seen < excluded.last_seen";
 
 /// Records for ever that a group had this token.
 pub(super) fn keep(
-    writes: &mut Statements,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     fingerprint: Fingerprint,
-    at: i64,
-) {
-    let values = values![fingerprint.as_bytes(), place.0, id.as_str(), at];
-    writes.add(KEEP_FINGERPRINT, values);
+    at: Timestamp,
+) -> Result<(), Fault> {
+    Ok(tx.put(KEEP_FINGERPRINT, values![fingerprint, place, id, at])?)
 }
 
-const HAD: &str = "\
-SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
-
-/// Reads whether the group has, or had, this token: a row if so.
-pub(super) fn query_had(
-    reads: &mut Statements,
+/// Whether the group has, or had, this token: a row if so.
+pub(super) fn ask_had<'t, 'c>(
+    tx: &'t Tx<'c>,
     place: PlaceId,
     id: &UserGroupId,
     fingerprint: Fingerprint,
-) {
-    reads.add(HAD, values![fingerprint.as_bytes(), place.0, id.as_str()]);
+) -> Result<Asked<'t, 'c, ()>, Fault> {
+    let text =
+        "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
+    Ok(tx.ask(text, values![fingerprint, place, id])?)
 }
 
 const OWNERS: &str = "\
-SELECT p.name, f.user_group_id, COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current, f.last_seen, f.place \
-FROM fingerprints f JOIN places p ON p.number = f.place \
+SELECT * FROM fingerprints f JOIN places p ON p.number = f.place \
 LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_id \
 WHERE f.fingerprint = $1 \
 ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";

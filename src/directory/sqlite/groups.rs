@@ -10,10 +10,10 @@ use super::{
     fault::Fault,
     fingerprints,
     order::{self, Part},
-    rows,
+    rows::Group,
 };
 use crate::{
-    database::{Access, Results, Statements, Tx, Value, values},
+    database::{Access, Asked, Tx, Value, values},
     directory::{
         Damaged, Directory, DirectoryError, KeyId, PlaceId, Record, Recorded, Role,
         columns::{self, Origins},
@@ -23,7 +23,6 @@ use crate::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, Observation},
         merge_places::RecordedOrder,
-        token::Fingerprint,
     },
     search::{natural, title_key},
 };
@@ -90,9 +89,7 @@ impl Directory {
         self.may(Role::Operator)?;
         self.execute(Access::WriteOnce, move |tx| {
             if tx.sqlite().is_none() {
-                tx.one("SELECT may_write($1, FALSE)", values![NEWEST], |_| {
-                    Ok::<_, Fault>(())
-                })?;
+                tx.one::<()>("SELECT may_write($1, FALSE)", values![NEWEST])?;
             }
             fill(tx, parts)
         })
@@ -106,8 +103,9 @@ impl Directory {
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            let groups = ids.iter().map(|id| one(tx, place, id));
-            groups.collect()
+            let groups = ids.iter().map(|id| ask(tx, place, id));
+            let groups = groups.collect::<Result<Vec<_>, _>>()?;
+            groups.into_iter().map(known).collect()
         })
         .await
     }
@@ -115,11 +113,13 @@ impl Directory {
     /// Returns the known ids of a place in ascending order.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
         self.execute(Access::Long, move |tx| {
-            let ids = tx.all(IDS, values![place.0], |row| {
-                Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
-            })?;
             // As when reading groups, an id that cannot be decoded hides no others.
-            Ok(ids.into_iter().flatten().collect())
+            let mut ids = Vec::new();
+            tx.each(IDS, values![place], |id: String| {
+                ids.extend(UserGroupId::parse(id));
+                Ok::<_, Fault>(true)
+            })?;
+            Ok(ids)
         })
         .await
     }
@@ -128,8 +128,7 @@ impl Directory {
     pub async fn are_in_natural_order(&self, place: PlaceId) -> Result<bool, DirectoryError> {
         self.execute(Access::Long, move |tx| {
             let (mut before, mut is_so) = (None::<String>, true);
-            tx.each_while(IDS, values![place.0], |row| {
-                let id = row.text(0)?.to_owned();
+            tx.each(IDS, values![place], |id: String| {
                 is_so = before
                     .as_deref()
                     .is_none_or(|before| natural(before, &id).is_lt());
@@ -144,43 +143,26 @@ impl Directory {
 
 const TABLE: &str = "user_groups";
 
-/// In the order in which `rows::group` reads them.
-macro_rules! group_columns {
-    () => {
-        "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
-         last_rotated_at, last_rotated_by, last_seen, created_at"
-    };
-}
-
 /// All groups of a place, and those that could not be read completely.
 #[derive(Debug, Default)]
-pub(crate) struct Groups {
-    pub(crate) groups: Vec<KnownGroup>,
-    pub(crate) damaged: Vec<Damaged>,
+struct Groups {
+    groups: Vec<KnownGroup>,
+    damaged: Vec<Damaged>,
 }
 
-const GROUPS: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
-);
+const GROUPS: &str = "SELECT * FROM user_groups WHERE place = $1 ORDER BY user_group_id";
 
-pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
+fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
     let mut all = Groups::default();
-    tx.each(GROUPS, values![place.0], |row| {
-        let rows::Group {
-            group,
-            unreadable: fields,
-        } = rows::group(row)?;
-        if !fields.is_empty() {
-            let user_group_id = row.get(0)?;
+    tx.each(GROUPS, values![place], |row: Group| {
+        if !row.unreadable.is_empty() {
             all.damaged.push(Damaged {
-                user_group_id,
-                fields,
+                user_group_id: row.id,
+                fields: row.unreadable,
             });
         }
-        all.groups.extend(group);
-        Ok::<_, Fault>(())
+        all.groups.extend(row.group);
+        Ok::<_, Fault>(true)
     })?;
     Ok(all)
 }
@@ -188,14 +170,10 @@ pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
 /// Groups per chunk; few, so that the receiver is almost done when the last chunk arrives.
 const CHUNK: usize = 128;
 
-const DESCENDING: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC"
-);
+const DESCENDING: &str = "SELECT * FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC";
 
 /// In the order of the bytes of the ids.
-pub(crate) fn each(
+pub(super) fn each(
     tx: &Tx<'_>,
     place: PlaceId,
     reverse: bool,
@@ -204,8 +182,8 @@ pub(crate) fn each(
     let text = if reverse { DESCENDING } else { GROUPS };
     let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
-    tx.each_while(text, values![place.0], |row| {
-        some.extend(rows::group(row)?.group);
+    tx.each(text, values![place], |row: Group| {
+        some.extend(row.group);
         if some.len() == CHUNK {
             is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(CHUNK)));
         }
@@ -219,39 +197,28 @@ pub(crate) fn each(
 
 const IDS: &str = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
 
-const GROUP: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM user_groups WHERE place = $1 AND user_group_id = $2"
-);
+pub(super) const GROUP: &str = "SELECT * FROM user_groups WHERE place = $1 AND user_group_id = $2";
 
-pub(crate) fn one(
-    tx: &Tx<'_>,
+pub(super) fn ask<'t, 'c>(
+    tx: &'t Tx<'c>,
     place: PlaceId,
     id: &UserGroupId,
-) -> Result<Option<KnownGroup>, Fault> {
-    let row = tx.one(GROUP, values![place.0, id.as_str()], rows::group)?;
-    Ok(row.and_then(|row| row.group))
+) -> Result<Asked<'t, 'c, Group>, Fault> {
+    Ok(tx.ask(GROUP, values![place, id])?)
 }
 
-/// Reads one group on its own.
-pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.add(GROUP, values![place.0, id.as_str()]);
+pub(super) fn known(asked: Asked<'_, '_, Group>) -> Result<Option<KnownGroup>, Fault> {
+    Ok(asked.one()?.and_then(|row| row.group))
 }
 
-pub(super) fn query_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.lock(GROUP, values![place.0, id.as_str()]);
-}
-
-pub(super) fn parse(found: &mut Results) -> Result<Option<KnownGroup>, Fault> {
-    let row = found.next().first(rows::group)?;
-    Ok(row.and_then(|row| row.group))
+fn one(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>, Fault> {
+    known(ask(tx, place, id)?)
 }
 
 /// Applies an observation to the group and writes it back. Counts what of the group was changed by it.
 pub(super) fn observe(
+    tx: &Tx<'_>,
     known: Option<KnownGroup>,
-    writes: &mut Statements,
     place: PlaceId,
     record: &Record,
     mut observation: Observation,
@@ -260,27 +227,27 @@ pub(super) fn observe(
     let is_new = known.is_none();
     let mut group = known.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
-    let at = columns::micros(observation.at);
+    let at = observation.at;
     let returned = observation.returned.as_ref();
     let fingerprint = returned.map(|returned| returned.fingerprint);
     if let Some(tag) = returned.and_then(|returned| returned.environment_tag.as_ref()) {
-        facts::first_tag(writes, place, tag);
+        facts::first_tag(tx, place, tag)?;
     }
     if record.created {
-        group.created_at = columns::timestamp(at);
+        group.created_at = Some(at);
     }
     let is_other = fingerprint.is_some_and(|new| token.is_some_and(|old| old != new));
     let noticed = group.observe(observation);
-    save(writes, place, &group, record.key, is_new)?;
+    save(tx, place, &group, record.key, is_new)?;
     if is_other {
         let rotation = record.token_from;
-        order::count(writes, place, &group.id, Part::Token, rotation);
+        order::count(tx, place, &group.id, Part::Token, rotation)?;
     }
     if noticed.name_was.is_some() || noticed.properties_changed {
-        order::count(writes, place, &group.id, Part::Fields, None);
+        order::count(tx, place, &group.id, Part::Fields, None)?;
     }
     if let Some(fingerprint) = fingerprint {
-        fingerprints::keep(writes, place, &group.id, fingerprint, at);
+        fingerprints::keep(tx, place, &group.id, fingerprint, at)?;
     }
     Ok(Recorded {
         group: Some(group),
@@ -291,31 +258,28 @@ pub(super) fn observe(
 
 /// Adds groups that are not known yet. Fingerprints are inserted in their own order, so that each page is written once
 /// instead of often.
-pub(crate) fn fill(
-    tx: &Tx<'_>,
-    parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>,
-) -> Result<(), Fault> {
+fn fill(tx: &Tx<'_>, parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>) -> Result<(), Fault> {
     let (mut tagged, mut had) = (Vec::new(), Vec::new());
-    for (place, group) in parts.flatten() {
-        let mut writes = Statements::default();
-        let tag = group.environment_tag.as_ref();
-        if let Some(tag) = tag.filter(|_| !tagged.contains(&place)) {
-            facts::first_tag(&mut writes, place, &tag.value);
-            tagged.push(place);
+    for part in parts {
+        for (place, group) in part {
+            let tag = group.environment_tag.as_ref();
+            if let Some(tag) = tag.filter(|_| !tagged.contains(&place)) {
+                facts::first_tag(tx, place, &tag.value)?;
+                tagged.push(place);
+            }
+            save(tx, place, &group, None, true)?;
+            if let Some(known) = group.fingerprint {
+                had.push((known.value, place, group.id, known.at));
+            }
         }
-        save(&mut writes, place, &group, None, true)?;
-        tx.write_all(writes)?;
-        if let Some(known) = group.fingerprint {
-            let at = columns::micros(known.at);
-            had.push((*known.value.as_bytes(), place, group.id, at));
-        }
+        tx.flush()?;
     }
-    had.sort_unstable_by_key(|(fingerprint, ..)| *fingerprint);
-    for (fingerprint, place, id, at) in had {
-        let mut writes = Statements::default();
-        let fingerprint = Fingerprint::from_bytes(fingerprint);
-        fingerprints::keep(&mut writes, place, &id, fingerprint, at);
-        tx.write_all(writes)?;
+    had.sort_unstable_by_key(|(fingerprint, ..)| *fingerprint.as_bytes());
+    for some in had.chunks(CHUNK) {
+        for (fingerprint, place, id, at) in some {
+            fingerprints::keep(tx, *place, id, *fingerprint, *at)?;
+        }
+        tx.flush()?;
     }
     Ok(())
 }
@@ -340,9 +304,7 @@ pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<
             }
             None => group,
         };
-        let mut writes = Statements::default();
-        save(&mut writes, into, &group, None, false)?;
-        tx.write_all(writes)?;
+        save(tx, into, &group, None, false)?;
     }
     Ok(())
 }
@@ -383,7 +345,7 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
 );
 
 pub(super) fn save(
-    writes: &mut Statements,
+    tx: &Tx<'_>,
     place: PlaceId,
     group: &KnownGroup,
     key: Option<KeyId>,
@@ -394,54 +356,40 @@ pub(super) fn save(
     let last = group.last_rotated.as_ref();
     let name = group.name.as_ref().map(|known| &known.value);
     let values = values![
-        place.0,
-        group.id.as_str(),
+        place,
+        &group.id,
         name,
         group.team_id.as_ref().map(|known| known.value),
         group.mapping.as_ref().map(json).transpose()?,
         group.properties.as_ref().map(json).transpose()?,
-        group
-            .environment_tag
-            .as_ref()
-            .map(|known| known.value.as_str()),
-        group
-            .fingerprint
-            .as_ref()
-            .map(|known| known.value.as_bytes()),
+        group.environment_tag.as_ref().map(|known| &known.value),
+        group.fingerprint.as_ref().map(|known| known.value),
         origin,
-        last.map(|last| columns::micros(last.at)),
+        last.map(|last| last.at),
         last.and_then(|last| last.by.as_ref()),
-        group.last_seen.map(columns::micros),
-        key.map(|key| key.0),
-        group.created_at.map(columns::micros),
+        group.last_seen,
+        key,
+        group.created_at,
         Value::Writer,
         title_key(name.map(String::as_str), group.id.as_str()),
     ];
-    writes.add(if is_new { ADD_GROUP } else { SAVE_GROUP }, values);
-    Ok(())
+    Ok(tx.put(if is_new { ADD_GROUP } else { SAVE_GROUP }, values)?)
 }
 
 /// The number of the last write of a group of this place.
 pub(super) fn last_change(tx: &Tx<'_>, place: PlaceId) -> Result<i64, Fault> {
     let text = "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0";
-    let last = tx.one(text, values![place.0], |row| row.get(0))?;
-    Ok(last.unwrap_or_default())
+    Ok(tx.one(text, values![place])?.unwrap_or_default())
 }
 
-const CHANGED: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM user_groups WHERE place = $1 AND change > 0 AND change > $2 AND desk IS DISTINCT FROM $3 \
-     ORDER BY change LIMIT $4"
-);
+const CHANGED: &str = "\
+SELECT * FROM user_groups WHERE place = $1 AND change > 0 AND change > $2 AND desk IS DISTINCT FROM $3 \
+ORDER BY change LIMIT $4";
 
 /// As [`CHANGED`], for what a snapshot did not see. The oldest transaction of the snapshot only serves the index.
-const CHANGED_IN: &str = concat!(
-    "SELECT ",
-    group_columns!(),
-    " FROM user_groups WHERE place = $1 AND changed_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
-     AND NOT pg_visible_in_snapshot(changed_in, ($2::text)::pg_snapshot) AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4"
-);
+const CHANGED_IN: &str = "\
+SELECT * FROM user_groups WHERE place = $1 AND changed_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
+ AND NOT pg_visible_in_snapshot(changed_in, ($2::text)::pg_snapshot) AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4";
 
 /// The groups that others have written since, at most `most`, and whether there are more.
 pub(super) fn changed(
@@ -450,9 +398,9 @@ pub(super) fn changed(
     since: Value,
     most: usize,
 ) -> Result<(Vec<KnownGroup>, bool), Fault> {
-    let values = values![place.0, since, Value::Writer, most + 1];
+    let values = values![place, since, Value::Writer, most + 1];
     let text = tx.sqlite().map_or(CHANGED_IN, |_| CHANGED);
-    let mut rows = tx.all(text, values, rows::group)?;
+    let mut rows: Vec<Group> = tx.all(text, values)?;
     // Rows that cannot be read count, too.
     let are_more = rows.len() > most;
     rows.truncate(most);
@@ -471,9 +419,7 @@ pub(super) fn forget_tags(
     place: PlaceId,
     tag: Option<&EnvironmentTag>,
 ) -> Result<(), Fault> {
-    let values = values![Value::Writer, place.0, tag.map(EnvironmentTag::as_str)];
-    tx.write(FORGET_TAGS, values)?;
-    Ok(())
+    Ok(tx.put(FORGET_TAGS, values![Value::Writer, place, tag])?)
 }
 
 /// Encodes a value as JSON in a string of exactly its length: a growing string would briefly exist twice.

@@ -3,8 +3,8 @@
 
 use super::{fault::Fault, history, journal};
 use crate::{
-    database::{Results, Statements, values},
-    directory::{Directory, DirectoryError, HandOffStep, PlaceId, RotationId},
+    database::{Asked, Tx, values},
+    directory::{Directory, DirectoryError, HandOffStep, PlaceId, RotationId, RotationRow},
     domain::{
         handoff::{HandOff, HandOffState},
         history::Entry,
@@ -23,24 +23,16 @@ impl Directory {
         entry: Entry,
     ) -> Result<bool, DirectoryError> {
         self.write(move |tx| {
-            let mut reads = Statements::default();
-            journal::query(&mut reads, id);
-            let values = values![
-                handoff.state.as_str(),
-                handoff.exit,
-                handoff.note.as_ref(),
-                id.0
-            ];
-            let mut found = tx.read(reads.with(END_HAND_OFF, values))?;
-            let row = journal::parse(&mut found)?.ok_or(DirectoryError::NoRotation { id })?;
-            let mut writes = Statements::default();
-            history::add(&mut writes, row.place, None, &entry);
-            let ended = found.next().changed == 1;
+            let row = journal::lock(tx, id)?;
+            let values = values![handoff.state, handoff.exit, handoff.note.as_ref(), id];
+            let ended = tx.ask::<()>(END_HAND_OFF, values)?;
+            let row = row.one()?.ok_or(DirectoryError::NoRotation { id })?;
+            history::add(tx, row.place, None, &entry)?;
+            let ended = ended.changed()? == 1;
             if !ended {
                 let again = "an older token may have been put over it";
-                writes.add(HAND_OFF_LATER, values![again, id.0]);
+                tx.put(HAND_OFF_LATER, values![again, id])?;
             }
-            tx.write_all_later(writes)?;
             Ok(ended)
         })
         .await
@@ -57,15 +49,10 @@ const OVERTAKE_HAND_OFFS: &str = "\
 UPDATE rotations SET handoff = 'none', handoff_note = $1 \
 WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
 
-/// Reads what [`set`] needs to decide.
-pub(super) fn query(reads: &mut Statements, step: &HandOffStep) {
-    journal::query(reads, step.id);
-}
-
 /// Sets the state of the hand-off of a rotation of this place.
 pub(super) fn set(
-    found: &mut Results,
-    writes: &mut Statements,
+    tx: &Tx<'_>,
+    row: Asked<'_, '_, RotationRow>,
     place: PlaceId,
     step: &HandOffStep,
 ) -> Result<(), Fault> {
@@ -74,20 +61,16 @@ pub(super) fn set(
         moved_to,
         after,
     } = step;
-    let row = journal::parse(found)?
-        .filter(|row| row.place == place)
-        .ok_or(DirectoryError::NoRotation { id: *id })?;
-    let values = values![
-        after.state.as_str(),
-        after.exit,
-        after.note.as_ref(),
-        moved_to.as_ref(),
-        id.0
-    ];
-    writes.add(HAND_OFF, values);
+    let row = row.one()?.filter(|row| row.place == place);
+    let row = row.ok_or(DirectoryError::NoRotation { id: *id })?;
+    let note = after.note.as_ref();
+    tx.put(
+        HAND_OFF,
+        values![after.state, after.exit, note, moved_to.as_ref(), id],
+    )?;
     if after.state == HandOffState::Pending {
-        let values = values![OVERTAKEN, id.0, place.0, row.user_group_id.as_str()];
-        writes.add(OVERTAKE_HAND_OFFS, values);
+        let values = values![OVERTAKEN, id, place, &row.user_group_id];
+        tx.put(OVERTAKE_HAND_OFFS, values)?;
     }
     Ok(())
 }

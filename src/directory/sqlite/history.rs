@@ -1,10 +1,10 @@
 //! The append-only history: entries are added and read, never changed, which the database enforces as well.
 
-use super::{fault::Fault, rows, select::Select};
+use super::{fault::Fault, select::Select};
 use crate::{
-    database::{Access, Statements, Tx, Value, values},
-    directory::{Directory, DirectoryError, HistoryFilter, KeyId, Numbered, PlaceId, columns},
-    domain::{history::Entry, token::Fingerprint},
+    database::{Access, Tx, Value, row, values},
+    directory::{Directory, DirectoryError, HistoryFilter, KeyId, Numbered, PlaceId},
+    domain::history::Entry,
 };
 
 impl Directory {
@@ -17,66 +17,51 @@ impl Directory {
     }
 }
 
-const ADD_ENTRY: &str = "\
-INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
- changes, note, place, key) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-
-pub(super) fn add(writes: &mut Statements, place: PlaceId, key: Option<KeyId>, entry: &Entry) {
-    let values = values![
-        columns::micros(entry.at),
-        &entry.by,
-        &entry.profile,
-        entry.user_group_id.as_str(),
-        entry.operation.as_str(),
-        entry.ending.as_str(),
-        entry
-            .previous_fingerprint
-            .as_ref()
-            .map(Fingerprint::as_bytes),
-        entry.fingerprint.as_ref().map(Fingerprint::as_bytes),
-        entry.reason.as_ref(),
-        entry.changes.as_ref().map(serde_json::Value::to_string),
-        entry.note.as_ref(),
-        place.0,
-        key.map(|key| key.0),
-    ];
-    writes.add(ADD_ENTRY, values);
+pub(super) fn add(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    key: Option<KeyId>,
+    entry: &Entry,
+) -> Result<(), Fault> {
+    let row = row! {
+        at: entry.at,
+        by: &entry.by,
+        profile: &entry.profile,
+        user_group_id: &entry.user_group_id,
+        operation: entry.operation,
+        ending: entry.ending,
+        previous_fingerprint: entry.previous_fingerprint,
+        fingerprint: entry.fingerprint,
+        reason: entry.reason.as_ref(),
+        changes: entry.changes.as_ref(),
+        note: entry.note.as_ref(),
+        place,
+        key,
+    };
+    Ok(tx.insert("history", row)?)
 }
-
-const HISTORY: &str = "\
-SELECT number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
- changes, note, place FROM history";
 
 /// The SQL of a filter, and its parameters.
 pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
-    let mut select = Select::new(HISTORY);
-    select.and_place(filter.place);
-    select.and_text(
-        "user_group_id =",
-        filter.user_group_id.map(|id| id.as_str().to_owned()),
-    );
-    if let Some(before) = filter.before {
-        select.and("number <", Value::Integer(before));
-    }
-    for (comparison, at) in [("at >=", filter.since), ("at <", filter.until)] {
-        if let Some(at) = at {
-            select.and(comparison, Value::Integer(columns::micros(at)));
-        }
-    }
+    let mut select = Select::from("history")
+        .and("place =", filter.place)
+        .and("user_group_id =", filter.user_group_id)
+        .and("number <", filter.before)
+        .and("at >=", filter.since)
+        .and("at <", filter.until);
     if let Some(by) = filter.by {
         if by.contains('@') {
-            select.and_text("by =", Some(by));
+            select = select.and("by =", Some(by));
         } else {
             let start = format!("{by}@");
             let comparison = format!("substr(by, 1, {}) =", start.chars().count());
-            select.and_text(&comparison, Some(start));
+            select = select.and(&comparison, Some(start));
         }
     }
     if !filter.operations.is_empty() {
         let words = filter.operations.iter().map(|operation| operation.as_str());
         let words: Vec<_> = words.map(|word| format!("'{word}'")).collect();
-        select.condition(&format!("operation IN ({})", words.join(", ")));
+        select = select.only(&format!("operation IN ({})", words.join(", ")));
     }
     select.newest_first("number", filter.limit)
 }
@@ -84,13 +69,14 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
 /// The number of the last entry.
 pub(super) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
     let text = "SELECT COALESCE(MAX(number), 0) FROM history";
-    Ok(tx.one(text, values![], |row| row.get(0))?.unwrap_or(0))
+    Ok(tx.one(text, values![])?.unwrap_or(0))
 }
 
-const AFTER: &str = " WHERE place = $1 AND number > $2 ORDER BY number";
+const AFTER: &str = "SELECT * FROM history WHERE place = $1 AND number > $2 ORDER BY number";
 
 /// As [`AFTER`], for what a snapshot did not see: with several writers, the numbers do not become visible in order.
-const UNSEEN: &str = " WHERE place = $1 AND written_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
+const UNSEEN: &str = "\
+SELECT * FROM history WHERE place = $1 AND written_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
  AND NOT pg_visible_in_snapshot(written_in, ($2::text)::pg_snapshot) ORDER BY number";
 
 /// The entries added since, oldest first.
@@ -100,16 +86,10 @@ pub(super) fn since(
     since: Value,
 ) -> Result<Vec<Numbered<Entry>>, Fault> {
     let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
-    tx.all(
-        format!("{HISTORY}{which}"),
-        values![place.0, since],
-        |row| rows::entry(row)?.ok_or(Fault::Row("history")),
-    )
+    Ok(tx.all(which, values![place, since])?)
 }
 
-pub(crate) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {
+pub(super) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {
     let (text, values) = selected(filter);
-    tx.all(text, values, |row| {
-        rows::entry(row)?.ok_or(Fault::Row("history"))
-    })
+    Ok(tx.all(text, values)?)
 }

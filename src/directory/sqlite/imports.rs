@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::{annotations, fault::Fault, groups};
 use crate::{
-    database::{Access, Statements, Tx, values},
-    directory::{Directory, DirectoryError, PlaceId, columns},
+    database::{Access, Tx, record, values},
+    directory::{Directory, DirectoryError, PlaceId, columns::at_stored_precision},
     domain::{
         annotation::{AnnotationPlan, Attribution},
         known::{ImportResult, KnownGroup},
@@ -77,11 +77,10 @@ impl Directory {
             if let Some(import) = open(tx, place, digest)? {
                 return Ok(import);
             }
-            let values = values![place.0, &digest, columns::micros(at), &by];
-            let id: Option<i64> = tx.one(ADD_IMPORT, values, |row| row.get(0))?;
+            let id: Option<ImportId> = tx.one(ADD_IMPORT, values![place, &digest, at, &by])?;
             Ok(Import {
-                id: ImportId(id.ok_or(Fault::Row("imports"))?),
-                started_at: columns::at_stored_precision(at),
+                id: id.ok_or(Fault::Row("imports"))?,
+                started_at: at_stored_precision(at),
                 by: by.clone(),
                 done: Vec::new(),
             })
@@ -96,19 +95,15 @@ impl Directory {
         row: usize,
         outcome: &'static str,
     ) -> Result<(), DirectoryError> {
-        self.write(move |tx| {
-            tx.write(END_ROW, values![import.0, row, outcome])?;
-            Ok(())
-        })
-        .await
+        self.write(move |tx| Ok(tx.put(END_ROW, values![import, row, outcome])?))
+            .await
     }
 
     /// Closes an import whose rows are all done; if the same file is imported again, it starts from the beginning.
     pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
         self.write(move |tx| {
-            tx.write(END_IMPORT, values![columns::micros(at), import.0])?;
-            tx.write(FORGET_ROWS, values![import.0])?;
-            Ok(())
+            tx.put(END_IMPORT, values![at, import])?;
+            Ok(tx.put(FORGET_ROWS, values![import])?)
         })
         .await
     }
@@ -118,27 +113,19 @@ const ADD_IMPORT: &str = "\
 INSERT INTO imports (place, profile, digest, started_at, by) \
 VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
 
-const OPEN_IMPORT: &str = "\
-SELECT id, started_at, by FROM imports \
-WHERE place = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
-
-const IMPORT_ROWS: &str = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
+record!(Import, "imports" { id, started_at, by } with { done: Vec::new() });
 
 /// The unfinished import with this digest.
-pub(crate) fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>, Fault> {
-    let found = tx.one(OPEN_IMPORT, values![place.0, &digest], |row| {
-        Ok::<_, Fault>((row.get::<i64>(0)?, row.get(1)?, row.get(2)?))
-    })?;
-    let Some((id, started, by)) = found else {
+fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>, Fault> {
+    let text = "SELECT * FROM imports WHERE place = $1 AND digest = $2 AND ended_at IS NULL \
+                ORDER BY id DESC LIMIT 1";
+    let Some(mut import) = tx.one::<Import>(text, values![place, &digest])? else {
         return Ok(None);
     };
-    let done: Vec<i64> = tx.all(IMPORT_ROWS, values![id], |row| row.get(0))?;
-    Ok(Some(Import {
-        id: ImportId(id),
-        started_at: columns::timestamp(started).ok_or(Fault::Row("imports"))?,
-        by,
-        done: done.into_iter().map(|number| number as usize).collect(),
-    }))
+    let text = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
+    let done: Vec<i64> = tx.all(text, values![import.id])?;
+    import.done = done.into_iter().map(|number| number as usize).collect();
+    Ok(Some(import))
 }
 
 const END_ROW: &str = "\
@@ -157,34 +144,29 @@ fn import_row(
     (at, by): (Timestamp, &str),
     replaces: bool,
 ) -> Result<Imported, Fault> {
-    let at = columns::at_stored_precision(at);
+    let at = at_stored_precision(at);
     let has_annotation = !row.annotation.is_empty();
-    let mut reads = Statements::default();
-    groups::query_locked(&mut reads, place, &row.id);
-    if has_annotation {
-        annotations::query(&mut reads, place, &row.id);
-    }
-    let mut found = tx.read(reads)?;
-    let known = groups::parse(&mut found)?;
+    let known = tx.lock(groups::GROUP, values![place, &row.id])?;
+    let annotation = has_annotation.then(|| annotations::lock(tx, place, &row.id));
+    let annotation = annotation.transpose()?;
+    let known = groups::known(known)?;
     let is_new = known.is_none();
     let mut group = known.unwrap_or_else(|| KnownGroup::new(row.id.clone()));
     let before = group.clone();
     let taken = group.import(&row.fields, at, by);
-    let mut writes = Statements::default();
     if is_new || group != before {
-        groups::save(&mut writes, place, &group, None, is_new)?;
+        groups::save(tx, place, &group, None, is_new)?;
     }
     let mut plan = AnnotationPlan::default();
-    if has_annotation {
-        let (is_new, mut annotation) = annotations::parse(&mut found)?;
+    if let Some(annotation) = annotation {
+        let (is_new, mut annotation) = annotations::known(annotation)?;
         plan = row.annotation.plan(&annotation, replaces);
         let written = Attribution { at, by: by.into() };
         // The change is based on what was just read, so it is never refused.
         if annotation.apply(&plan.change, &written) == Ok(true) {
-            annotations::keep(&mut writes, place, &group.id, (is_new, &annotation))?;
+            annotations::keep(tx, place, &group.id, (is_new, &annotation))?;
         }
     }
-    tx.write_all_later(writes)?;
     Ok(Imported {
         result: if is_new { ImportResult::Added } else { taken },
         annotations: plan,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, functions::FunctionFlags};
 
 use super::{fault::Fault, groups};
 use crate::{
-    database::{Access, Statements, Tx, values},
+    database::{Access, Tx, values},
     directory::{Directory, DirectoryError, PlaceId},
     domain::{group::UserGroupId, known::KnownGroup},
     search::{Builder, FirstInOrder, Index, SortBy, title_key},
@@ -44,14 +44,11 @@ impl Directory {
                 let mut ids: Vec<_> = ids.flat_map(UserGroupId::parse).collect();
                 // As an index sorts them.
                 ids.sort_unstable();
-                let mut reads = Statements::default();
-                for id in &ids {
-                    groups::query(&mut reads, place, id);
-                }
-                let mut found = tx.read(reads)?;
+                let found = ids.iter().map(|id| groups::ask(tx, place, id));
+                let found = found.collect::<Result<Vec<_>, _>>()?;
                 let mut builder = Builder::default();
-                for _ in &ids {
-                    if let Some(group) = groups::parse(&mut found)? {
+                for group in found {
+                    if let Some(group) = groups::known(group)? {
                         builder.push(&group);
                     }
                 }
@@ -94,11 +91,10 @@ impl Directory {
     }
 }
 
-const COUNT: &str = "SELECT COUNT(*) FROM user_groups WHERE place = $1";
-
 /// The number of groups of a place.
 fn count(tx: &Tx<'_>, place: PlaceId) -> Result<usize, Fault> {
-    let count: Option<i64> = tx.one(COUNT, values![place.0], |row| row.get(0))?;
+    let text = "SELECT COUNT(*) FROM user_groups WHERE place = $1";
+    let count: Option<i64> = tx.one(text, values![place])?;
     Ok(usize::try_from(count.unwrap_or_default()).unwrap_or_default())
 }
 
@@ -144,7 +140,7 @@ fn first_ids(
         .map_or(MAX_READ_FROM_SERVER, |_| usize::MAX >> 1);
     let mut first = FirstInOrder::new(some, reverse);
     let (mut read, mut is_wanted) = (0, true);
-    tx.each_while(text, values![place.0, most], |row| {
+    tx.each_row(text, values![place, most], |row| {
         read += 1;
         is_wanted = first.push(row.text(0)?, row.text(1)?);
         Ok::<_, Fault>(is_wanted)

@@ -2,22 +2,13 @@
 
 use super::{batches, fault::Fault};
 use crate::{
-    database::{Access, Request, Results, Row, Statements, values},
+    database::{Access, Asked, Tx, row, values},
     directory::{
         Claimed, Directory, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep,
-        PlaceId, RotationId, RotationIntent, RotationStep,
-        columns::{self, boot_clock},
-        lanes::Subject,
+        PlaceId, RotationId, RotationIntent, RotationStep, columns::boot_clock, lanes::Subject,
         unsettled_here::CountedStep,
     },
-    domain::{
-        group::UserGroupId,
-        history::{Ending, Operation},
-        known::Sent,
-        mutation::State,
-        rotation,
-    },
-    platform::boot_time::BootTime,
+    domain::{group::UserGroupId, history::Operation, known::Sent, mutation::State, rotation},
 };
 
 impl Directory {
@@ -28,7 +19,7 @@ impl Directory {
         intent: MutationIntent,
     ) -> Result<Claimed, DirectoryError> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.request_about(Some(subject), BeginMutation { place, intent })
+        self.write_about(Some(subject), move |tx| begin(tx, place, &intent))
             .await
     }
 
@@ -39,17 +30,17 @@ impl Directory {
         step: MutationStep,
     ) -> Result<(), DirectoryError> {
         let counted_steps = CountedStep::of_mutation(&step);
-        let stepped = self.request(StepMutation { place, step }).await;
+        let stepped = self
+            .write(move |tx| claim_step(tx, place, &step)?.check(&step))
+            .await;
         counted_steps.written(stepped.is_ok());
         stepped
     }
 
     /// Returns the creates and updates of a place whose outcome is unknown, most recently begun first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.execute(Access::Long, move |tx| {
-            tx.all(OPEN, values![place.0], parse_row)
-        })
-        .await
+        self.execute(Access::Long, move |tx| Ok(tx.all(OPEN, values![place])?))
+            .await
     }
 
     /// Returns one mutation of a place.
@@ -59,19 +50,11 @@ impl Directory {
         id: MutationId,
     ) -> Result<Option<Mutation>, DirectoryError> {
         self.execute(Access::Short, move |tx| {
-            tx.one(ONE, values![place.0, id.0], parse_row)
+            let text = "SELECT * FROM mutations WHERE place = $1 AND id = $2";
+            Ok(tx.one(text, values![place, id])?)
         })
         .await
     }
-}
-
-const TABLE: &str = "mutations";
-
-macro_rules! columns {
-    () => {
-        "id, user_group_id, operation, state, rotation_id, by, profile, started_at, sent_at, since(boot_clock), ending, \
-         note, changes, sent"
-    };
 }
 
 macro_rules! holds {
@@ -93,18 +76,11 @@ pub(super) const IS_OPEN: &str = is_open!();
 #[cfg(test)]
 pub(super) const HOLDS: &str = holds!();
 
-macro_rules! begin_columns {
-    () => {
-        "INSERT INTO mutations (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, \
-         started_at, boot_clock, changes) "
-    };
-}
-
 /// Returns no row if another mutation holds the group. The index alone is not enough: after two places were merged, it
 /// allows two mutations of one group.
 const BEGIN: &str = concat!(
-    begin_columns!(),
-    "SELECT $1, $2, $3, 'intended', NULL, $4, $5, $6, NULL, $7, $8, $9 \
+    "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, key, started_at, boot_clock, changes) \
+     SELECT $1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9 \
      WHERE NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
     holds!(),
     ") ON CONFLICT DO NOTHING RETURNING id"
@@ -117,98 +93,68 @@ UPDATE mutations SET state = 'open' WHERE place = $1 AND user_group_id = $2 AND 
 AND state = 'unknown' AND operation IN ('create', 'get')";
 
 /// Inserts the intent, unless another mutation holds the group.
-pub(crate) struct BeginMutation {
-    pub(crate) place: PlaceId,
-    pub(crate) intent: MutationIntent,
+fn begin(tx: &Tx<'_>, place: PlaceId, intent: &MutationIntent) -> Result<Claimed, Fault> {
+    let id = &intent.user_group_id;
+    if let Some(lost) = intent.repeats {
+        tx.put(REPEAT, values![place, id, lost, &intent.by])?;
+    }
+    let values = values![
+        place,
+        id,
+        intent.operation,
+        &intent.by,
+        &intent.profile,
+        intent.key,
+        intent.at,
+        boot_clock(),
+        intent.changes.as_ref(),
+    ];
+    let begun = tx.ask(BEGIN, values)?;
+    let holder = ask_holder(tx, place, id)?;
+    if let Some(id) = begun.one()? {
+        return Ok(Claimed::Begun(id));
+    }
+    let holder = holder.one()?.ok_or(Fault::Row("mutations"))?;
+    Ok(Claimed::HeldBy(Box::new(holder)))
 }
 
-impl Request for BeginMutation {
-    type Answer = Claimed;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let intent = &self.intent;
-        let claim = values![
-            self.place.0,
-            intent.user_group_id.as_str(),
-            intent.operation.as_str(),
-            &intent.by,
-            &intent.profile,
-            intent.key.map(|key| key.0),
-            columns::micros(intent.at),
-            boot_clock(),
-            intent.changes.as_ref().map(serde_json::Value::to_string),
-        ];
-        let mut reads = Statements::default();
-        if let Some(lost) = intent.repeats {
-            let lost = values![
-                self.place.0,
-                intent.user_group_id.as_str(),
-                lost.0,
-                &intent.by
-            ];
-            reads.add(REPEAT, lost);
-        }
-        reads.add(BEGIN, claim);
-        query_holder(&mut reads, self.place, &intent.user_group_id);
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, Claimed), Fault> {
-        if self.intent.repeats.is_some() {
-            found.next();
-        }
-        let begun: Option<i64> = found.next().first(|row| row.get(0))?;
-        let answer = match begun {
-            Some(id) => Claimed::Begun(MutationId(id)),
-            None => Claimed::HeldBy(Box::new(holder(found)?.ok_or(Fault::Row(TABLE))?)),
-        };
-        Ok((Statements::default(), answer))
-    }
-}
-
-/// Fails if another mutation holds the group; the claim of the rotation has checked that before.
-const BEGIN_ROTATION: &str = concat!(
-    begin_columns!(),
-    "VALUES ($1, $2, 'rotate', 'intended', $3, $4, $5, $6, $7, $8, $9, NULL)"
-);
-
-/// The claim of a rotation, in the transaction of its intent.
+/// The claim of a rotation, in the transaction of its intent. Fails if another mutation holds the group; the claim of
+/// the rotation has checked that before.
 pub(super) fn begin_rotation(
-    writes: &mut Statements,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: RotationId,
     intent: &RotationIntent,
-) {
-    let values = values![
-        place.0,
-        intent.user_group_id.as_str(),
-        id.0,
-        &intent.by,
-        &intent.profile,
-        intent.key.map(|key| key.0),
-        intent.reason.as_ref(),
-        columns::micros(intent.at),
-        boot_clock(),
-    ];
-    writes.add(BEGIN_ROTATION, values);
+) -> Result<(), Fault> {
+    let row = row! {
+        place,
+        user_group_id: &intent.user_group_id,
+        operation: Operation::Rotate,
+        state: State::Intended,
+        rotation_id: id,
+        by: &intent.by,
+        profile: &intent.profile,
+        key: intent.key,
+        reason: intent.reason.as_ref(),
+        started_at: intent.at,
+        boot_clock: boot_clock(),
+    };
+    Ok(tx.insert("mutations", row)?)
 }
 
 /// Includes mutations of a place that was merged into this one.
-const HOLDER: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
+pub(super) const HOLDER: &str = concat!(
+    "SELECT * FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
     holds!(),
     " ORDER BY id DESC LIMIT 1"
 );
 
-pub(super) fn query_holder(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.add(HOLDER, values![place.0, id.as_str()]);
-}
-
-pub(super) fn holder(found: &mut Results) -> Result<Option<Mutation>, Fault> {
-    found.next().first(parse_row)
+pub(super) fn ask_holder<'t, 'c>(
+    tx: &'t Tx<'c>,
+    place: PlaceId,
+    id: &UserGroupId,
+) -> Result<Asked<'t, 'c, Mutation>, Fault> {
+    Ok(tx.ask(HOLDER, values![place, id])?)
 }
 
 /// Compare and set: changes nothing if the state is not the expected one.
@@ -218,66 +164,61 @@ UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = C
  changes = COALESCE($7, changes), sent = CASE $1 WHEN 'ended' THEN NULL ELSE COALESCE($8, sent) END \
 WHERE place = $9 AND id = $10 AND state = $11";
 
+/// A step that was tried.
+pub(super) struct ClaimedStep<'t, 'c> {
+    stepped: Asked<'t, 'c, ()>,
+    item_taken: Option<Asked<'t, 'c, ()>>,
+}
+
 /// Takes one step, if the mutation is still in the state that the step starts from.
-pub(crate) struct StepMutation {
-    pub(crate) place: PlaceId,
-    pub(crate) step: MutationStep,
-}
-
-impl Request for StepMutation {
-    type Answer = ();
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let mut claims = Statements::default();
-        claim_step(&mut claims, self.place, &self.step);
-        claims
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, ()), Fault> {
-        step(found, &self.step)?;
-        Ok((Statements::default(), ()))
-    }
-}
-
-pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &MutationStep) {
-    let at = columns::micros(step.at);
-    let sends = step.to == State::Sent;
+pub(super) fn claim_step<'t, 'c>(
+    tx: &'t Tx<'c>,
+    place: PlaceId,
+    step: &MutationStep,
+) -> Result<ClaimedStep<'t, 'c>, Fault> {
+    let sent_at = (step.to == State::Sent).then_some(step.at);
+    let ended_at = (step.to == State::Ended).then_some(step.at);
     let values = values![
-        step.to.as_str(),
-        sends.then_some(at),
-        sends.then(boot_clock).flatten(),
-        (step.to == State::Ended).then_some(at),
-        step.ending.map(Ending::as_str),
+        step.to,
+        sent_at,
+        sent_at.and_then(|_| boot_clock()),
+        ended_at,
+        step.ending,
         step.note.as_ref(),
-        step.changes.as_ref().map(serde_json::Value::to_string),
-        step.sent.as_ref().map(columns::sent_text),
-        place.0,
-        step.id.0,
-        step.from.as_str(),
+        step.changes.as_ref(),
+        step.sent.as_ref(),
+        place,
+        step.id,
+        step.from,
     ];
-    claims.add(STEP, values);
-    if let Some(item) = step.item {
-        batches::claim_for_update(claims, item, step.id);
-    }
+    let stepped = tx.ask(STEP, values)?;
+    let item = step.item;
+    let item_taken = item.map(|item| batches::claim_for_update(tx, item, step.id));
+    Ok(ClaimedStep {
+        stepped,
+        item_taken: item_taken.transpose()?,
+    })
 }
 
-/// Refuses a step that [`claim_step`] could not take or that is not allowed.
-pub(super) fn step(found: &mut Results, step: &MutationStep) -> Result<(), Fault> {
-    if found.next().changed != 1 || !step.from.may_become(step.to) {
-        return Err(DirectoryError::ClaimMoved { id: step.id }.into());
+impl ClaimedStep<'_, '_> {
+    /// Refuses a step that could not be taken or that is not allowed.
+    pub(super) fn check(self, step: &MutationStep) -> Result<(), Fault> {
+        if self.stepped.changed()? != 1 || !step.from.may_become(step.to) {
+            return Err(DirectoryError::ClaimMoved { id: step.id }.into());
+        }
+        if let Some((item, taken)) = step.item.zip(self.item_taken)
+            && taken.changed()? != 1
+        {
+            return Err(batches::ended(item).into());
+        }
+        Ok(())
     }
-    if let Some(item) = step.item {
-        batches::taken_for_update(found, item)?;
-    }
-    Ok(())
 }
-
-const REPLACED: &str = "UPDATE mutations SET sent = $1 WHERE id = $2";
 
 /// A later request has replaced some of what an open change sent: from now on only the rest may become known by it.
-pub(super) fn replace_sent(writes: &mut Statements, id: MutationId, rest: &Sent) {
-    writes.add(REPLACED, values![columns::sent_text(rest), id.0]);
+pub(super) fn replace_sent(tx: &Tx<'_>, id: MutationId, rest: &Sent) -> Result<(), Fault> {
+    let text = "UPDATE mutations SET sent = $1 WHERE id = $2";
+    Ok(tx.put(text, values![rest, id])?)
 }
 
 /// A step of a rotation advances its claim, too.
@@ -286,96 +227,37 @@ UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = C
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending) WHERE rotation_id = $6";
 
 /// Advances the claim of a rotation together with it.
-pub(super) fn follow(writes: &mut Statements, step: &RotationStep) {
-    let at = columns::micros(step.at);
-    let sends = matches!(step.event, rotation::Event::Sending);
+pub(super) fn follow(tx: &Tx<'_>, step: &RotationStep) -> Result<(), Fault> {
+    let sent_at = matches!(step.event, rotation::Event::Sending).then_some(step.at);
     let state = match step.after.state {
         rotation::State::Intended => State::Intended,
         rotation::State::Sent => State::Sent,
         rotation::State::Unknown => State::Unknown,
         _ => State::Ended,
     };
+    let ended = (state == State::Ended).then_some((step.at, step.after.state));
+    let (ended_at, ending) = ended.unzip();
     let values = values![
-        state.as_str(),
-        sends.then_some(at),
-        sends.then(boot_clock).flatten(),
-        (state == State::Ended).then_some(at),
-        (state == State::Ended).then(|| step.after.state.as_str()),
-        step.id.0,
+        state,
+        sent_at,
+        sent_at.and_then(|_| boot_clock()),
+        ended_at,
+        ending,
+        step.id,
     ];
-    writes.add(FOLLOW_ROTATION, values);
+    Ok(tx.put(FOLLOW_ROTATION, values)?)
 }
-
-const ONE: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM mutations WHERE place = $1 AND id = $2"
-);
 
 /// Rotations are listed from their own journal. They are not excluded by `rotation_id IS NULL`: SQLite would then use
 /// the index of that column and read every mutation that is no rotation.
 const OPEN: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM mutations WHERE place = $1 AND operation <> 'rotate' AND ",
+    "SELECT * FROM mutations WHERE place = $1 AND operation <> 'rotate' AND ",
     is_open!(),
     " ORDER BY id DESC"
 );
 
 pub(super) const OPEN_OF_GROUP: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND operation <> 'rotate' AND ",
+    "SELECT * FROM mutations WHERE place = $1 AND user_group_id = $2 AND operation <> 'rotate' AND ",
     is_open!(),
     " ORDER BY id DESC"
 );
-
-pub(super) fn query_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
-}
-
-/// The same, to decide about them.
-pub(super) fn query_open_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.lock(OPEN_OF_GROUP, values![place.0, id.as_str()]);
-}
-
-pub(super) fn parse_row(row: &Row<'_>) -> Result<Mutation, Fault> {
-    as_written(row)?.ok_or(Fault::Row(TABLE))
-}
-
-/// Returns `None` for a row that cannot be decoded.
-fn as_written(row: &Row<'_>) -> Result<Option<Mutation>, Fault> {
-    let ending: Option<String> = row.get(10)?;
-    let changes: Option<String> = row.get(12)?;
-    let changes = changes.map(|text| serde_json::from_str(&text).ok());
-    let sent: Option<i64> = row.get(8)?;
-    let parts = (
-        UserGroupId::parse(row.text(1)?).ok(),
-        Operation::parse(row.text(2)?),
-        State::parse(row.text(3)?),
-        columns::timestamp(row.get(7)?),
-    );
-    let (Some(user_group_id), Some(operation), Some(state), Some(started_at)) = parts else {
-        return Ok(None);
-    };
-    Ok(Some(Mutation {
-        id: MutationId(row.get(0)?),
-        user_group_id,
-        operation,
-        state,
-        rotation: row.get::<Option<i64>>(4)?.map(RotationId),
-        by: row.get(5)?,
-        profile: row.get(6)?,
-        started_at,
-        sent_at: sent.and_then(columns::timestamp),
-        boot_clock: row
-            .get::<Option<String>>(9)?
-            .and_then(|text| BootTime::parse(&text)),
-        ending: ending.as_deref().and_then(Ending::parse),
-        note: row.get(11)?,
-        changes: changes.flatten(),
-        sent: row
-            .get::<Option<String>>(13)?
-            .and_then(|text| columns::sent(&text)),
-    }))
-}

@@ -5,31 +5,27 @@ use std::collections::HashMap;
 
 use super::fault::Fault;
 use crate::{
-    database::{Access, Results, Row, Statements, Tx, values},
+    database::{Access, Asked, Tx, values},
     directory::{
         Directory, DirectoryError, Noted, PlaceId, RotationId, TokenChange, columns::boot_clock,
     },
     domain::{group::UserGroupId, word_enum::word_enum},
-    platform::boot_time::BootTime,
 };
 
 impl Directory {
     /// The last number in the order of the directory.
     pub async fn last_number(&self) -> Result<i64, DirectoryError> {
         self.execute(Access::Current, |tx| {
-            let last = tx.one(LAST, values![], |row| row.get(0))?;
-            Ok(last.unwrap_or_default())
+            let text = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
+            Ok(tx.one(text, values![])?.unwrap_or_default())
         })
         .await
     }
 
     /// Forgets when the recorded changes were recorded, for a past that was made up.
     pub(crate) async fn forget_order(&self) -> Result<(), DirectoryError> {
-        self.write(|tx| {
-            tx.write("DELETE FROM last_changes", values![])?;
-            Ok(())
-        })
-        .await
+        self.write(|tx| Ok(tx.put("DELETE FROM last_changes", values![])?))
+            .await
     }
 
     /// The groups of a place whose token came from a rotation that was recorded after this number.
@@ -39,17 +35,13 @@ impl Directory {
         number: i64,
     ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
         self.execute(Access::Current, move |tx| {
-            let rows = tx.all(ROTATED_SINCE, values![place.0, number], |row| {
-                let id = UserGroupId::parse(row.text(0)?).map_err(|_| Fault::Row(TABLE))?;
-                Ok::<_, Fault>((id, token_change(row, 1)?))
-            })?;
+            let rows =
+                tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number])?;
             Ok(rows.into_iter().collect())
         })
         .await
     }
 }
-
-const TABLE: &str = "last_changes";
 
 word_enum! {
     /// What of a group changed.
@@ -77,30 +69,30 @@ ON CONFLICT (place, user_group_id, part) DO UPDATE SET number = excluded.number,
 
 /// Counts a change. `rotation`: where a token came from, if it came from here.
 pub(super) fn count(
-    writes: &mut Statements,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     part: Part,
     rotation: Option<RotationId>,
-) {
-    let values = values![
-        place.0,
-        id.as_str(),
-        part.as_str(),
-        rotation.map(|rotation| rotation.0),
-        // Never NULL, by which a server knows a copied row.
-        boot_clock().unwrap_or_default(),
-    ];
-    writes.add(COUNT, values);
+) -> Result<(), Fault> {
+    // Never NULL, by which a server knows a copied row.
+    let clock = boot_clock().unwrap_or_default();
+    Ok(tx.put(COUNT, values![place, id, part.as_str(), rotation, clock])?)
 }
 
-const OF_GROUP: &str = "\
-SELECT c.part, c.number, c.rotation, since(c.boot_clock), r.by FROM last_changes c \
+/// Part, number, where a token came from.
+type Row = (String, i64, TokenChange);
+
+pub(super) const OF_GROUP: &str = "\
+SELECT c.part, c.number, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
 LEFT JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.user_group_id = $2";
 
-/// Reads the last changes of a group.
-pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    reads.add(OF_GROUP, values![place.0, id.as_str()]);
+pub(super) fn ask<'t, 'c>(
+    tx: &'t Tx<'c>,
+    place: PlaceId,
+    id: &UserGroupId,
+) -> Result<Asked<'t, 'c, Row>, Fault> {
+    Ok(tx.ask(OF_GROUP, values![place, id])?)
 }
 
 pub(super) fn of_group(
@@ -108,45 +100,24 @@ pub(super) fn of_group(
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<LastChanges, Fault> {
-    let mut last = LastChanges::default();
-    tx.each(OF_GROUP, values![place.0, id.as_str()], |row| {
-        take(&mut last, row)
-    })?;
-    Ok(last)
+    of(ask(tx, place, id)?.all()?)
 }
 
-pub(super) fn parse(found: &mut Results) -> Result<LastChanges, Fault> {
+pub(super) fn of(rows: Vec<Row>) -> Result<LastChanges, Fault> {
     let mut last = LastChanges::default();
-    found.next().all(|row| take(&mut last, row))?;
-    Ok(last)
-}
-
-fn take(last: &mut LastChanges, row: &Row<'_>) -> Result<(), Fault> {
-    let number = row.get(1)?;
-    match Part::parse(row.text(0)?) {
-        Some(Part::Fields) => last.noted.fields = number,
-        Some(Part::Token) => {
-            last.noted.token = number;
-            last.token = Some(token_change(row, 2)?);
+    for (part, number, token) in rows {
+        match Part::parse(&part) {
+            Some(Part::Fields) => last.noted.fields = number,
+            Some(Part::Token) => {
+                last.noted.token = number;
+                last.token = Some(token);
+            }
+            None => return Err(Fault::Row("last_changes")),
         }
-        None => return Err(Fault::Row(TABLE)),
     }
-    Ok(())
+    Ok(last)
 }
-
-/// From the columns `rotation`, `since(boot_clock)` and `by`, of which the first is `at`.
-fn token_change(row: &Row<'_>, at: usize) -> Result<TokenChange, Fault> {
-    let rotation: Option<i64> = row.get(at)?;
-    let clock: Option<String> = row.get(at + 1)?;
-    Ok(TokenChange {
-        rotation: rotation.map(RotationId),
-        recorded: clock.and_then(|text| BootTime::parse(&text)),
-        by: row.get(at + 2)?,
-    })
-}
-
-const LAST: &str = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
 
 const ROTATED_SINCE: &str = "\
-SELECT c.user_group_id, c.rotation, since(c.boot_clock), r.by FROM last_changes c \
+SELECT c.user_group_id, c.rotation, r.by, since(c.boot_clock) FROM last_changes c \
 JOIN rotations r ON r.id = c.rotation WHERE c.place = $1 AND c.part = 'token' AND c.number > $2";

@@ -1,89 +1,174 @@
-//! Decodes rows into values, column by column as the SQL next to the functions names them. Returns `None` for a row
-//! that cannot be decoded; of a group, only the affected field is left out.
+//! How rows become values: the columns of each type, once. Of a group only the field that cannot be read is left out.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::edits;
 use crate::{
-    database::{Fault, Row, ValueRef},
+    database::{Cursor, Fault, Read, ValueRef, record},
     directory::{
-        BatchId, BatchItem, ItemKey, ItemUpdate, JournalEvent, MutationId, Numbered, Owner,
-        PlaceId, RotationId, RotationRow,
-        columns::{self, EventColumns, Origin, Origins},
+        Alarm, BatchId, BatchItem, BatchRun, ItemKey, ItemUpdate, JournalEvent, KeyState, Mutation,
+        Numbered, Owner, PlaceEvent, PlaceKey, RotationRow, TokenChange,
+        columns::{EventColumns, Origin, Origins},
     },
     domain::{
+        annotation::Attribution,
         batch::ItemStatus,
         group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
-        history::{Ending, Entry, Operation},
+        history::{Ending, Entry},
         known::{Known, KnownGroup, LastRotated},
         mutation,
         rotation::{Rotation, State},
         token::Fingerprint,
     },
-    platform::boot_time::BootTime,
 };
 
 type Result<T> = std::result::Result<T, Fault>;
+
+record!(Rotation, "rotations" { state, previous, fingerprint, refused, read_unchanged });
+record!(HandOff, "rotations" { state = "handoff", exit = "handoff_exit", note = "handoff_note" });
+record!(RotationRow, "rotations" {
+    id, place, profile, hands_off, user_group_id, rotation, by, reason, started_at, sent_at, note, handoff,
+    boot_clock = "since(boot_clock)" or None,
+});
+record!(Mutation, "mutations" {
+    id, user_group_id, operation, state, rotation = "rotation_id", by, profile, started_at, sent_at or None,
+    boot_clock = "since(boot_clock)" or None, ending or None, note, changes or None, sent or None,
+});
+record!(Entry, "history" {
+    at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, changes, note,
+});
+record!(Owner, "fingerprints" {
+    profile = "p.name", place = "f.place", user_group_id = "f.user_group_id",
+    current = "COALESCE(g.fingerprint = f.fingerprint, FALSE) AS is_current", last_seen = "f.last_seen",
+});
+record!(TokenChange, "last_changes" {
+    rotation = "c.rotation", by = "r.by", recorded = "since(c.boot_clock)" or None,
+});
+record!(BatchRun, "batch_runs" {
+    id = "run", by, process, is_paused = "paused", since = "stands_since", seen,
+    boot_clock = "since(boot_clock)" or None,
+});
+record!(Alarm, "alarms" { number, user_group_id, what, at = "raised_at", by = "raised_by" });
+record!(PlaceEvent, "place_events" { at, by, profile, event, note });
+record!(PlaceKey, "place_keys" {
+    id = "k.number", fingerprint = "k.fingerprint",
+    // An unknown state is not trusted with anything.
+    state = "k.state" or KeyState::Withdrawn,
+    added_at = "k.added_at", added_by = "k.added_by",
+    recorded = "(SELECT COUNT(*) FROM history h WHERE h.place = k.place AND h.key = k.number)",
+});
+record!(Attribution, "saved_views" { at, by });
+
+impl<T: Read> Read for Numbered<T> {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push("number");
+        T::columns("", list);
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let (number, value) = (row.next()?, row.next()?);
+        Ok(Self { number, value })
+    }
+}
+
+impl Read for JournalEvent {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push("at, event, fingerprint, since_sent, horizon_passed, state, note");
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let damaged = Fault::Row("rotation_events");
+        let at = row.next()?;
+        let what = EventColumns {
+            event: row.value()?.text().ok_or(Fault::Column)?,
+            fingerprint: row.next()?,
+            since_sent: row.next()?,
+            horizon_passed: row.next()?,
+        };
+        Ok(Self {
+            at,
+            what: what.what().ok_or(damaged)?,
+            state: row.next()?,
+            note: row.next()?,
+        })
+    }
+}
 
 /// A group as far as its row can be read.
 pub(super) struct Group {
     /// `None` if not even the id can be read.
     pub(super) group: Option<KnownGroup>,
+    /// The id as it is stored.
+    pub(super) id: String,
     pub(super) unreadable: Vec<&'static str>,
 }
 
-pub(super) fn group(row: &Row<'_>) -> Result<Group> {
-    let mut unreadable = Vec::new();
-    let Ok(id) = UserGroupId::parse(row.text(0)?) else {
-        return Ok(Group {
-            group: None,
-            unreadable: vec!["user_group_id"],
+impl Read for Group {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push(
+            "user_group_id, origin, name, team_id, mapping, properties, environment_tag, fingerprint, last_rotated_at, \
+             last_rotated_by, last_seen, created_at",
+        );
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let mut unreadable = Vec::new();
+        let stored: String = row.next()?;
+        let Ok(id) = UserGroupId::parse(stored.as_str()) else {
+            return Ok(Self {
+                group: None,
+                id: stored,
+                unreadable: vec!["user_group_id"],
+            });
+        };
+        let origins = row.value()?.text().ok_or(Fault::Column)?;
+        let origins = serde_json::from_str::<Origins<'_>>(origins).unwrap_or_else(|_| {
+            unreadable.push("origin");
+            Origins::default()
         });
-    };
-    let origins = serde_json::from_str::<Origins<'_>>(row.text(7)?).unwrap_or_else(|_| {
-        unreadable.push("origin");
-        Origins::default()
-    });
-    let mut fields = Fields { row, unreadable };
-    let mut group = KnownGroup::new(id);
-    group.name = fields.known("name", 1, origins.name, string)?;
-    group.team_id = fields.known("team_id", 2, origins.team_id, integer)?;
-    group.mapping = fields.known("mapping", 3, origins.mapping, json)?;
-    group.properties = fields.known("properties", 4, origins.properties, json)?;
-    group.environment_tag = fields.known("environment_tag", 5, origins.environment_tag, |tag| {
-        tag.text().map(EnvironmentTag::parse)
-    })?;
-    group.fingerprint = fields.known("fingerprint", 6, origins.fingerprint, to_fingerprint)?;
-    let by = row.get(9)?;
-    group.last_rotated = fields
-        .time("last_rotated_at", 8)?
-        .map(|at| LastRotated { at, by });
-    group.last_seen = fields.time("last_seen", 10)?;
-    group.created_at = fields.time("created_at", 11)?;
-    Ok(Group {
-        group: Some(group),
-        unreadable: fields.unreadable,
-    })
+        let mut fields = Fields { row, unreadable };
+        let mut group = KnownGroup::new(id);
+        group.name = fields.known("name", origins.name, string)?;
+        group.team_id = fields.known("team_id", origins.team_id, |id| id.integer())?;
+        group.mapping = fields.known("mapping", origins.mapping, json)?;
+        group.properties = fields.known("properties", origins.properties, json)?;
+        group.environment_tag =
+            fields.known("environment_tag", origins.environment_tag, |tag| {
+                tag.text().map(EnvironmentTag::parse)
+            })?;
+        group.fingerprint = fields.known("fingerprint", origins.fingerprint, |value| {
+            Some(Fingerprint::from_bytes(value.bytes()?.try_into().ok()?))
+        })?;
+        let last_rotated_at = fields.time("last_rotated_at")?;
+        let by = fields.row.next()?;
+        group.last_rotated = last_rotated_at.map(|at| LastRotated { at, by });
+        group.last_seen = fields.time("last_seen")?;
+        group.created_at = fields.time("created_at")?;
+        Ok(Self {
+            group: Some(group),
+            id: stored,
+            unreadable: fields.unreadable,
+        })
+    }
 }
 
 /// A group row, and the names of the fields that could not be read so far.
-struct Fields<'a> {
-    row: &'a Row<'a>,
+struct Fields<'c, 'r> {
+    row: &'c mut Cursor<'r>,
     unreadable: Vec<&'static str>,
 }
 
-impl Fields<'_> {
+impl Fields<'_, '_> {
     /// A value is known only together with its origin.
     fn known<T>(
         &mut self,
         name: &'static str,
-        index: usize,
         origin: Option<Origin<'_>>,
         read: impl FnOnce(ValueRef<'_>) -> Option<T>,
     ) -> Result<Option<Known<T>>> {
-        let value = self.row.value(index)?;
+        let value = self.row.value()?;
         if value == ValueRef::Null && origin.is_none() {
             return Ok(None);
         }
@@ -94,11 +179,13 @@ impl Fields<'_> {
         Ok(known)
     }
 
-    fn time(&mut self, name: &'static str, index: usize) -> Result<Option<Timestamp>> {
-        let Some(micros) = self.row.get(index)? else {
-            return Ok(None);
+    fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>> {
+        let time = match self.row.value()? {
+            ValueRef::Null => return Ok(None),
+            value => value
+                .integer()
+                .and_then(|at| Timestamp::from_microsecond(at).ok()),
         };
-        let time = columns::timestamp(micros);
         if time.is_none() {
             self.unreadable.push(name);
         }
@@ -106,204 +193,64 @@ impl Fields<'_> {
     }
 }
 
-pub(super) fn owner(row: &Row<'_>) -> Result<Option<Owner>> {
-    let (id, last_seen) = (id(row, 1)?, time(row, 3)?);
-    let (profile, current) = (row.get(0)?, row.get(2)?);
-    let place = PlaceId(row.get(4)?);
-    Ok(id.zip(last_seen).map(|(user_group_id, last_seen)| Owner {
-        profile,
-        place,
-        user_group_id,
-        current,
-        last_seen,
-    }))
-}
-
-pub(super) fn entry(row: &Row<'_>) -> Result<Option<Numbered<Entry>>> {
-    let changes = row.value(10)?;
-    let parts = (
-        time(row, 1)?,
-        id(row, 4)?,
-        Operation::parse(row.text(5)?),
-        Ending::parse(row.text(6)?),
-        json_or_null(changes),
-    );
-    let (Some(at), Some(user_group_id), Some(operation), Some(ending), Some(changes)) = parts
-    else {
-        return Ok(None);
-    };
-    let value = Entry {
-        at,
-        by: row.get(2)?,
-        profile: row.get(3)?,
-        user_group_id,
-        operation,
-        ending,
-        previous_fingerprint: fingerprint(row, 7)?,
-        fingerprint: fingerprint(row, 8)?,
-        reason: row.get(9)?,
-        changes,
-        note: row.get(11)?,
-    };
-    let number = row.get(0)?;
-    Ok(Some(Numbered { number, value }))
-}
-
-pub(super) fn rotation(row: &Row<'_>) -> Result<Option<RotationRow>> {
-    let sent: Option<i64> = row.get(11)?;
-    let sent_at = sent.map(columns::timestamp);
-    let parts = (
-        id(row, 2)?,
-        State::parse(row.text(3)?),
-        fingerprint(row, 4)?,
-        time(row, 10)?,
-        HandOffState::parse(row.text(13)?),
-    );
-    let (Some(user_group_id), Some(state), Some(previous), Some(started_at), Some(handoff)) = parts
-    else {
-        return Ok(None);
-    };
-    if sent_at == Some(None) {
-        return Ok(None);
-    }
-    Ok(Some(RotationRow {
-        id: RotationId(row.get(0)?),
-        place: PlaceId(row.get(17)?),
-        profile: row.get(1)?,
-        hands_off: row.get(19)?,
-        user_group_id,
-        rotation: Rotation {
-            state,
-            previous,
-            fingerprint: fingerprint(row, 5)?,
-            refused: row.get(6)?,
-            read_unchanged: row.get(7)?,
-        },
-        by: row.get(8)?,
-        reason: row.get(9)?,
-        started_at,
-        sent_at: sent_at.flatten(),
-        note: row.get(12)?,
-        handoff: HandOff {
-            state: handoff,
-            exit: row.get(14)?,
-            note: row.get(15)?,
-        },
-        boot_clock: row
-            .get::<Option<String>>(16)?
-            .and_then(|text| BootTime::parse(&text)),
-    }))
-}
-
-pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
-    let what = EventColumns {
-        event: row.text(1)?,
-        fingerprint: fingerprint(row, 2)?,
-        since_sent: row.get(3)?,
-        horizon_passed: row.get(4)?,
-    }
-    .what();
-    let (Some(at), Some(what), Some(state)) = (time(row, 0)?, what, State::parse(row.text(5)?))
-    else {
-        return Ok(None);
-    };
-    let note = row.get(6)?;
-    Ok(Some(JournalEvent {
-        at,
-        what,
-        state,
-        note,
-    }))
-}
-
 /// Columns: state of the rotation, ending without one, state of the update.
-pub(super) fn item_status(row: &Row<'_>) -> Result<Option<ItemStatus>> {
-    let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
-    let update = word(row, 2, mutation::State::parse)?;
-    let (Some(state), Some(ending), Some(update)) = (state, ending, update) else {
-        return Ok(None);
-    };
-    Ok(Some(match update {
-        Some(update) => ItemStatus::of_update(update, ending),
-        None => ItemStatus::of(state, ending),
-    }))
+impl Read for ItemStatus {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push("r.state, COALESCE(m.ending, i.outcome), m.state");
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let (state, ending) = (row.next()?, row.next()?);
+        let update: Option<mutation::State> = row.next()?;
+        Ok(match update {
+            Some(update) => Self::of_update(update, ending),
+            None => Self::of(state, ending),
+        })
+    }
 }
 
-pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
-    let position: u32 = row.get(0)?;
-    let parts = (
-        id(row, 1)?,
-        word(row, 3, State::parse)?,
-        word(row, 4, Ending::parse)?,
-        word(row, 9, mutation::State::parse)?,
-        word(row, 11, HandOffState::parse)?,
-    );
-    let (Some(user_group_id), Some(state), Some(ending), Some(update), Some(handoff)) = parts
-    else {
-        return Ok(None);
-    };
-    let id: Option<i64> = row.get(8)?;
-    let edit: Option<String> = row.get(10)?;
-    let rotation: Option<i64> = row.get(2)?;
-    Ok(Some(BatchItem {
-        key: ItemKey {
+impl Read for BatchItem {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push(
+            "i.batch_id, i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i.outcome), \
+             COALESCE(r.note, m.note, i.note), r.previous, r.fingerprint, i.mutation_id, m.state, i.edit, \
+             r.handoff, r.handoff_exit, r.handoff_note, \
+             (SELECT e.note FROM rotation_events e WHERE e.rotation_id = r.id AND e.state = 'unknown' \
+              AND e.note IS NOT NULL ORDER BY e.seq LIMIT 1)",
+        );
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self> {
+        let (batch, position): (BatchId, u32) = (row.next()?, row.next()?);
+        let key = ItemKey {
             batch,
             position: position as usize,
-        },
-        user_group_id,
-        rotation: rotation.map(RotationId),
-        state,
-        update: id.zip(update).map(|(id, state)| ItemUpdate {
-            id: MutationId(id),
+        };
+        let (user_group_id, rotation) = (row.next()?, row.next()?);
+        let (state, ending): (Option<State>, Option<Ending>) = (row.next()?, row.next()?);
+        let (note, previous, fingerprint) = (row.next()?, row.next()?, row.next()?);
+        let (id, update): (Option<_>, Option<_>) = (row.next()?, row.next()?);
+        let edit: Option<String> = row.next()?;
+        let handoff: Option<HandOffState> = row.next()?;
+        Ok(Self {
+            key,
+            user_group_id,
+            rotation,
             state,
-        }),
-        edit: edit.as_deref().and_then(edits::item),
-        ending,
-        note: row.get(5)?,
-        previous: fingerprint(row, 6)?,
-        fingerprint: fingerprint(row, 7)?,
-        handoff: HandOff {
-            state: handoff.unwrap_or_default(),
-            exit: row.get(12)?,
-            note: row.get(13)?,
-        },
-        cause: row.get(14)?,
-    }))
-}
-
-/// The outer `None` means an unknown word.
-#[expect(clippy::option_option, reason = "absent and unreadable differ")]
-fn word<T>(
-    row: &Row<'_>,
-    index: usize,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<Option<Option<T>>> {
-    Ok(match row.value(index)? {
-        ValueRef::Null => Some(None),
-        value => value.text().and_then(parse).map(Some),
-    })
-}
-
-fn id(row: &Row<'_>, index: usize) -> Result<Option<UserGroupId>> {
-    Ok(UserGroupId::parse(row.text(index)?).ok())
-}
-
-fn time(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {
-    Ok(columns::timestamp(row.get(index)?))
-}
-
-fn fingerprint(row: &Row<'_>, index: usize) -> Result<Option<Fingerprint>> {
-    let bytes: Option<[u8; 32]> = row.get(index)?;
-    Ok(bytes.map(Fingerprint::from_bytes))
-}
-
-fn to_fingerprint(value: ValueRef<'_>) -> Option<Fingerprint> {
-    let bytes = value.bytes()?.try_into().ok()?;
-    Some(Fingerprint::from_bytes(bytes))
-}
-
-fn integer(value: ValueRef<'_>) -> Option<i64> {
-    value.integer()
+            update: id.zip(update).map(|(id, state)| ItemUpdate { id, state }),
+            edit: edit.as_deref().and_then(edits::item),
+            ending,
+            note,
+            previous,
+            fingerprint,
+            handoff: HandOff {
+                state: handoff.unwrap_or_default(),
+                exit: row.next()?,
+                note: row.next()?,
+            },
+            cause: row.next()?,
+        })
+    }
 }
 
 fn string(value: ValueRef<'_>) -> Option<String> {
@@ -312,13 +259,4 @@ fn string(value: ValueRef<'_>) -> Option<String> {
 
 fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<T> {
     serde_json::from_str(value.text()?).ok()
-}
-
-/// The outer `None` means neither JSON nor null.
-#[expect(clippy::option_option, reason = "absent and unreadable differ")]
-fn json_or_null<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<Option<T>> {
-    match value {
-        ValueRef::Null => Some(None),
-        value => json(value).map(Some),
-    }
 }

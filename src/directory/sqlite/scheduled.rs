@@ -3,19 +3,18 @@
 
 use jiff::Timestamp;
 
-use super::batches;
 use crate::{
     database::{Access, values},
-    directory::{BatchRun, Directory, DirectoryError, PlaceId, RunId, columns},
+    directory::{BatchRun, Directory, DirectoryError, PlaceId, RunId, columns::boot_clock},
 };
 
 impl Directory {
     /// Returns the scheduled rotation of a place whose end was not recorded, if any.
     pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>, DirectoryError> {
-        self.execute(Access::Short, move |tx| {
-            let current = tx.one(CURRENT, values![place.0], batches::run)?;
-            Ok(current.map(|(_, run)| run))
-        })
+        self.execute(
+            Access::Short,
+            move |tx| Ok(tx.one(CURRENT, values![place])?),
+        )
         .await
     }
 
@@ -30,15 +29,15 @@ impl Directory {
         self.write(move |tx| {
             let gone = gone.as_ref();
             let values = values![
-                place.0,
-                run.id.0,
+                place,
+                run.id,
                 &run.by,
                 run.process.as_ref(),
-                columns::micros(run.since),
-                columns::micros(run.seen),
-                run.boot_clock.as_ref().map(ToString::to_string),
-                gone.map(|gone| gone.id.0),
-                gone.map(|gone| columns::micros(gone.seen)),
+                run.since,
+                run.seen,
+                run.boot_clock.as_ref(),
+                gone.map(|gone| gone.id),
+                gone.map(|gone| gone.seen),
             ];
             Ok(tx.write(TAKE, values)? == 1)
         })
@@ -54,13 +53,7 @@ impl Directory {
     ) -> Result<bool, DirectoryError> {
         self.write(move |tx| {
             let (place, run) = run;
-            let values = values![
-                columns::micros(at),
-                columns::boot_clock(),
-                ends,
-                place.0,
-                run.0
-            ];
+            let values = values![at, boot_clock(), ends, place, run];
             Ok(tx.write(BEAT, values)? == 1)
         })
         .await
@@ -68,7 +61,7 @@ impl Directory {
 }
 
 const CURRENT: &str = "\
-SELECT place, run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
+SELECT run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
 WHERE place = $1 AND ended = FALSE";
 
 /// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.

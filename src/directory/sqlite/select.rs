@@ -1,44 +1,38 @@
 //! Builds SQL from a filter, with its parameters.
 
-use crate::{database::Value, directory::PlaceId};
+use crate::database::Value;
 
-/// A statement under construction.
+/// A statement under construction; `*` stands for the columns of what is read.
 pub(super) struct Select {
     text: String,
     joint: &'static str,
-    parameters: Vec<Value>,
+    values: Vec<Value>,
 }
 
 impl Select {
-    pub(super) fn new(text: &str) -> Self {
+    pub(super) fn from(table: &str) -> Self {
         Self {
-            text: text.to_owned(),
+            text: format!("SELECT * FROM {table}"),
             joint: " WHERE ",
-            parameters: Vec::new(),
+            values: Vec::new(),
         }
     }
 
-    pub(super) fn condition(&mut self, condition: &str) {
-        self.text.push_str(self.joint);
-        self.text.push_str(condition);
+    pub(super) fn only(mut self, condition: &str) -> Self {
+        self.text += self.joint;
+        self.text += condition;
         self.joint = " AND ";
+        self
     }
 
-    pub(super) fn and(&mut self, comparison: &str, parameter: Value) {
-        self.parameters.push(parameter);
-        self.condition(&format!("{comparison} ${}", self.parameters.len()));
-    }
-
-    pub(super) fn and_place(&mut self, place: Option<PlaceId>) {
-        if let Some(place) = place {
-            self.and("place =", Value::Integer(place.0));
-        }
-    }
-
-    pub(super) fn and_text(&mut self, comparison: &str, text: Option<String>) {
-        if let Some(text) = text {
-            self.and(comparison, Value::Text(text));
-        }
+    /// `None` matches all.
+    pub(super) fn and(mut self, comparison: &str, value: Option<impl Into<Value>>) -> Self {
+        let Some(value) = value else {
+            return self;
+        };
+        self.values.push(value.into());
+        let number = self.values.len();
+        self.only(&format!("{comparison} ${number}"))
     }
 
     pub(super) fn newest_first(
@@ -46,13 +40,9 @@ impl Select {
         column: &str,
         limit: Option<usize>,
     ) -> (String, Vec<Value>) {
-        let limit = limit.map_or(i64::MAX, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        self.parameters.push(Value::Integer(limit));
-        let text = format!(
-            "{} ORDER BY {column} DESC LIMIT ${}",
-            self.text,
-            self.parameters.len()
-        );
-        (text, self.parameters)
+        self.values.push(limit.unwrap_or(usize::MAX).into());
+        let number = self.values.len();
+        let text = format!("{} ORDER BY {column} DESC LIMIT ${number}", self.text);
+        (text, self.values)
     }
 }

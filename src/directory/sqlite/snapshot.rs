@@ -2,7 +2,7 @@
 
 use super::{facts, fault::Fault, fingerprints, groups, journal, mutations, order, places};
 use crate::{
-    database::{Access, Request, Results, Statements},
+    database::{Access, Tx, values},
     directory::{Directory, DirectoryError, GroupSnapshot, PlaceId, SnapshotExtras},
     domain::group::UserGroupId,
 };
@@ -16,83 +16,62 @@ impl Directory {
         extras: SnapshotExtras,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        let request = TakeSnapshot {
-            place,
-            id,
-            extras,
-            locks: false,
-        };
         // The request that follows is decided by this, so the read must be current.
-        self.execute(Access::Current, move |tx| tx.run(&request))
-            .await
+        self.execute(Access::Current, move |tx| {
+            read(tx, place, &id, &extras, false)
+        })
+        .await
     }
 }
 
-pub(crate) struct TakeSnapshot {
-    pub(crate) place: PlaceId,
-    pub(crate) id: UserGroupId,
-    pub(crate) extras: SnapshotExtras,
-    /// Keeps it true until the end of the transaction.
-    pub(crate) locks: bool,
-}
-
-impl Request for TakeSnapshot {
-    type Answer = GroupSnapshot;
-    type Error = Fault;
-
-    fn read(&self) -> Statements {
-        let Self {
-            place, id, extras, ..
-        } = self;
-        let mut reads = Statements::default();
-        if self.locks {
-            // Rotations before groups, as everywhere.
-            journal::query_open_locked(&mut reads, *place, id);
-            mutations::query_open_locked(&mut reads, *place, id);
-            groups::query_locked(&mut reads, *place, id);
-        } else {
-            journal::query_open(&mut reads, *place, id);
-            mutations::query_open(&mut reads, *place, id);
-            groups::query(&mut reads, *place, id);
-        }
-        // Read after the locks, which may have waited for a change.
-        order::query(&mut reads, *place, id);
-        facts::query(&mut reads, *place);
-        if let Some(fingerprint) = extras.fingerprint {
-            fingerprints::query_had(&mut reads, *place, id, fingerprint);
-        }
-        if let Some(profile) = &extras.profile {
-            places::query_place(&mut reads, profile);
-        }
-        if let Some(key) = extras.key {
-            places::query_gate(&mut reads, *place, key);
-        }
-        reads
-    }
-
-    fn decide(&self, found: &mut Results) -> Result<(Statements, GroupSnapshot), Fault> {
-        let Self { extras, .. } = self;
-        let open = found.next().all(journal::parse_row)?;
-        let mutations = found.next().all(mutations::parse_row)?;
-        let group = groups::parse(found)?;
-        let last = order::parse(found)?;
-        let snapshot = GroupSnapshot {
-            group,
-            open,
-            mutations,
-            noted: last.noted,
-            token: last.token,
-            facts: facts::parse(found)?,
-            had_token: match extras.fingerprint {
-                Some(_) => !found.next().is_empty(),
-                None => false,
-            },
-            bound: match extras.profile {
-                Some(_) => found.next().first(places::place_id)?,
-                None => None,
-            },
-            gate: extras.key.map(|_| places::gate(found)).transpose()?,
-        };
-        Ok((Statements::default(), snapshot))
-    }
+/// `locks` keeps it true until the end of the transaction.
+pub(super) fn read(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    id: &UserGroupId,
+    extras: &SnapshotExtras,
+    locks: bool,
+) -> Result<GroupSnapshot, Fault> {
+    let of_group = || values![place, id];
+    // Rotations before groups, as everywhere.
+    let (open, mutations, group) = if locks {
+        (
+            tx.lock(journal::OPEN_OF_GROUP, of_group())?,
+            tx.lock(mutations::OPEN_OF_GROUP, of_group())?,
+            tx.lock(groups::GROUP, of_group())?,
+        )
+    } else {
+        (
+            tx.ask(journal::OPEN_OF_GROUP, of_group())?,
+            tx.ask(mutations::OPEN_OF_GROUP, of_group())?,
+            tx.ask(groups::GROUP, of_group())?,
+        )
+    };
+    // Read after the locks, which may have waited for a change.
+    let last = order::ask(tx, place, id)?;
+    let facts = facts::ask(tx, place)?;
+    let fingerprint = extras.fingerprint;
+    let had_token = fingerprint.map(|token| fingerprints::ask_had(tx, place, id, token));
+    let profile = extras.profile.as_ref();
+    let bound = profile.map(|(profile, url)| places::ask_place(tx, profile, url));
+    let gate = extras.key.map(|key| places::ask_gate(tx, place, key));
+    let (had_token, bound, gate) = (
+        had_token.transpose()?,
+        bound.transpose()?,
+        gate.transpose()?,
+    );
+    let (open, mutations) = (open.all()?, mutations.all()?);
+    let group = groups::known(group)?;
+    let last = order::of(last.all()?)?;
+    Ok(GroupSnapshot {
+        group,
+        open,
+        mutations,
+        noted: last.noted,
+        token: last.token,
+        facts: facts::of(facts.all()?),
+        had_token: had_token.map_or(Ok(None), |had| had.one())?.is_some(),
+        bound: bound.map_or(Ok(None), |bound| bound.one())?,
+        gate: gate.map(places::GateAsked::read).transpose()?,
+    })
 }

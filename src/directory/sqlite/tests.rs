@@ -8,12 +8,12 @@ use std::sync::{
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
-use super::{schema::RELEASED, snapshot::TakeSnapshot, *};
+use super::{schema::RELEASED, *};
 use crate::{
-    database::{Access, Request, Tx, Value, repeatable, task},
+    database::{Access, Tx, Value, repeatable, task, with_columns},
     directory::{
-        BeginResult, HistoryFilter, PlaceId, RotationFilter, RotationId, RotationIntent,
-        SnapshotExtras,
+        BeginResult, HistoryFilter, Mutation, PlaceId, RotationFilter, RotationId, RotationIntent,
+        RotationRow, SnapshotExtras,
     },
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
@@ -74,17 +74,12 @@ fn receive<T>(
     answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
 }
 
-fn begin_of(group: &str) -> journal::BeginRotation {
-    let (place, intent) = (PLACE, intent(group));
-    journal::BeginRotation {
-        place,
-        intent,
-        until: i64::MAX,
-    }
+fn begin_of(tx: &Tx<'_>, group: &str) -> Result<BeginResult, Fault> {
+    journal::begin(tx, PLACE, &intent(group))
 }
 
 fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
-    execute(session, Access::Write, |tx| tx.run(&begin_of("acme")))
+    execute(session, Access::Write, |tx| begin_of(tx, "acme"))
 }
 
 fn io_error() -> rusqlite::Error {
@@ -337,7 +332,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
             let tries = Arc::clone(&tries);
             let work = move |tx: &Tx<'_>| {
                 tries.fetch_add(1, Ordering::SeqCst);
-                let begun = tx.run(&begin_of(group))?;
+                let begun = begin_of(tx, group)?;
                 if group == "refused" {
                     return Err(DirectoryError::NoBatch(7).into());
                 }
@@ -371,7 +366,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
 fn what_is_refused_alone_leaves_nothing() {
     let mut scene = scene();
     let refused = execute(&mut scene.session, Access::Write, |tx| {
-        tx.run(&begin_of("acme"))?;
+        begin_of(tx, "acme")?;
         Err::<(), _>(DirectoryError::NoBatch(7).into())
     });
     assert!(
@@ -393,7 +388,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut answers = Vec::new();
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Tx<'_>| tx.run(&begin_of(group));
+        let work = move |tx: &Tx<'_>| begin_of(tx, group);
         batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
@@ -484,29 +479,31 @@ fn steps_with_others(others: usize) -> i32 {
     raw.execute_batch(&fill).expect("neighbours");
     begin(&mut scene.session).expect("begun");
     let group = UserGroupId::parse("acme").expect("a valid id");
-    let snapshot = TakeSnapshot {
-        place: PLACE,
-        id: group.clone(),
-        extras: SnapshotExtras::default(),
-        locks: false,
-    };
     let of_group = RotationFilter {
         place: Some(PLACE),
         user_group_id: Some(group.clone()),
         ..RotationFilter::default()
     };
     let (listed, _) = journal::selected(of_group.clone());
+    let rotations = [
+        journal::UNSETTLED,
+        journal::HOLDER,
+        journal::OPEN_OF_GROUP,
+        &listed,
+    ];
+    let rotations = rotations.map(|text| with_columns::<RotationRow>(text.to_owned().into()));
+    let mutations = [mutations::HOLDER, mutations::OPEN_OF_GROUP];
+    let mutations = mutations.map(|text| with_columns::<Mutation>(text.to_owned().into()));
     execute(&mut scene.session, Access::Write, move |tx| {
-        tx.run(&snapshot)?;
+        snapshot::read(tx, PLACE, &group, &SnapshotExtras::default(), false)?;
         journal::list(tx, of_group)
     })
     .expect("readable");
     let connection = scene.session.connection.as_ref().expect("it is open");
-    let mut texts = begin_of("acme").read().texts();
-    texts.extend([journal::OPEN_OF_GROUP, mutations::OPEN_OF_GROUP].map(str::to_owned));
-    texts.push(listed);
-    let steps = texts.iter().map(|text| {
-        let kept = connection.prepare_cached(text).expect("it was prepared");
+    let others = [journal::BEGIN_ROTATION, order::OF_GROUP].map(Into::into);
+    let texts = others.into_iter().chain(rotations).chain(mutations);
+    let steps = texts.map(|text| {
+        let kept = connection.prepare_cached(&text).expect("it was prepared");
         let steps = kept.get_status(StatementStatus::VmStep);
         assert!(steps > 0, "not done: {text}");
         steps

@@ -70,31 +70,31 @@ fn begun(
          WHERE state IN ('intended', 'sent') ORDER BY id"
     );
     let (boot, wall) = (BootTime::now(), Clock::System.now());
-    let rows = tx.all(text, values![], |row| {
-        let [operation, group, by] = [row.text(0)?, row.text(1)?, row.text(2)?];
-        let operation = if operation == "rotate" {
-            "rotation"
-        } else {
-            operation
-        };
-        let what = format!("{operation} of \"{group}\" by {}", visible(by));
-        let clock: Option<String> = row.get(4)?;
-        let begun = clock.as_deref().and_then(BootTime::parse);
-        // What a server has measured itself.
-        let age = clock
-            .as_deref()
-            .and_then(|text| text.strip_prefix("age:")?.parse().ok());
-        let since = match (&boot, begun) {
-            (Some(now), Some(begun)) => now.since(&begun),
-            _ if age.is_some() => age.map(Duration::from_micros),
-            // A time in the future is that of a clock that was wrong, and must not block for longer than that.
-            _ => columns::timestamp(row.get(3)?)
-                .filter(|begun| *begun <= wall)
-                .map(|begun| clock::between(begun, wall)),
-        };
-        Ok::<_, Fault>(since.map(|since| (what, since)))
-    })?;
-    Ok(rows.into_iter().flatten().collect())
+    let rows: Vec<(String, String, String, i64, Option<String>)> = tx.all(text, values![])?;
+    let begun = rows
+        .into_iter()
+        .filter_map(|(operation, group, by, wall_at, clock)| {
+            let operation = match operation.as_str() {
+                "rotate" => "rotation",
+                other => other,
+            };
+            let what = format!("{operation} of \"{group}\" by {}", visible(&by));
+            let begun = clock.as_deref().and_then(BootTime::parse);
+            // What a server has measured itself.
+            let age = clock
+                .as_deref()
+                .and_then(|text| text.strip_prefix("age:")?.parse().ok());
+            let since = match (&boot, begun) {
+                (Some(now), Some(begun)) => now.since(&begun),
+                _ if age.is_some() => age.map(Duration::from_micros),
+                // A time in the future is that of a clock that was wrong, and must not block for longer than that.
+                _ => columns::timestamp(wall_at)
+                    .filter(|begun| *begun <= wall)
+                    .map(|begun| clock::between(begun, wall)),
+            };
+            Some((what, since?))
+        });
+    Ok(begun.collect())
 }
 
 /// The same for the SQL that the administrator of a database runs.

@@ -37,9 +37,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
                 TeamFault::NeedsRight(right),
             )))
         };
-        match tx.one(MAY_SET_UP, values![], |row| {
-            Ok::<(bool, bool), Fault>((row.get(0)?, row.get(1)?))
-        })? {
+        match tx.one::<(bool, bool)>(MAY_SET_UP, values![])? {
             Some((false, _)) => return refused("CREATE on the database"),
             Some((_, false)) => return refused("CREATEROLE"),
             _ => {}
@@ -50,7 +48,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
         }
         if let Some(key) = &outside {
             let check = Fingerprinter::new(key).check();
-            tx.write(KEEP_CHECK, values![check.as_bytes()])?;
+            tx.write(KEEP_CHECK, values![check])?;
         } else {
             tx.write(ADD_KEY, values![&*key::random()?])?;
         }

@@ -44,11 +44,8 @@ pub fn members(team: &TeamLocation) -> Result<Vec<(String, Role)>, DirectoryErro
         // Admins are members of the owner by way of their own role: that does not make them owners.
         let all = [Role::Viewer, Role::Operator, Role::Admin, Role::Owner];
         let own = all.map(name);
-        let held = tx.all(
-            MEMBERS,
-            values![&own[0], &own[1], &own[2], &own[3]],
-            |row| Ok::<_, Fault>((row.get::<String>(0)?, row.get::<String>(1)?)),
-        )?;
+        let held: Vec<(String, String)> =
+            tx.all(MEMBERS, values![&own[0], &own[1], &own[2], &own[3]])?;
         let mut members = BTreeMap::new();
         for (member, held) in held.into_iter().filter(|(member, _)| !own.contains(member)) {
             let role = all.into_iter().find(|role| name(*role) == held);
@@ -81,7 +78,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
             }));
         }
         // "public" would mean every user.
-        let is_there = tx.one(EXISTS, values![&name], |_| Ok::<_, Fault>(()))?;
+        let is_there = tx.one::<()>(EXISTS, values![&name])?;
         if name == "public" || is_there.is_none() {
             let role = if name == "public" { "NAME" } else { &name };
             return Err(refused(TeamFault::Nobody(visible(role).into_owned())));
@@ -113,7 +110,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
         }
         for (of, is_wanted) in after {
             let of = of.trim_matches('"').to_owned();
-            let is = tx.one(MEMBER, values![&name, of], |row| row.get::<bool>(0))?;
+            let is = tx.one(MEMBER, values![&name, of])?;
             // A higher role includes the lower ones.
             let is_kept = is == Some(true) && !is_wanted && to.is_none();
             if is_kept || is != Some(true) && is_wanted {

@@ -4,7 +4,7 @@
 use std::sync::mpsc;
 
 use crate::{
-    database::{Access, ServerFault, Tx, task, values},
+    database::{Access, ServerFault, Tx, record, task, values},
     directory::{DirectoryError, engine::Engine, sqlite::Fault, tables::Role},
 };
 
@@ -28,37 +28,50 @@ pub(in crate::directory) struct TableStatus {
     pub(in crate::directory) membership: Membership,
 }
 
+struct StatusRow {
+    version: Option<i64>,
+    reads_from: Option<i64>,
+    key_check: Option<[u8; 32]>,
+    moved_to: Option<String>,
+    user: String,
+    is_owner: bool,
+    is_admin: bool,
+    may_write: bool,
+    is_standby: bool,
+}
+record!(StatusRow, "installation" {
+    version = "v.version", reads_from = "v.reads_from", key_check = "i.key_check", moved_to = "i.moved_to",
+    user = "session_user::text",
+    is_owner = "pg_has_role(session_user, n.nspowner, 'USAGE')",
+    is_admin = "pg_has_role(session_user, n.nspowner, 'MEMBER')",
+    may_write = "has_any_column_privilege('rotations', 'UPDATE')",
+    is_standby = "pg_is_in_recovery()",
+});
+
 const TABLE_STATUS: &str = "\
-SELECT v.version, v.reads_from, i.key_check, i.moved_to, session_user::text, \
- pg_has_role(session_user, n.nspowner, 'USAGE'), pg_has_role(session_user, n.nspowner, 'MEMBER'), \
- has_any_column_privilege('rotations', 'UPDATE'), pg_is_in_recovery() \
-FROM installation i, pg_namespace n, \
+SELECT * FROM installation i, pg_namespace n, \
  (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from FROM schema_versions) v \
 WHERE n.nspname = current_schema()";
 
 impl TableStatus {
     pub(in crate::directory) fn read(tx: &Tx<'_>) -> Result<Self, Fault> {
-        let status_row = tx.one(TABLE_STATUS, values![], |row| {
-            let (is_owner, is_admin): (bool, bool) = (row.get(5)?, row.get(6)?);
-            let version: Option<i64> = row.get(0)?;
-            let role = match () {
-                () if is_owner => Role::Owner,
-                () if is_admin => Role::Admin,
-                () if row.get(7)? => Role::Operator,
-                () => Role::Viewer,
-            };
-            Ok::<_, Fault>(Self {
-                version: version.unwrap_or_default(),
-                reads_from: row.get::<Option<i64>>(1)?.unwrap_or_default(),
-                key_check: row.get(2)?,
-                membership: Membership {
-                    user: row.get(4)?,
-                    role,
-                    moved_to: row.get(3)?,
-                    is_standby: row.get(8)?,
+        let row: Option<StatusRow> = tx.one(TABLE_STATUS, values![])?;
+        let status_row = row.map(|row| Self {
+            version: row.version.unwrap_or_default(),
+            reads_from: row.reads_from.unwrap_or_default(),
+            key_check: row.key_check,
+            membership: Membership {
+                user: row.user,
+                role: match () {
+                    () if row.is_owner => Role::Owner,
+                    () if row.is_admin => Role::Admin,
+                    () if row.may_write => Role::Operator,
+                    () => Role::Viewer,
                 },
-            })
-        })?;
+                moved_to: row.moved_to,
+                is_standby: row.is_standby,
+            },
+        });
         status_row.ok_or_else(|| Fault::Server(ServerFault::NotThere))
     }
 }

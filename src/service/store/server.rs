@@ -117,7 +117,7 @@ impl Store {
     pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self, StoreError> {
         let store = Self::of_connections(at, options, CONNECTIONS)?;
         let version = store.execute_blocking(Access::Short, |tx| {
-            Ok(tx.one(VERSION, values![], |row| row.get::<Option<i64>>(0))?)
+            Ok(tx.one::<Option<i64>>(VERSION, values![])?)
         })?;
         match version.flatten() {
             Some(NEWEST) => Ok(store),
@@ -177,7 +177,7 @@ impl From<Fault> for StoreError {
         match fault {
             Fault::Sqlite(error) => Self::of_sqlite(&error),
             Fault::Server(fault) => fault.into(),
-            Fault::Column => Self::Unexpected("a column has another type".into()),
+            Fault::Column | Fault::Row(_) => Self::Unexpected("a column has another type".into()),
         }
     }
 }

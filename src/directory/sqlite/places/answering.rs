@@ -2,7 +2,7 @@
 
 use super::{
     TABLE,
-    binding::{BOUND, KnownPlaces, UNBIND, bind_to, bound_of, caller_of, create},
+    binding::{BOUND, KnownPlaces, UNBIND, bind_to, caller_of, create},
     event, has_no_key, has_no_tokens,
     merging::merge,
     name,
@@ -132,15 +132,13 @@ fn undo(
     let Some(place) = known.exact else {
         return Ok(Err(Refusal::NotBound));
     };
-    let mut bound = tx
-        .one(BOUND, caller_of(caller), bound_of)?
-        .unwrap_or(Bound {
-            place,
-            name: name(tx, place)?,
-            tag: None,
-            key: KeyId(0),
-            on_trial: false,
-        });
+    let mut bound = tx.one(BOUND, caller_of(caller))?.unwrap_or(Bound {
+        place,
+        name: name(tx, place)?,
+        tag: None,
+        key: KeyId(0),
+        on_trial: false,
+    });
     withdraw(tx, caller, place, bound.key, "undone", None)?;
     bound.on_trial = false;
     Ok(Ok(bound))
@@ -155,13 +153,12 @@ fn withdraw(
     note: Option<&str>,
 ) -> Result<(), Fault> {
     set_key(tx, key, KeyState::Withdrawn)?;
-    tx.write(UNBIND, values![&caller.profile, &caller.url])?;
+    tx.put(UNBIND, values![&caller.profile, &caller.url])?;
     event(tx, place, caller, what, note)
 }
 
 const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
 
 fn set_key(tx: &Tx<'_>, key: KeyId, state: KeyState) -> Result<(), Fault> {
-    tx.write(SET_KEY, values![state.as_str(), key.0])?;
-    Ok(())
+    Ok(tx.put(SET_KEY, values![state, key])?)
 }

@@ -1,11 +1,13 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, all, event, place_id};
+use super::{SET_TAG, TABLE, all, event};
 use crate::{
-    database::{Access, Row, Statements, Tx, Value, values},
+    database::{
+        Access, Asked, Cursor, Fault as DatabaseFault, Read, Tx, Value, record, row, values,
+    },
     directory::{
-        Binding, BindingPreview, Bound, Caller, Directory, DirectoryError, KeyId, KeyState,
-        OtherPlace, PlaceId, Question, QuestionReason, columns, sqlite::fault::Fault,
+        Binding, BindingPreview, Bound, Caller, Directory, DirectoryError, KeyState, OtherPlace,
+        PlaceId, Question, QuestionReason, sqlite::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -76,9 +78,7 @@ impl Directory {
     ) -> Result<Vec<(String, String)>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
         self.execute(Access::Short, move |tx| {
-            tx.all(ELSEWHERE, values![&profile, &url], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+            Ok(tx.all(ELSEWHERE, values![&profile, &url])?)
         })
         .await
     }
@@ -91,13 +91,7 @@ impl Directory {
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
         let url = url.to_owned();
         self.execute(Access::Short, move |tx| {
-            tx.all(OTHERS, values![&url, place.0], |row| {
-                Ok(OtherPlace {
-                    name: row.get(0)?,
-                    groups: row.get(1)?,
-                    open: row.get(2)?,
-                })
-            })
+            Ok(tx.all(OTHERS, values![&url, place])?)
         })
         .await
     }
@@ -124,13 +118,13 @@ const BY_NAME: &str = "SELECT url, place FROM bindings WHERE profile = $1 ORDER 
 
 impl KnownPlaces {
     pub(super) fn of(tx: &Tx<'_>, caller: &Caller) -> Result<Self, Fault> {
-        let by_key = tx.all(BY_KEY, values![caller.key.as_bytes()], place_id)?;
-        let by_url = tx.all(BY_URL, values![&caller.url], place_id)?;
+        let by_key = tx.ask(BY_KEY, values![caller.key])?;
+        let by_url = tx.ask(BY_URL, values![&caller.url])?;
+        let named = tx.ask::<(String, PlaceId)>(BY_NAME, values![&caller.profile])?;
+        let (by_key, by_url, named): (Vec<PlaceId>, Vec<PlaceId>, _) =
+            (by_key.all()?, by_url.all()?, named.all()?);
         let here = by_key.iter().copied().filter(|p| by_url.contains(p));
         let here = here.collect();
-        let named = tx.all(BY_NAME, values![&caller.profile], |row| {
-            Ok::<(String, _), Fault>((row.get(0)?, PlaceId(row.get(1)?)))
-        })?;
         let at = |url: &str| {
             named
                 .iter()
@@ -169,15 +163,15 @@ impl KnownPlaces {
 const PLACE_OF: &str = "SELECT place FROM bindings WHERE profile = $1 AND url = $2";
 
 pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    Ok(tx.one(PLACE_OF, values![profile, url], place_id)?)
+    ask_place(tx, profile, url).and_then(|asked| Ok(asked.one()?))
 }
 
-/// Adds the same query to other statements.
-pub(in crate::directory::sqlite) fn query_place(
-    reads: &mut Statements,
-    (profile, url): &(String, String),
-) {
-    reads.add(PLACE_OF, values![profile, url]);
+pub(in crate::directory::sqlite) fn ask_place<'t, 'c>(
+    tx: &'t Tx<'c>,
+    profile: &str,
+    url: &str,
+) -> Result<Asked<'t, 'c, PlaceId>, Fault> {
+    Ok(tx.ask(PLACE_OF, values![profile, url])?)
 }
 
 const NAMED: &str = "\
@@ -187,9 +181,7 @@ ORDER BY p.name <> $1, p.number LIMIT 2";
 
 /// For a viewer, who cannot bind.
 pub(crate) fn named(tx: &Tx<'_>, name: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    let found = tx.all(NAMED, values![name, url], |row| {
-        Ok::<(_, bool), Fault>((PlaceId(row.get(0)?), row.get(1)?))
-    })?;
+    let found: Vec<(PlaceId, bool)> = tx.all(NAMED, values![name, url])?;
     Ok(match found[..] {
         [(place, true), ..] | [(place, _)] => Some(place),
         _ => None,
@@ -209,7 +201,7 @@ pub(crate) fn with_key(
     from_variables: bool,
 ) -> Result<Option<PlaceId>, Fault> {
     let by_name = place_of(tx, profile, url)?;
-    let by_key = tx.all(WITH_KEY, values![url, key.as_bytes()], place_id)?;
+    let by_key: Vec<PlaceId> = tx.all(WITH_KEY, values![url, key])?;
     match by_name {
         Some(place) if by_key.contains(&place) => Ok(Some(place)),
         Some(_) if !from_variables => Ok(None),
@@ -230,9 +222,7 @@ WHERE b.profile = $1 AND b.url = $2 AND k.fingerprint = $3 AND k.state <> 'withd
 
 /// The place of a profile whose name, address and key are all known for it, so that nothing needs to be written.
 pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault> {
-    let found = tx.one(BOUND, caller_of(caller), |row| {
-        Ok::<(_, Option<String>), Fault>((bound_of(row)?, row.get(5)?))
-    })?;
+    let found: Option<(Bound, Option<String>)> = tx.one(BOUND, caller_of(caller))?;
     let Some((bound, environment)) = found else {
         return Ok(None);
     };
@@ -247,20 +237,27 @@ pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault
 
 /// Name, address and key, as parameters of [`BOUND`].
 pub(super) fn caller_of(caller: &Caller) -> Vec<Value> {
-    values![&caller.profile, &caller.url, caller.key.as_bytes()]
+    values![&caller.profile, &caller.url, caller.key]
 }
 
-/// Columns: place, name, tag, key, state.
-pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
-    let tag: Option<String> = row.get(2)?;
-    Ok(Bound {
-        place: PlaceId(row.get(0)?),
-        name: row.get(1)?,
-        tag: tag.as_deref().map(EnvironmentTag::parse),
-        key: KeyId(row.get(3)?),
-        on_trial: row.text(4)? == KeyState::Trial.as_str(),
-    })
+impl Read for Bound {
+    fn columns(_: &'static str, list: &mut Vec<&'static str>) {
+        list.push("p.number, p.name, p.tag, k.number, k.state");
+    }
+
+    fn read(row: &mut Cursor<'_>) -> Result<Self, DatabaseFault> {
+        let (place, name, tag, key) = (row.next()?, row.next()?, row.next()?, row.next()?);
+        Ok(Self {
+            place,
+            name,
+            tag,
+            key,
+            on_trial: row.value()?.text() == Some(KeyState::Trial.as_str()),
+        })
+    }
 }
+
+record!(OtherPlace, "places" { name, groups, open });
 
 /// Places of this address that are not empty.
 const OTHERS: &str = "\
@@ -359,8 +356,7 @@ pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
         n => format!("{}-{n}", caller.profile),
     });
     for name in names {
-        let values = values![name, columns::micros(caller.at), &caller.by];
-        let made = tx.one(ADD_PLACE, values, place_id)?;
+        let made = tx.one(ADD_PLACE, values![name, caller.at, &caller.by])?;
         if let Some(place) = made {
             event(tx, place, caller, "made", None)?;
             return Ok(place);
@@ -376,15 +372,6 @@ WHERE b.place = $1 AND b.profile <> $2 AND b.environment <> $3 ORDER BY b.at DES
 
 const ADD_URL: &str = "INSERT INTO place_urls (place, url) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 
-const ADD_KEY: &str = "\
-INSERT INTO place_keys (place, fingerprint, state, added_at, added_by) VALUES ($1, $2, $3, $4, $5) \
-ON CONFLICT (fingerprint, place) DO UPDATE SET state = excluded.state, added_at = excluded.added_at, \
- added_by = excluded.added_by";
-
-/// Replaces the previous binding. In a team's database the bindings of all persons share a table; the old row is found
-/// through the view of one's own.
-const BIND: &str =
-    "INSERT INTO bindings (profile, url, place, environment, at) VALUES ($1, $2, $3, $4, $5)";
 pub(super) const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
 /// Binds the profile to the place. A key that the place does not know yet is added in the given state.
@@ -394,39 +381,38 @@ pub(super) fn bind_to(
     place: PlaceId,
     state: Option<KeyState>,
 ) -> Result<Binding, Fault> {
-    let environment = caller.environment.as_ref().map(EnvironmentTag::as_str);
-    let values = values![place.0, &caller.profile, environment];
-    let conflict = tx.one(TAG_CONFLICT, values, |row| {
-        Ok::<_, Fault>((row.get(0)?, row.get(1)?))
-    })?;
-    if let Some((place, profile)) = conflict {
+    let environment = caller.environment.as_ref();
+    let values = values![place, &caller.profile, environment];
+    if let Some((place, profile)) = tx.one(TAG_CONFLICT, values)? {
         return Ok(Binding::TagConflict { place, profile });
     }
-    tx.write(ADD_URL, values![place.0, &caller.url])?;
+    tx.put(ADD_URL, values![place, &caller.url])?;
     if let Some(state) = state {
-        let values = values![
-            place.0,
-            caller.key.as_bytes(),
-            state.as_str(),
-            columns::micros(caller.at),
-            &caller.by
-        ];
-        tx.write(ADD_KEY, values)?;
+        let row = row! {
+            fingerprint: caller.key,
+            place,
+            state,
+            added_at: caller.at,
+            added_by: &caller.by,
+        };
+        tx.upsert("place_keys", 2, row)?;
         let note = format!("{}, API key {}", caller.url, state.as_str());
         event(tx, place, caller, "bound", Some(&note))?;
     }
-    let values = values![
-        &caller.profile,
-        &caller.url,
-        place.0,
+    // Replaces the previous binding. In a team's database the bindings of all persons share a table; the old row is found
+    // through the view of one's own.
+    tx.put(UNBIND, values![&caller.profile, &caller.url])?;
+    let row = row! {
+        profile: &caller.profile,
+        url: &caller.url,
+        place,
         environment,
-        columns::micros(caller.at)
-    ];
-    tx.write(UNBIND, values![&caller.profile, &caller.url])?;
-    tx.write(BIND, values)?;
+        at: caller.at,
+    };
+    tx.insert("bindings", row)?;
     if environment.is_some() {
-        tx.write(SET_TAG, values![environment, place.0])?;
+        tx.put(SET_TAG, values![environment, place])?;
     }
-    let bound = tx.one(BOUND, caller_of(caller), bound_of)?;
+    let bound = tx.one(BOUND, caller_of(caller))?;
     Ok(Binding::Bound(bound.ok_or(Fault::Row(TABLE))?))
 }

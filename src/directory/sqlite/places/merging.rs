@@ -115,33 +115,33 @@ pub(crate) fn merge(
         return Ok(Ok(()));
     }
     let was = name(tx, from)?;
-    let under_way = tx.all(UNDER_WAY, values![from.0], |row| {
-        let clock: Option<String> = row.get(1)?;
-        let begun = clock.and_then(|text| BootTime::parse(&text));
-        let ago = BootTime::now().zip(begun);
-        let ago = ago.and_then(|(now, begun)| now.since(&begun));
-        Ok::<_, Fault>((row.get::<String>(0)?, ago))
-    })?;
-    let mut under_way = under_way.into_iter();
+    let under_way: Vec<(String, Option<String>)> = tx.all(UNDER_WAY, values![from])?;
     // Of another boot of the machine nothing is under way any more.
-    let begun = under_way.find(|(_, ago)| ago.is_some_and(|ago| ago < LONGEST_SETTLE_WINDOW));
+    let is_recent = |clock: &Option<String>| {
+        let begun = clock.as_deref().and_then(BootTime::parse);
+        let ago = BootTime::now()
+            .zip(begun)
+            .and_then(|(now, begun)| now.since(&begun));
+        ago.is_some_and(|ago| ago < LONGEST_SETTLE_WINDOW)
+    };
+    let begun = under_way.into_iter().find(|(_, clock)| is_recent(clock));
     if let Some((by, _)) = begun {
         return Ok(Err(Refusal::UnderWay { place: was, by }));
     }
     let is_shared = tx.sqlite().is_none();
     if is_shared {
-        tx.one(AS_OWNER, values![], |_| Ok::<_, Fault>(()))?;
+        tx.one::<()>(AS_OWNER, values![])?;
     }
     groups::merge_groups(tx, from, into)?;
     for text in MERGE {
-        tx.write(text, values![into.0, from.0])?;
+        tx.put(text, values![into, from])?;
     }
     if is_shared {
-        tx.one(OF_ALL, values![from.0, into.0], |_| Ok::<_, Fault>(()))?;
+        tx.one::<()>(OF_ALL, values![from, into])?;
     }
-    tx.write(MERGE_TAG, values![from.0, into.0])?;
+    tx.put(MERGE_TAG, values![from, into])?;
     let note = format!("{was} turned out to be this environment");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
-    tx.write(REMOVE, values![from.0])?;
+    tx.put(REMOVE, values![from])?;
     Ok(Ok(()))
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{add_event, place_id};
+use super::add_event;
 use crate::{
     database::values,
     directory::{Directory, DirectoryError, PlaceId},
@@ -22,15 +22,15 @@ impl Directory {
         let (name, to, by) = (name.to_owned(), to.to_owned(), by.to_owned());
         self.write(move |tx| {
             let (name, to, by) = (&name, &to, &by);
-            let taken: Option<String> = tx.one(TAKEN, values![name, to], |row| row.get(0))?;
+            let taken: Option<String> = tx.one(TAKEN, values![name, to])?;
             if let Some(place) = taken {
                 return Ok(Err(place));
             }
-            let places: Vec<PlaceId> = tx.all(PLACES, values![name], place_id)?;
+            let places: Vec<PlaceId> = tx.all(PLACES, values![name])?;
             for text in MOVE {
-                tx.write(text, values![to, name])?;
+                tx.put(text, values![to, name])?;
             }
-            tx.write(HAND_OFFS, values![to, name, by])?;
+            tx.put(HAND_OFFS, values![to, name, by])?;
             for place in &places {
                 let note = format!("{name} is called {to}");
                 add_event(tx, *place, (at, by, to), "profile_renamed", Some(&note))?;
