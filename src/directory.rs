@@ -39,7 +39,7 @@ pub use batch::{
 pub use copy::{Copied, copy_from_team, copy_to_team};
 use engine::Engine;
 pub use error::DirectoryError;
-pub use ids::{MutationId, RotationId};
+pub use ids::{ImportId, MutationId, RotationId};
 pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use place::{
@@ -48,7 +48,7 @@ pub use place::{
 };
 pub use replay::replay;
 pub use sqlite::drafts::{DraftSaved, KeptDraft, OtherDraft};
-pub use sqlite::imports::{Import, ImportId, Imported};
+pub use sqlite::imports::{Import, Imported};
 pub use sqlite::list::FirstGroups;
 pub use sqlite::{
     CompletedProfile, Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect,

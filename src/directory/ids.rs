@@ -7,3 +7,7 @@ pub struct RotationId(pub i64);
 /// Number of a mutation in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MutationId(pub i64);
+
+/// Number of an import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportId(pub i64);

@@ -5,17 +5,13 @@ use jiff::Timestamp;
 use super::{annotations, fault::Fault, groups};
 use crate::{
     database::{Access, Tx, record, values},
-    directory::{Directory, DirectoryError, PlaceId, columns::at_stored_precision},
+    directory::{Directory, DirectoryError, ImportId, PlaceId, columns::at_stored_precision},
     domain::{
         annotation::{AnnotationPlan, Attribution},
         known::{ImportResult, KnownGroup},
     },
     formats::GroupRow,
 };
-
-/// Number of an import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImportId(pub i64);
 
 /// The result for a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
