@@ -10,8 +10,9 @@ use std::{
 
 use groupdesk::{
     domain::{
+        fields::DesiredFields,
         group::{EnvironmentTag, UserGroupId},
-        known::{KnownGroup, Observation, Returned, Sent},
+        known::{KnownGroup, Observation, Returned},
         token::Fingerprint,
     },
     search::{
@@ -121,7 +122,7 @@ fn group(number: usize) -> KnownGroup {
     );
     group.observe(Observation {
         id,
-        sent: Sent {
+        sent: DesiredFields {
             name: Some(format!("{first} {second} {number}")),
             mapping: Some(mapping.collect()),
             properties: Some(properties),

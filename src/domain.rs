@@ -9,6 +9,7 @@ pub mod change;
 pub mod dash;
 pub mod draft;
 pub mod facts;
+pub mod fields;
 pub mod group;
 pub mod handoff;
 pub mod history;

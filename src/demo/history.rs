@@ -14,9 +14,10 @@ use super::{
 use crate::{
     directory::{Directory, PlaceId, Record},
     domain::{
+        fields::DesiredFields,
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::{KnownGroup, Observation, Returned, Sent},
+        known::{KnownGroup, Observation, Returned},
         token::{Fingerprint, Fingerprinter},
     },
 };
@@ -122,7 +123,7 @@ fn observations(
         at: before(now, hours),
         by: group.by.clone(),
     };
-    let sent = Sent {
+    let sent = DesiredFields {
         name: Some(group.name_in(place)),
         mapping: Some(group.mapping.clone()),
         properties: Some(group.properties.clone()),
@@ -138,14 +139,15 @@ fn observations(
             None,
         ),
         (rotated, hours) => (
-            rotated.map(|hours| observation(hours, true, Sent::default(), returned.clone())),
+            rotated
+                .map(|hours| observation(hours, true, DesiredFields::default(), returned.clone())),
             Some(match hours {
                 Some(hours) => observation(hours, false, sent, with_properties),
                 // The answer to a get contains no environment tag.
                 None => observation(
                     30,
                     false,
-                    Sent::default(),
+                    DesiredFields::default(),
                     Returned {
                         environment_tag: None,
                         ..returned

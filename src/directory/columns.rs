@@ -12,10 +12,11 @@ use crate::{
     database::{Fault, FromValue, Value, ValueRef},
     domain::{
         facts::Basis,
+        fields::DesiredFields,
         group::{EnvironmentTag, Mapping, Properties, UserGroupId},
         handoff::HandOffState,
         history::{Ending, Operation},
-        known::{Known, KnownGroup, Sent, Source},
+        known::{Known, KnownGroup, Source},
         mutation,
         rotation::{Event, RotateOutcome, State},
         token::Fingerprint,
@@ -78,7 +79,7 @@ column! {
     EnvironmentTag: |it| it.as_str(), |it: String| Some(Self::parse(&it));
     Fingerprint: |it| it.as_bytes(), |it: [u8; 32]| Some(Self::from_bytes(it));
     BootTime: |it| it.to_string(), |it: String| Self::parse(&it);
-    Sent: |it| sent_text(it), |it: String| sent(&it);
+    DesiredFields: |it| sent_text(it), |it: String| sent(&it);
     serde_json::Value: |it| it.to_string(), |it: String| serde_json::from_str(&it).ok();
 }
 words!(
@@ -122,7 +123,7 @@ struct SentColumn<'a> {
     properties: Option<Cow<'a, Properties>>,
 }
 
-pub(super) fn sent_text(sent: &Sent) -> String {
+pub(super) fn sent_text(sent: &DesiredFields) -> String {
     let column = SentColumn {
         name: sent.name.as_deref().map(Cow::Borrowed),
         mapping: sent.mapping.as_ref().map(Cow::Borrowed),
@@ -132,9 +133,9 @@ pub(super) fn sent_text(sent: &Sent) -> String {
 }
 
 /// `None` if it cannot be read.
-pub(super) fn sent(text: &str) -> Option<Sent> {
+pub(super) fn sent(text: &str) -> Option<DesiredFields> {
     let column: SentColumn<'_> = serde_json::from_str(text).ok()?;
-    Some(Sent {
+    Some(DesiredFields {
         name: column.name.map(Cow::into_owned),
         mapping: column.mapping.map(Cow::into_owned),
         properties: column.properties.map(Cow::into_owned),

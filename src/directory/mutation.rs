@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::{ItemKey, KeyId, MutationId, RotationId};
 use crate::{
     domain::{
+        fields::DesiredFields,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::Sent,
         mutation::State,
     },
     platform::boot_time::BootTime,
@@ -59,7 +59,7 @@ pub struct Mutation {
     pub note: Option<String>,
     pub changes: Option<Value>,
     /// What its request contained, as far as no later request has replaced it; only while it is open.
-    pub sent: Option<Sent>,
+    pub sent: Option<DesiredFields>,
 }
 
 impl Mutation {
@@ -84,7 +84,7 @@ pub struct MutationStep {
     /// The changes, if they are known better by now.
     pub changes: Option<Value>,
     /// What the request contains, for the step before it is sent.
-    pub sent: Option<Sent>,
+    pub sent: Option<DesiredFields>,
     /// The batch item it is sent for; refused if that was already sent or has ended.
     pub item: Option<ItemKey>,
 }

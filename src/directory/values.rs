@@ -9,10 +9,11 @@ use super::{Gate, ItemKey, KeyId, Mutation, MutationId, MutationStep, PlaceId, R
 use crate::{
     domain::{
         facts::{Basis, Facts, Field, GetBehaviour, OmittedField},
+        fields::DesiredFields,
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::{Entry, Operation},
-        known::{Drift, KnownGroup, Observation, Sent},
+        known::{Drift, KnownGroup, Observation},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -52,7 +53,7 @@ pub struct Record {
     /// Facts of the place that follow from the answer.
     pub facts: Vec<Statement>,
     /// Earlier open changes of the group, with what remains of their requests after this one.
-    pub replaces: Vec<(MutationId, Sent)>,
+    pub replaces: Vec<(MutationId, DesiredFields)>,
     /// The API key used for the exchange.
     pub key: Option<KeyId>,
     /// What in the answer contradicts the place, as text; needs an entry.

@@ -2,34 +2,16 @@
 //! else has changed the group (hazard 4 of docs/design/service.md): what an operator reviews.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{
-    group::{Mapping, Properties},
+    facts::Field,
+    fields::parts,
     known::{ImportResult, Known, KnownGroup, Source, take},
 };
 
-/// The three fields that an operator can set. `None` leaves the field out of the request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DesiredFields {
-    pub name: Option<String>,
-    pub mapping: Option<Mapping>,
-    pub properties: Option<Properties>,
-}
+pub use super::fields::DesiredFields;
 
 impl DesiredFields {
-    /// Whether some text of these fields has this text in it.
-    pub fn contains_text(&self, part: &str) -> bool {
-        let has = |text: &String| text.contains(part);
-        let mut rows = self.mapping.iter().flatten();
-        let properties = self.properties.as_ref();
-        self.name.as_ref().is_some_and(has)
-            || rows.any(|(key, value)| has(key) || has(value))
-            || properties.is_some_and(|object| {
-                serde_json::to_string(object).is_ok_and(|text| text.contains(part))
-            })
-    }
-
     /// All three fields as known now: the starting point of an edit. Values known only from a file are left out,
     /// because the service may have something else.
     pub fn of(group: &KnownGroup) -> Self {
@@ -37,26 +19,6 @@ impl DesiredFields {
             name: observed(group.name.as_ref()),
             mapping: observed(group.mapping.as_ref()),
             properties: observed(group.properties.as_ref()),
-        }
-    }
-
-    /// Keeps only the fields that `other` names.
-    #[must_use]
-    pub fn restricted_to(self, other: &Self) -> Self {
-        Self {
-            name: self.name.filter(|_| other.name.is_some()),
-            mapping: self.mapping.filter(|_| other.mapping.is_some()),
-            properties: self.properties.filter(|_| other.properties.is_some()),
-        }
-    }
-
-    /// The fields of `self`; where one is `None`, that of `base`.
-    #[must_use]
-    pub fn over(&self, base: &Self) -> Self {
-        Self {
-            name: self.name.clone().or_else(|| base.name.clone()),
-            mapping: self.mapping.clone().or_else(|| base.mapping.clone()),
-            properties: self.properties.clone().or_else(|| base.properties.clone()),
         }
     }
 }
@@ -101,7 +63,7 @@ impl Mark {
     }
 }
 
-/// One row of the mapping or one key of the properties, before and after. Property values are JSON texts.
+/// One part of a field, before and after. Property values are JSON texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRow {
     pub key: String,
@@ -148,122 +110,45 @@ impl FieldChange {
     }
 }
 
-/// All that an update would change.
+/// All that an update would change, field by field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    pub name: FieldChange,
-    pub mapping: FieldChange,
-    pub properties: FieldChange,
-}
+pub struct Change([(Field, FieldChange); 3]);
 
 impl Change {
-    /// Compares what is wanted with what is known.
+    /// Compares what is wanted with what is known: first the wanted parts in their order, then the removed ones.
     pub fn between(before: &DesiredFields, after: &DesiredFields) -> Self {
-        let name_row = |name: &String| {
-            vec![ChangeRow {
-                key: "name".into(),
-                before: before.name.clone(),
-                after: Some(name.clone()),
-            }]
-        };
-        Self {
-            name: field(before.name.is_some(), after.name.as_ref().map(name_row)),
-            mapping: field(
-                before.mapping.is_some(),
-                after
-                    .mapping
-                    .as_ref()
-                    .map(|after| mapping_rows(before.mapping.as_ref(), after)),
-            ),
-            properties: field(
-                before.properties.is_some(),
-                after
-                    .properties
-                    .as_ref()
-                    .map(|after| property_rows(before.properties.as_ref(), after)),
-            ),
-        }
+        let mut parts = parts(&[after, before]);
+        Self(Field::ALL.map(|field| {
+            let rows = parts.extract_if(.., |part| part.field == field);
+            let rows = rows.map(|part| ChangeRow {
+                before: part.text_in(before),
+                after: part.text_in(after),
+                key: part.key,
+            });
+            let change = match (after.has(field), before.has(field)) {
+                (false, _) => FieldChange::LeftOut,
+                (true, false) => FieldChange::Replaced(rows.collect()),
+                (true, true) => FieldChange::Compared(rows.collect()),
+            };
+            (field, change)
+        }))
     }
 
     pub fn fields(&self) -> [(&'static str, &FieldChange); 3] {
-        [
-            ("name", &self.name),
-            ("mapping", &self.mapping),
-            ("properties", &self.properties),
-        ]
+        self.0
+            .each_ref()
+            .map(|(field, change)| (field.as_str(), change))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.fields().iter().all(|(_, field)| !field.is_changed())
+        self.0.iter().all(|(_, field)| !field.is_changed())
     }
 
     /// The number of rows that differ; the number in "3 changes".
     pub fn count(&self) -> usize {
-        self.fields()
-            .iter()
-            .flat_map(|(_, field)| field.rows())
-            .filter(|row| row.mark() != Mark::Same)
-            .count()
+        let rows = self.0.iter().flat_map(|(_, field)| field.rows());
+        rows.filter(|row| row.mark() != Mark::Same).count()
     }
-}
-
-fn field(known: bool, rows: Option<Vec<ChangeRow>>) -> FieldChange {
-    match (rows, known) {
-        (None, _) => FieldChange::LeftOut,
-        (Some(rows), true) => FieldChange::Compared(rows),
-        (Some(rows), false) => FieldChange::Replaced(rows),
-    }
-}
-
-/// The rows of a mapping: first the wanted ones in their order, then the removed ones.
-pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<ChangeRow> {
-    let old = |key: &String| before.and_then(|before| before.get(key)).cloned();
-    rows(
-        after
-            .iter()
-            .map(|(key, value)| (key, value.clone(), old(key))),
-        before
-            .into_iter()
-            .flatten()
-            .filter(|(key, _)| !after.contains_key(*key))
-            .map(|(key, value)| (key, value.clone())),
-    )
-}
-
-/// The top-level keys of the properties, with values as compact JSON.
-pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<ChangeRow> {
-    let old = |key: &String| {
-        before
-            .and_then(|before| before.get(key))
-            .map(Value::to_string)
-    };
-    rows(
-        after
-            .iter()
-            .map(|(key, value)| (key, value.to_string(), old(key))),
-        before
-            .into_iter()
-            .flatten()
-            .filter(|(key, _)| !after.contains_key(*key))
-            .map(|(key, value)| (key, value.to_string())),
-    )
-}
-
-fn rows<'a>(
-    kept: impl Iterator<Item = (&'a String, String, Option<String>)>,
-    gone: impl Iterator<Item = (&'a String, String)>,
-) -> Vec<ChangeRow> {
-    let kept = kept.map(|(key, after, before)| ChangeRow {
-        key: key.clone(),
-        before,
-        after: Some(after),
-    });
-    let gone = gone.map(|(key, before)| ChangeRow {
-        key: key.clone(),
-        before: Some(before),
-        after: None,
-    });
-    kept.chain(gone).collect()
 }
 
 /// A field that an answer contains with another value than requested.
@@ -275,38 +160,19 @@ pub struct Difference {
     pub kept: String,
 }
 
-/// Returns what an answer contains other than requested (hazard 2); a field that was left out cannot differ.
-///
-/// Only name and properties can be compared; the mapping is never returned.
+/// Returns what an answer contains other than requested (hazard 2); a field that was left out cannot differ. The mapping is
+/// never returned.
 pub fn differences(asked: &DesiredFields, answered: &DesiredFields) -> Vec<Difference> {
-    let json = |map: &Properties| Value::Object(map.clone()).to_string();
-    let name = difference(
-        "name",
-        asked.name.as_ref(),
-        answered.name.as_ref(),
-        String::clone,
-    );
-    let properties = difference(
-        "properties",
-        asked.properties.as_ref(),
-        answered.properties.as_ref(),
-        json,
-    );
-    name.into_iter().chain(properties).collect()
-}
-
-fn difference<T: PartialEq>(
-    field: &'static str,
-    asked: Option<&T>,
-    answered: Option<&T>,
-    text: impl Fn(&T) -> String,
-) -> Option<Difference> {
-    let (asked, kept) = (asked?, answered?);
-    (asked != kept).then(|| Difference {
-        field,
-        asked: text(asked),
-        kept: text(kept),
-    })
+    let difference = |field: Field| {
+        let (ours, kept) = (asked.text_of(field)?, answered.text_of(field)?);
+        (!asked.is_same(field, answered)).then(|| Difference {
+            field: field.as_str(),
+            asked: ours,
+            kept,
+        })
+    };
+    let fields = [Field::Name, Field::Properties].into_iter();
+    fields.filter_map(difference).collect()
 }
 
 #[cfg(test)]
@@ -331,14 +197,14 @@ mod tests {
         let before = wanted("Acme", &[("7", "40"), ("9", "1"), ("5", "5")], "{}");
         let after = wanted("Acme", &[("7", "213"), ("5", "5"), ("8", "2")], "{}");
         let change = Change::between(&before, &after);
-        let marks: Vec<_> = change
-            .mapping
+        let [name, mapping, properties] = change.fields().map(|(_, field)| field);
+        let marks: Vec<_> = mapping
             .rows()
             .iter()
             .map(|r| (r.key.as_str(), r.mark().sign()))
             .collect();
         assert_eq!(marks, [("7", '~'), ("5", ' '), ("8", '+'), ("9", '-')]);
-        assert!(!change.name.is_changed() && !change.properties.is_changed());
+        assert!(!name.is_changed() && !properties.is_changed());
         assert_eq!(change.count(), 3);
     }
 
@@ -350,7 +216,7 @@ mod tests {
             ..after.clone()
         };
         let change = Change::between(&before, &after);
-        assert!(matches!(change.mapping, FieldChange::Replaced(_)));
+        assert!(matches!(change.0[1].1, FieldChange::Replaced(_)));
         assert!(!change.is_empty());
         let left_out = DesiredFields {
             mapping: None,

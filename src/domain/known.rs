@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
+    facts::Field,
+    fields::DesiredFields,
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     token::Fingerprint,
     word_enum::word_enum,
@@ -58,40 +60,6 @@ pub struct KnownGroup {
     pub last_seen: Option<Timestamp>,
 }
 
-/// The fields of an accepted request, which the service may therefore have stored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sent {
-    pub name: Option<String>,
-    pub mapping: Option<Mapping>,
-    pub properties: Option<Properties>,
-}
-
-impl Sent {
-    /// What remains of it after a later request replaced the fields that it contained.
-    #[must_use]
-    pub fn without(self, later: &Self) -> Self {
-        Self {
-            name: self.name.filter(|_| later.name.is_none()),
-            mapping: self.mapping.filter(|_| later.mapping.is_none()),
-            properties: self.properties.filter(|_| later.properties.is_none()),
-        }
-    }
-
-    /// Whether a reading shows that a request with these fields was accepted: at least one of them can be read, and each
-    /// that can is as sent.
-    pub fn is_shown_by(&self, name: Option<&String>, properties: Option<&Properties>) -> bool {
-        let name = self
-            .name
-            .as_ref()
-            .zip(name)
-            .map(|(sent, read)| sent == read);
-        let properties = self.properties.as_ref().zip(properties);
-        let properties = properties.map(|(sent, read)| sent == read);
-        let compared = [name, properties];
-        compared.contains(&Some(true)) && !compared.contains(&Some(false))
-    }
-}
-
 /// What an answer contained about a group. `None` if the field was absent or null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returned {
@@ -106,7 +74,8 @@ pub struct Returned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     pub id: UserGroupId,
-    pub sent: Sent,
+    /// The fields of the accepted request, which the service may therefore have stored.
+    pub sent: DesiredFields,
     pub returned: Option<Returned>,
     /// Set if the token is new because of a rotation known here: the operator.
     pub rotated_by: Option<String>,
@@ -241,6 +210,18 @@ impl KnownGroup {
             self.last_seen = Some(at);
         }
         noticed
+    }
+
+    /// Source, time and operator of what is known of a field.
+    pub fn origin(&self, field: Field) -> Option<(Source, Timestamp, &str)> {
+        fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
+            known.map(|known| (known.source, known.at, known.by.as_str()))
+        }
+        match field {
+            Field::Name => of(self.name.as_ref()),
+            Field::Mapping => of(self.mapping.as_ref()),
+            Field::Properties => of(self.properties.as_ref()),
+        }
     }
 
     /// The name if known, otherwise the id.

@@ -4,7 +4,13 @@
 
 use serde_json::Value;
 
-use super::{change::DesiredFields, facts::Field, history::Ending, word_enum::word_enum};
+use super::{
+    facts::Field,
+    fields::{DesiredFields, parts},
+    history::Ending,
+    undo::sides,
+    word_enum::word_enum,
+};
 
 word_enum! {
     /// Where a mutation stands. The words are those of `history --open --json`.
@@ -63,24 +69,13 @@ pub fn fields_of(changes: Option<&Value>) -> Vec<Field> {
 /// What a reading reveals about an update with an unknown outcome; `None` if it cannot tell. A request takes effect
 /// completely or not at all, so the fields that can be read stand for the others.
 pub fn settled_by(changes: &Value, read: &DesiredFields) -> Option<Ending> {
-    let name = changes.get("name").zip(read.name.as_ref());
-    let name = name.map(|(pair, now)| (pair.clone(), Some(Value::String(now.clone()))));
-    let rows = changes.get("properties").and_then(Value::as_object);
-    let rows = rows.zip(read.properties.as_ref());
-    let rows = rows.into_iter().flat_map(|(rows, now)| {
-        rows.iter().map(|(key, pair)| {
-            let now = now.get(key).map(|now| Value::String(now.to_string()));
-            (pair.clone(), now)
-        })
-    });
-    let all: Vec<_> = name.into_iter().chain(rows).collect();
-    let all_are = |at: usize| {
-        let is = |(pair, now): &(Value, Option<Value>)| {
-            pair.get(at).filter(|said| !said.is_null()) == now.as_ref()
-        };
-        !all.is_empty() && all.iter().all(is)
+    let (before, after) = sides(changes)?;
+    let mut parts = parts(&[&before, &after]);
+    parts.retain(|part| part.field != Field::Mapping && part.is_known_in(read));
+    let all_are = |side: &DesiredFields| {
+        !parts.is_empty() && parts.iter().all(|part| part.is_same(side, read))
     };
-    match (all_are(0), all_are(1)) {
+    match (all_are(&before), all_are(&after)) {
         (false, true) => Some(Ending::Updated),
         (true, false) => Some(Ending::NotApplied),
         _ => None,

@@ -34,7 +34,7 @@ impl RemoteChanges {
 
     /// Which of name, mapping, properties, environment tag and token have changed; each once.
     pub fn fields(&self) -> Vec<&'static str> {
-        let mut fields: Vec<_> = self.parts.iter().map(Part::field).collect();
+        let mut fields: Vec<_> = self.parts.iter().map(|part| part.field.as_str()).collect();
         fields.dedup();
         fields.extend(self.tag.then_some("environment_tag"));
         fields.extend(self.token.then_some("token"));
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::domain::{
         group::{EnvironmentTag, UserGroupId},
-        known::{Observation, Returned, Sent},
+        known::{Observation, Returned},
         token::Fingerprint,
     };
 
@@ -70,7 +70,7 @@ mod tests {
         let mut group = group.clone();
         group.observe(Observation {
             id: group.id.clone(),
-            sent: Sent::default(),
+            sent: DesiredFields::default(),
             returned: Some(Returned {
                 name: Some(name.into()),
                 team_id: None,

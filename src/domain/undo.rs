@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::{
-    change::DesiredFields,
+    facts::Field,
+    fields::{DesiredFields, Part, parts},
     history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
-    merge::Part,
 };
 
 /// The fields of a create.
@@ -45,11 +45,7 @@ pub fn changed(entry: &Entry) -> Result<(DesiredFields, DesiredFields), &'static
         return Err("it changed no name, mapping or property");
     }
     let changes = entry.changes.as_ref().ok_or("it changed nothing")?;
-    let mut fields = changes.clone();
-    if let Some(fields) = fields.as_object_mut() {
-        fields.remove(NOT_KNOWN_BEFORE);
-    }
-    sides(&fields).ok_or("its changes cannot be read")
+    sides(changes).ok_or("its changes cannot be read")
 }
 
 /// The parts that an update changed, and their values before.
@@ -70,60 +66,42 @@ pub fn before(entry: &Entry) -> Result<(Vec<Part>, DesiredFields), &'static str>
         return Err("the previous name is unknown");
     }
     let (before, after) = sides(changes).ok_or("its changes cannot be read")?;
-    let parts = super::merge::parts(&[&before, &after]);
+    let parts = parts(&[&before, &after]);
     if parts.is_empty() {
         return Err("it changed nothing");
     }
     Ok((parts, before))
 }
 
-/// Both sides of the changes; `None` if they are not in the format of this installation.
-fn sides(changes: &Value) -> Option<(DesiredFields, DesiredFields)> {
-    let mut sides = (DesiredFields::default(), DesiredFields::default());
-    for (field, value) in changes.as_object()? {
-        match field.as_str() {
-            "name" => {
-                let (before, after) = pair(value)?;
-                sides.0.name = before;
-                sides.1.name = after;
+/// Both sides of the changes, `{"name": [before, after], "mapping": {"40": [before, after]}, …}`; `None` if they are not in
+/// the format of this installation.
+pub(super) fn sides(changes: &Value) -> Option<(DesiredFields, DesiredFields)> {
+    let mut sides = [DesiredFields::default(), DesiredFields::default()];
+    let fields = changes.as_object()?.iter();
+    for (name, value) in fields.filter(|(name, _)| *name != NOT_KNOWN_BEFORE) {
+        let rows = match Field::parse(name)? {
+            Field::Name => vec![(Part::name(), value)],
+            field => {
+                let rows = value.as_object()?.iter();
+                let part = |key: &String| Part {
+                    field,
+                    key: key.clone(),
+                };
+                rows.map(|(key, pair)| (part(key), pair)).collect()
             }
-            "mapping" => {
-                let before = sides.0.mapping.get_or_insert_default();
-                let after = sides.1.mapping.get_or_insert_default();
-                for (key, value) in value.as_object()? {
-                    let (old, new) = pair(value)?;
-                    before.extend(old.map(|old| (key.clone(), old)));
-                    after.extend(new.map(|new| (key.clone(), new)));
-                }
+        };
+        for (part, pair) in rows {
+            let pair: [Option<String>; 2] = serde_json::from_value(pair.clone()).ok()?;
+            for (side, text) in sides.iter_mut().zip(pair) {
+                let value = match text {
+                    Some(text) => Some(part.parse(text)?),
+                    None => None,
+                };
+                part.set(value, side);
             }
-            "properties" => {
-                let before = sides.0.properties.get_or_insert_default();
-                let after = sides.1.properties.get_or_insert_default();
-                for (key, value) in value.as_object()? {
-                    let (old, new) = pair(value)?;
-                    for (side, text) in [(&mut *before, old), (&mut *after, new)] {
-                        let Some(text) = text else { continue };
-                        side.insert(key.clone(), serde_json::from_str(&text).ok()?);
-                    }
-                }
-            }
-            _ => return None,
         }
     }
-    Some(sides)
-}
-
-/// `[before, after]`, each a text or null.
-fn pair(value: &Value) -> Option<(Option<String>, Option<String>)> {
-    let [before, after] = value.as_array()?.as_slice() else {
-        return None;
-    };
-    let text = |value: &Value| match value {
-        Value::Null => Some(None),
-        Value::String(text) => Some(Some(text.clone())),
-        _ => None,
-    };
-    Some((text(before)?, text(after)?))
+    Some(sides.into())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{
     change::DesiredFields,
     facts::{Facts, Field, OmittedField},
-    known::{Known, KnownGroup, Source},
+    known::{KnownGroup, Source},
     merge::{Part, parts},
 };
 
@@ -40,9 +40,7 @@ impl Edit {
     /// What the operator wants to be different.
     pub fn touched(&self) -> Vec<Part> {
         let mut all = parts(&[&self.wanted, &self.base]);
-        all.retain(|part| {
-            is_wanted(field_of(part), &self.wanted) && !part.is_same(&self.base, &self.wanted)
-        });
+        all.retain(|part| self.wanted.has(part.field) && !part.is_same(&self.base, &self.wanted));
         all
     }
 
@@ -50,8 +48,8 @@ impl Edit {
     pub fn fields(&self) -> Vec<Field> {
         let touched = self.touched();
         let is_touched = |field: &Field| {
-            let given_anew = is_wanted(*field, &self.wanted) && !is_wanted(*field, &self.base);
-            given_anew || touched.iter().any(|part| field_of(part) == *field)
+            let given_anew = self.wanted.has(*field) && !self.base.has(*field);
+            given_anew || touched.iter().any(|part| part.field == *field)
         };
         Field::ALL.into_iter().filter(is_touched).collect()
     }
@@ -75,15 +73,8 @@ pub struct Baseline<'a> {
 impl Baseline<'_> {
     /// Source and time of the last value, if it came from the service and not only from a file.
     pub fn origin(&self, field: Field) -> Option<(Source, Timestamp)> {
-        fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp)> {
-            let known = known.filter(|known| known.source != Source::Imported)?;
-            Some((known.source, known.at))
-        }
-        match field {
-            Field::Name => of(self.group.name.as_ref()),
-            Field::Mapping => of(self.group.mapping.as_ref()),
-            Field::Properties => of(self.group.properties.as_ref()),
-        }
+        let (source, at, _) = self.group.origin(field)?;
+        (source != Source::Imported).then_some((source, at))
     }
 
     /// Whether single changes may be applied to the known value without asking anybody.
@@ -179,21 +170,21 @@ impl Plan {
 
     fn change(&mut self, field: Field, edit: &Edit, now: &DesiredFields, baseline: &Baseline<'_>) {
         if edit.is_given_whole(field) {
-            copy(field, &edit.wanted, &mut self.send);
+            self.send.copy(field, &edit.wanted);
             if field != Field::Name {
                 self.replaced.push(field);
             }
             return;
         }
         if baseline.may_merge_into(field) {
-            copy(field, now, &mut self.send);
+            self.send.copy(field, now);
             let touched = edit.touched();
-            for part in touched.iter().filter(|part| field_of(part) == field) {
+            for part in touched.iter().filter(|part| part.field == field) {
                 part.carry(&edit.wanted, &mut self.send);
             }
             return;
         }
-        copy(field, &edit.wanted, &mut self.send);
+        self.send.copy(field, &edit.wanted);
         self.replaced.push(field);
         if !edit.replace.contains(&field) {
             self.objections.push(UnsafeUpdate::PartialChange {
@@ -217,7 +208,7 @@ impl Plan {
                 self.objections.push(UnsafeUpdate::Uncertain { field });
             }
             Some((source, at)) => {
-                copy(field, now, &mut self.send);
+                self.send.copy(field, now);
                 self.unchanged.push(UnchangedField {
                     field,
                     source,
@@ -287,13 +278,13 @@ impl Plan {
 fn concurrent_changes(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange> {
     let whole = edit.whole.iter().filter(|field| {
         let changed = edit.fields();
-        changed.contains(field) && is_wanted(**field, &edit.base)
+        changed.contains(field) && edit.base.has(**field)
     });
     let whole: Vec<Field> = whole.copied().collect();
     // If a field is replaced whole, all of its parts count as touched, including those nobody looked at.
     let mut touched = edit.touched();
     for part in parts(&[&edit.base, now]) {
-        if whole.contains(&field_of(&part)) && !touched.contains(&part) {
+        if whole.contains(&part.field) && !touched.contains(&part) {
             touched.push(part);
         }
     }
@@ -311,30 +302,6 @@ fn concurrent_changes(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange>
             part,
         })
         .collect()
-}
-
-fn field_of(part: &Part) -> Field {
-    match part {
-        Part::Name => Field::Name,
-        Part::Mapping(_) => Field::Mapping,
-        Part::Property(_) => Field::Properties,
-    }
-}
-
-fn is_wanted(field: Field, wanted: &DesiredFields) -> bool {
-    match field {
-        Field::Name => wanted.name.is_some(),
-        Field::Mapping => wanted.mapping.is_some(),
-        Field::Properties => wanted.properties.is_some(),
-    }
-}
-
-fn copy(field: Field, from: &DesiredFields, into: &mut DesiredFields) {
-    match field {
-        Field::Name => into.name.clone_from(&from.name),
-        Field::Mapping => into.mapping.clone_from(&from.mapping),
-        Field::Properties => into.properties.clone_from(&from.properties),
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::{Returned, Sent},
+        known::Returned,
         mutation,
         rotation::State,
         size::check_size,
@@ -164,7 +164,7 @@ impl Operations {
         let mut input = ObservationInput {
             operation: Operation::Get,
             ending,
-            sent: Sent::default(),
+            sent: DesiredFields::default(),
             read,
             changes: None,
             open_before: Some(open_before),
@@ -195,7 +195,7 @@ impl Operations {
         mut claim: Claim,
     ) -> Result<(GoodAnswer, Claim), Failure> {
         let client = self.client(RequestKind::MayCreate).await?;
-        let send_by = claim.sending(None, Sent::default()).await?;
+        let send_by = claim.sending(None, DesiredFields::default()).await?;
         let result = client.until(send_by).create(request, id).await;
         match self.judge(result) {
             Ok(read) => Ok((read, claim)),
@@ -279,7 +279,7 @@ impl Operations {
         let changes = changes_for_history(Operation::Create, &all);
         let mut claim = self.claim(id, Operation::Create, changes, gate).await?;
         let client = self.client(RequestKind::Change(Guarded::Create)).await?;
-        let send_by = claim.sending(None, sent(wanted)).await?;
+        let send_by = claim.sending(None, wanted.clone()).await?;
         let result = client.until(send_by).create(&request, id).await;
         let read = match self.judge(result) {
             Ok(read) => read,
@@ -303,9 +303,9 @@ impl Operations {
             operation: Operation::Create,
             ending,
             sent: if created {
-                sent(wanted)
+                wanted.clone()
             } else {
-                Sent::default()
+                DesiredFields::default()
             },
             read,
             changes: created.then_some(all),
@@ -388,14 +388,6 @@ pub(super) fn fields_in(returned: &Returned) -> Vec<Field> {
     let name = returned.name.is_some().then_some(Field::Name);
     let properties = returned.properties.is_some().then_some(Field::Properties);
     name.into_iter().chain(properties).collect()
-}
-
-pub(super) fn sent(wanted: &DesiredFields) -> Sent {
-    Sent {
-        name: wanted.name.clone(),
-        mapping: wanted.mapping.clone(),
-        properties: wanted.properties.clone(),
-    }
 }
 
 pub(super) fn answered(returned: &Returned) -> DesiredFields {

@@ -25,9 +25,10 @@ use groupdesk::{
         RotationFilter, RotationId, RotationIntent, RotationStep, TeamLocation, replay,
     },
     domain::{
+        fields::DesiredFields,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},
-        known::{Observation, Returned, Sent, Source},
+        known::{Observation, Returned, Source},
         rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
@@ -113,7 +114,7 @@ impl Opened {
 fn observation(group: &str, fingerprint: Fingerprint, at: i64) -> Observation {
     Observation {
         id: id(group),
-        sent: Sent::default(),
+        sent: DesiredFields::default(),
         returned: Some(Returned {
             name: None,
             team_id: None,
@@ -218,7 +219,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// An observation with every field that a group can have.
 fn full_observation() -> Observation {
     let mut full = observation("acme", OLD, 0);
-    full.sent = Sent {
+    full.sent = DesiredFields {
         name: Some("Acme".into()),
         mapping: Some([("40".into(), "213".into()), ("7".into(), "é\"".into())].into()),
         properties: serde_json::from_str(r#"{"z": 12345678901234567890.10, "a": [null]}"#).ok(),

@@ -91,33 +91,21 @@ async fn beside(
     let other = session.with_profile(with)?;
     let here = side(session, id, refresh).await?;
     let there = side(&other, id, refresh).await?;
-    let known = |fields: &DesiredFields| {
-        [
-            (Field::Name, fields.name.is_some()),
-            (Field::Mapping, fields.mapping.is_some()),
-            (Field::Properties, fields.properties.is_some()),
-        ]
-    };
     // A field that one side does not know cannot be shown as a difference.
-    let both = known(&here).into_iter().zip(known(&there));
-    let unknown = both.filter(|((_, here), (_, there))| !(*here && *there));
-    let unknown: Vec<_> = unknown
-        .map(|((field, here), (_, there))| (field.as_str(), here || there))
-        .collect();
+    let on_one = |field| here.has(field) || there.has(field);
+    let on_both = |field| here.has(field) && there.has(field);
+    let unknown = Field::ALL.into_iter().filter(|field| !on_both(*field));
+    let unknown: Vec<_> = unknown.map(|field| (field, on_one(field))).collect();
     let (mut one, mut two) = (here, there);
     for (field, _) in &unknown {
         for side in [&mut one, &mut two] {
-            match *field {
-                "name" => side.name = None,
-                "mapping" => side.mapping = None,
-                _ => side.properties = None,
-            }
+            side.leave_out(*field);
         }
     }
     let change = Change::between(&one, &two);
     // Fields that neither side ever saw are listed, but are not a difference.
     let is_same = change.is_empty() && !unknown.iter().any(|(_, on_one)| *on_one);
-    let not_known: Vec<_> = unknown.iter().map(|(field, _)| *field).collect();
+    let not_known: Vec<_> = unknown.iter().map(|(field, _)| field.as_str()).collect();
     let names = [&session.operations, &other.operations].map(|each| each.profile().name.clone());
     if session.json {
         let here = session.operations.place_name().await?;
@@ -135,7 +123,7 @@ async fn beside(
             } else {
                 "neither side"
             };
-            output::say(&format!("! {field} is known on {sides}"));
+            output::say(&format!("! {} is known on {sides}", field.as_str()));
         }
         if is_same {
             let far = if unknown.is_empty() {

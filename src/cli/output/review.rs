@@ -59,12 +59,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     }
     for field in Field::ALL {
         let known = plan.unchanged.iter().any(|one| one.field == field);
-        let is_sent = match field {
-            Field::Name => plan.send.name.is_some(),
-            Field::Mapping => plan.send.mapping.is_some(),
-            Field::Properties => plan.send.properties.is_some(),
-        };
-        if !known && !is_sent {
+        if !known && !plan.send.has(field) {
             line(&mut text, &format!("  {}: not sent", field.as_str()));
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn change_text(kind: &BatchKind, options: &BatchOptions) -> Option<St
         Target::AsBefore(batch) => (None, Some(*batch)),
     };
     let stored = StoredChange {
-        field: change.row.field().to_owned(),
+        field: change.row.field.as_str().to_owned(),
         key: change.key().to_owned(),
         to,
         reverses,
@@ -100,8 +100,8 @@ pub(super) fn kind(word: &str, change: Option<&str>) -> Option<BatchKind> {
         (EDIT, Some(text)) => {
             let stored: StoredChange = serde_json::from_str(text).ok()?;
             let row = match stored.field.as_str() {
-                "mapping" => Part::Mapping(stored.key),
-                "properties" => Part::Property(stored.key),
+                "mapping" => Part::mapping(stored.key),
+                "properties" => Part::property(stored.key),
                 _ => return None,
             };
             Some(BatchKind::Edit(BulkChange {

@@ -8,7 +8,9 @@ use crate::{
         PlaceId, RotationId, RotationIntent, RotationStep, columns::boot_clock, lanes::Subject,
         unsettled_here::CountedStep,
     },
-    domain::{group::UserGroupId, history::Operation, known::Sent, mutation::State, rotation},
+    domain::{
+        fields::DesiredFields, group::UserGroupId, history::Operation, mutation::State, rotation,
+    },
 };
 
 impl Directory {
@@ -216,7 +218,7 @@ impl ClaimedStep<'_, '_> {
 }
 
 /// A later request has replaced some of what an open change sent: from now on only the rest may become known by it.
-pub(super) fn replace_sent(tx: &Tx<'_>, id: MutationId, rest: &Sent) -> Result<(), Fault> {
+pub(super) fn replace_sent(tx: &Tx<'_>, id: MutationId, rest: &DesiredFields) -> Result<(), Fault> {
     let text = "UPDATE mutations SET sent = $1 WHERE id = $2";
     Ok(tx.put(text, values![rest, id])?)
 }

@@ -5,7 +5,10 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::domain::{
-    change::DesiredFields, facts::Field, merge::Part, text::visible, update::Edit,
+    facts::Field,
+    fields::{DesiredFields, Part},
+    text::visible,
+    update::Edit,
 };
 
 /// What a batch does to each of its groups.
@@ -70,7 +73,7 @@ impl BulkChange {
             return Err(NotAChange::NoDataSourceId);
         }
         Ok(Self {
-            row: Part::Mapping(schema_id.to_owned()),
+            row: Part::mapping(schema_id),
             to: Target::Value(to.map(str::to_owned)),
             only_where: only_where.map_or(OnlyWhere::Any, |text| OnlyWhere::Is(Some(text.into()))),
         })
@@ -91,25 +94,18 @@ impl BulkChange {
         };
         let only_where = only_where.map(json).transpose()?;
         Ok(Self {
-            row: Part::Property(key.to_owned()),
+            row: Part::property(key),
             to: Target::Value(to.map(json).transpose()?),
             only_where: only_where.map_or(OnlyWhere::Any, |text| OnlyWhere::Is(Some(text))),
         })
     }
 
     pub fn key(&self) -> &str {
-        match &self.row {
-            Part::Name => "",
-            Part::Mapping(key) | Part::Property(key) => key,
-        }
+        &self.row.key
     }
 
     pub fn field(&self) -> Field {
-        match self.row {
-            Part::Name => Field::Name,
-            Part::Mapping(_) => Field::Mapping,
-            Part::Property(_) => Field::Properties,
-        }
+        self.row.field
     }
 
     /// A short label for lists: `map 40`, `prop tier`, `map 40, reverse of 11`.
@@ -172,23 +168,14 @@ impl ItemEdit {
     /// The update: only the field of the row, based on everything that was reviewed. A field that cannot be read was
     /// shown with its age, and is sent as last known.
     pub fn update(&self, row: &Part) -> Edit {
-        let field = match row {
-            Part::Name => Field::Name,
-            Part::Mapping(_) => Field::Mapping,
-            Part::Property(_) => Field::Properties,
-        };
         let mut wanted = DesiredFields::default();
-        match row {
-            Part::Mapping(_) => wanted.mapping.clone_from(&self.base.mapping),
-            Part::Property(_) => wanted.properties.clone_from(&self.base.properties),
-            Part::Name => {}
-        }
+        wanted.copy(row.field, &self.base);
         put(row, self.to.clone(), &mut wanted);
         Edit {
             base: self.base.clone(),
             wanted,
             whole: Vec::new(),
-            replace: vec![field],
+            replace: vec![row.field],
             sends_unchanged: true,
         }
     }
@@ -201,26 +188,8 @@ impl ItemEdit {
 
 /// Sets the row to this value, or removes it. An existing row keeps its position.
 fn put(row: &Part, to: Option<String>, fields: &mut DesiredFields) {
-    match row {
-        Part::Name => {}
-        Part::Mapping(key) => {
-            let rows = fields.mapping.get_or_insert_default();
-            match to {
-                Some(value) => drop(rows.insert(key.clone(), value)),
-                None => drop(rows.shift_remove(key)),
-            }
-        }
-        Part::Property(key) => {
-            let rows = fields.properties.get_or_insert_default();
-            match to {
-                Some(text) => {
-                    let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
-                    drop(rows.insert(key.clone(), value));
-                }
-                None => drop(rows.shift_remove(key)),
-            }
-        }
-    }
+    let value = to.map(|text| row.parse(text.clone()).unwrap_or(Value::String(text)));
+    row.set(value, fields);
 }
 
 /// Whether two values of a row are equal. The order of keys within a property does not matter.
@@ -228,7 +197,7 @@ pub(super) fn is_same(row: &Part, one: Option<&str>, other: Option<&str>) -> boo
     if one == other {
         return true;
     }
-    let (Part::Property(_), Some(one), Some(other)) = (row, one, other) else {
+    let (Field::Properties, Some(one), Some(other)) = (row.field, one, other) else {
         return false;
     };
     let json = |text| serde_json::from_str::<Value>(text).ok();

@@ -14,7 +14,7 @@ use crate::domain::{
     change::DesiredFields,
     facts::{Facts, Field},
     group::UserGroupId,
-    known::{Known, KnownGroup, Source},
+    known::{KnownGroup, Source},
     size::{TooLarge, check_size},
     text::visible,
     update::{Baseline, Plan, UnsafeUpdate},
@@ -364,21 +364,10 @@ fn check(
 }
 
 fn known(group: &KnownGroup, field: Field) -> Result<(), EditSkip> {
-    match origin(group, field) {
+    match group.origin(field) {
         None => Err(EditSkip::Unknown(field)),
         Some((Source::Imported, ..)) => Err(EditSkip::Imported(field)),
         Some(_) => Ok(()),
-    }
-}
-
-fn origin(group: &KnownGroup, field: Field) -> Option<(Source, Timestamp, &str)> {
-    fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
-        known.map(|known| (known.source, known.at, known.by.as_str()))
-    }
-    match field {
-        Field::Name => of(group.name.as_ref()),
-        Field::Mapping => of(group.mapping.as_ref()),
-        Field::Properties => of(group.properties.as_ref()),
     }
 }
 
@@ -392,14 +381,11 @@ fn unverified(
     if facts.sole_writer.value {
         return None;
     }
-    let sent = [
-        (Field::Mapping, send.mapping.is_some()),
-        (Field::Properties, send.properties.is_some()),
-    ];
-    sent.into_iter()
-        .filter(|(field, is_sent)| *is_sent && !read.contains(field))
-        .filter_map(|(field, _)| {
-            let (_, at, by) = origin(group, field)?;
+    Field::ALL
+        .into_iter()
+        .filter(|field| *field != Field::Name && send.has(*field) && !read.contains(field))
+        .filter_map(|field| {
+            let (_, at, by) = group.origin(field)?;
             let by = by.to_owned();
             Some(UnverifiedField { field, at, by })
         })
@@ -409,7 +395,7 @@ fn unverified(
 fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
     let mut found: Option<Recent> = None;
     for field in Field::ALL {
-        let Some((Source::Sent, at, by)) = origin(group, field) else {
+        let Some((Source::Sent, at, by)) = group.origin(field) else {
             continue;
         };
         if by == rules.operator || since(at, rules.group.now) > REPORTED_FOR {

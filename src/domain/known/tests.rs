@@ -6,7 +6,7 @@ use crate::domain::change::DesiredFields;
 fn observation(returned: Option<Returned>) -> Observation {
     Observation {
         id: UserGroupId::parse("acme").expect("a valid ID"),
-        sent: Sent::default(),
+        sent: DesiredFields::default(),
         returned,
         rotated_by: None,
         at: Timestamp::UNIX_EPOCH,

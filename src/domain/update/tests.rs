@@ -6,7 +6,7 @@ use super::*;
 use crate::domain::{
     facts::{Basis, GetBehaviour, Stated},
     group::UserGroupId,
-    known::{Observation, Returned, Sent},
+    known::{Observation, Returned},
     token::Fingerprint,
 };
 
@@ -32,7 +32,7 @@ fn group(holds: &DesiredFields) -> KnownGroup {
     let mut group = KnownGroup::new(id.clone());
     group.observe(Observation {
         id,
-        sent: Sent {
+        sent: DesiredFields {
             name: holds.name.clone(),
             mapping: holds.mapping.clone(),
             properties: holds.properties.clone(),
@@ -267,7 +267,7 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
     let now = |tier: &str| wanted("Theirs", &[("7", "40")], &json!({"tier": tier, "x": 1}));
     let met = plan(&tier, &now("silver"), read, &readable);
     let tiers = ConcurrentChange {
-        part: Part::Property("tier".into()),
+        part: Part::property("tier"),
         reviewed: Some("\"gold\"".into()),
         now: Some("\"silver\"".into()),
     };

@@ -19,7 +19,7 @@ use crate::{
         facts::{Facts, Field},
         group::{EnvironmentTag, Properties, UserGroupId},
         history::{Ending, Operation},
-        known::{Drift, KnownGroup, Observation, Returned, Sent},
+        known::{Drift, KnownGroup, Observation, Returned},
         mutation,
         rotation::State,
         token::{Fingerprint, Token},
@@ -46,7 +46,7 @@ pub(crate) struct GoodAnswer {
 pub(crate) struct ObservationInput {
     pub operation: Operation,
     pub ending: Ending,
-    pub sent: Sent,
+    pub sent: DesiredFields,
     pub read: GoodAnswer,
     pub changes: Option<Change>,
     /// What was open and recorded before the get was sent; `None` for a change.
@@ -183,7 +183,7 @@ impl Operations {
     pub(crate) fn observation(
         &self,
         id: &UserGroupId,
-        sent: Sent,
+        sent: DesiredFields,
         returned: Returned,
     ) -> Observation {
         Observation {

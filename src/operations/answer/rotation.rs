@@ -14,9 +14,10 @@ use crate::{
     directory::{DirectoryError, GroupSnapshot, Recorded, RotationId},
     domain::{
         facts::Facts,
+        fields::DesiredFields,
         group::UserGroupId,
         history::Ending,
-        known::{KnownGroup, Observation, Returned, Sent},
+        known::{KnownGroup, Observation, Returned},
         operation_record::followed_by,
         rotation::{Event, RotateOutcome, State},
     },
@@ -170,7 +171,7 @@ impl Operations {
         let entry = self.rotation_entry(under_way, Ending::Rotated, Some(new), None);
         let observation = Observation {
             rotated_by: Some(self.operator().to_owned()),
-            ..self.observation(under_way.id, Sent::default(), returned.clone())
+            ..self.observation(under_way.id, DesiredFields::default(), returned.clone())
         };
         let step = StepRecord {
             entry: Some(entry),

@@ -13,9 +13,9 @@ use crate::{
     api::send_by::SendBy,
     directory::{Claimed, ItemKey, Mutation, MutationId, MutationIntent, MutationStep},
     domain::{
+        fields::DesiredFields,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::Sent,
         mutation::State,
     },
     operations::{
@@ -48,7 +48,7 @@ impl Claim {
     pub(crate) async fn sending(
         &mut self,
         changes: Option<Value>,
-        sent: Sent,
+        sent: DesiredFields,
     ) -> Result<SendBy, Failure> {
         self.sending_item(changes, sent, None).await
     }
@@ -57,7 +57,7 @@ impl Claim {
     pub(crate) async fn sending_item(
         &mut self,
         changes: Option<Value>,
-        sent: Sent,
+        sent: DesiredFields,
         item: Option<ItemKey>,
     ) -> Result<SendBy, Failure> {
         // The last moment: from here on it counts as sent.

@@ -277,9 +277,7 @@ fn accepted(mutation: &Mutation, ending: Ending, found: &ReadEvidence) -> Option
     let is_ours = match ending {
         Ending::Updated => true,
         // The group may have been there before; then it is unchanged.
-        Ending::Created => {
-            sent.is_shown_by(found.read.name.as_ref(), found.read.properties.as_ref())
-        }
+        Ending::Created => sent.is_shown_by(&found.read),
         _ => false,
     };
     is_ours.then(|| Observation {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{answered, fields_in, request, sent};
+use super::{answered, fields_in, request};
 use crate::{
     directory::{GroupSnapshot, ItemKey, Mutation, Record},
     domain::{
@@ -168,7 +168,7 @@ impl Operations {
         let request = request(id, &plan.send);
         let client = self.client(RequestKind::Change(Guarded::Update)).await?;
         let changes = changes_for_history(Operation::Update, &change);
-        let send_by = claim.sending_item(changes, sent(&plan.send), item).await?;
+        let send_by = claim.sending_item(changes, plan.send.clone(), item).await?;
         self.reached(Failpoint::SentDurable);
         let result = client.until(send_by).update(&request, id).await;
         self.reached(Failpoint::Answered);
@@ -186,7 +186,7 @@ impl Operations {
         let input = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
-            sent: sent(&plan.send),
+            sent: plan.send.clone(),
             read,
             changes: Some(change),
             open_before: None,

@@ -4,7 +4,7 @@ use groupdesk::{
     domain::{
         change::DesiredFields,
         facts::{Basis, Facts, OmittedField, Stated},
-        known::{KnownGroup, Observation, Returned, Sent},
+        known::{KnownGroup, Observation, Returned},
         token::Fingerprint,
     },
     tui::state::message::ProfileIndex,
@@ -37,7 +37,7 @@ pub(crate) fn known_group(name: &str, wanted: &DesiredFields, fingerprint: u8) -
     let mut group = KnownGroup::new(id(name));
     group.observe(Observation {
         id: id(name),
-        sent: Sent {
+        sent: DesiredFields {
             name: wanted.name.clone(),
             mapping: wanted.mapping.clone(),
             properties: wanted.properties.clone(),

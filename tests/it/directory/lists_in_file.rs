@@ -202,7 +202,7 @@ async fn of_merged_places_a_later_name_brings_back_no_older_mapping() {
     for (first, then) in [("eu", "us"), ("us", "eu")] {
         let installation = Opened::new();
         let directory = installation.open();
-        let record = async |name: &str, at: i64, sent: Sent| {
+        let record = async |name: &str, at: i64, sent: DesiredFields| {
             let place = place(&directory, name);
             let observation = Observation {
                 sent,
@@ -213,13 +213,13 @@ async fn of_merged_places_a_later_name_brings_back_no_older_mapping() {
                 .await;
             written.expect("written");
         };
-        let mapping = |source: &str| Sent {
+        let mapping = |source: &str| DesiredFields {
             mapping: Some([("7".to_owned(), source.to_owned())].into_iter().collect()),
-            ..Sent::default()
+            ..DesiredFields::default()
         };
-        let named = |name: &str| Sent {
+        let named = |name: &str| DesiredFields {
             name: Some(name.to_owned()),
-            ..Sent::default()
+            ..DesiredFields::default()
         };
         record(then, 1, mapping("old")).await;
         record(first, 2, mapping("before")).await;

@@ -168,7 +168,7 @@ async fn what_ended_batches_did_not_do_counts_until_it_is_done() {
     assert_eq!(left().await, []);
 
     let change = BulkChange {
-        row: Part::Property("tier".into()),
+        row: Part::property("tier"),
         to: Target::Value(Some("\"silver\"".into())),
         only_where: OnlyWhere::Any,
     };

@@ -83,11 +83,8 @@ async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
     let known = DesiredFields::of(&session.known_here(&id).await?);
     let edits = Edits::read(fields, unmap, remove_property).await?;
     let wanted = edits.apply(&known)?;
-    for (field, is_known) in [
-        (Field::Mapping, wanted.mapping.is_some()),
-        (Field::Properties, wanted.properties.is_some()),
-    ] {
-        if !is_known {
+    for field in [Field::Mapping, Field::Properties] {
+        if !wanted.has(field) {
             let name = field.as_str();
             output::context(&format!("! {name} of \"{id}\" unknown here; not copied"));
         }

@@ -6,6 +6,7 @@ use super::*;
 use crate::domain::{
     facts::{OmittedField, Stated},
     group::EnvironmentTag,
+    known::Known,
 };
 
 const NOW: i64 = 400 * 86_400;

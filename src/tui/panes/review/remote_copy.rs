@@ -64,11 +64,7 @@ impl Review {
 
     /// The decided edit, relative to the copy that was read. An unknown field can only be replaced as a whole.
     fn edit(&self) -> Edit {
-        let is_known = |field: &Field| match field {
-            Field::Name => true,
-            Field::Mapping => self.now.mapping.is_some(),
-            Field::Properties => self.now.properties.is_some(),
-        };
+        let is_known = |field: &Field| *field == Field::Name || self.now.has(*field);
         let whole = Field::ALL.into_iter().filter(|field| !is_known(field));
         Edit {
             base: self.now.clone(),

@@ -22,7 +22,7 @@ use groupdesk::{
         draft::{Draft, DraftFields},
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::{Observation, Returned, Sent},
+        known::{Observation, Returned},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
@@ -123,9 +123,9 @@ fn entry(group: &str) -> Entry {
 fn observation(group: &str) -> Observation {
     Observation {
         id: id(group),
-        sent: Sent {
+        sent: DesiredFields {
             name: Some(group.into()),
-            ..Sent::default()
+            ..DesiredFields::default()
         },
         returned: Some(Returned {
             name: Some(group.into()),
