@@ -38,7 +38,7 @@ use tokio::sync::OnceCell;
 pub use crate::platform::clock::Clock;
 pub use cancel::Cancel;
 pub use failpoints::Failpoint;
-pub use failure::Failure;
+pub use failure::{Class, Failure};
 pub use fault_injection::fail_at;
 pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
@@ -513,7 +513,11 @@ impl Operations {
                 return Err(asked);
             }
             if known.is_some() {
-                return Err(Failure::OnlyImported { id: id.clone() });
+                return Err(Failure::guarded(format!(
+                    "\"{id}\" comes from a file and was never seen in the service, so reading it could create it; \
+                     nothing was sent. If you are sure that it exists: groupdesk get {} --exists",
+                    id.as_argument()
+                )));
             }
             let known = self.known_ids().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {

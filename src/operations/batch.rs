@@ -299,7 +299,11 @@ impl Operations {
         let options = self.batch_options(id).await;
         let options = options.map_err(Failure::NothingSent)?;
         if options.token_out && !has_file {
-            return Err(Failure::NeedsTokenFile { batch: id, again });
+            return Err(Failure::usage(format!(
+                "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: \
+                 groupdesk batches {again} {0} --token-out FILE",
+                id.0
+            )));
         }
         Ok(options)
     }

@@ -10,7 +10,7 @@ use crate::{
         failure::{CallError, ClientError},
     },
     config::{KeyError, guard::Operation},
-    directory::{BatchId, DirectoryError, MutationId, RotationId},
+    directory::{DirectoryError, RotationId},
     domain::{
         annotation::InvalidAnnotation,
         group::{EnvironmentTag, UserGroupId},
@@ -20,6 +20,54 @@ use crate::{
         text::visible,
     },
 };
+
+/// What kind of failure it is; the exit code follows from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// Refused by the service, not applied, or an unusable response; nothing was changed.
+    Refused,
+    /// Wrong input, wrong configuration, or a problem with local files; nothing was sent.
+    Usage,
+    /// Stopped by a safety check.
+    Guarded,
+    /// The API key is missing or refused.
+    Key,
+    Unreachable,
+    /// The change may or may not have taken effect.
+    Unknown,
+    /// A team's directory cannot be reached or refuses; no change was sent.
+    Directory,
+    Cancelled,
+}
+
+impl From<&DirectoryError> for Class {
+    /// No change was sent.
+    fn from(error: &DirectoryError) -> Self {
+        match error {
+            DirectoryError::NotBound(_) => Self::Key,
+            DirectoryError::Team { .. } => Self::Directory,
+            // Somebody else was faster.
+            DirectoryError::MovedOn { .. }
+            | DirectoryError::ClaimMoved { .. }
+            | DirectoryError::ItemEnded { .. }
+            | DirectoryError::UnderWay { .. }
+            | DirectoryError::StillOpen { .. } => Self::Guarded,
+            _ => Self::Usage,
+        }
+    }
+}
+
+impl From<&PlaceProblem> for Class {
+    fn from(problem: &PlaceProblem) -> Self {
+        if problem.is_about_key() {
+            Self::Key
+        } else if problem.is_alarm() || problem.is_temporary() {
+            Self::Guarded
+        } else {
+            Self::Usage
+        }
+    }
+}
 
 /// An operation that did not end as requested.
 #[derive(Debug, thiserror::Error)]
@@ -33,13 +81,9 @@ pub enum Failure {
         id: UserGroupId,
         near: Vec<UserGroupId>,
     },
-    /// Hazard 1: the id is known only from a file.
-    #[error(
-        "\"{id}\" comes from a file and was never seen in the service, so reading it could create it; nothing was sent. If you \
-         are sure that it exists: groupdesk get {} --exists",
-        id.as_argument()
-    )]
-    OnlyImported { id: UserGroupId },
+    /// A refusal that nothing but its class follows from. Nothing was sent.
+    #[error("{text}")]
+    Refusal { class: Class, text: String },
     #[error(
         "profile {profile} is read-only; nothing was sent. For other profiles: groupdesk profile list"
     )]
@@ -60,20 +104,9 @@ pub enum Failure {
          console) finds the group of a token: rotate it if others may have seen it"
     )]
     HoldsSecret { field: String },
-    /// Something in a text of a person's own that looks like a token or a part of one.
-    #[error(
-        "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` (W in \
-         the console) finds its group. If it is something else, write at most 15 of its digits"
-    )]
-    LooksSecret { field: String },
     /// An invalid note or label; these are never sent.
     #[error("{0}; nothing was saved")]
     Annotation(#[from] InvalidAnnotation),
-    /// An invalid name for a saved view.
-    #[error(
-        "invalid view name {name:?}: expected up to 40 letters, digits and - _ .; nothing was saved"
-    )]
-    ViewName { name: String },
     /// Hazard 1: the group had to be read first, and the read created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
@@ -89,18 +122,6 @@ pub enum Failure {
         id: UserGroupId,
         expected: EnvironmentTag,
         got: EnvironmentTag,
-    },
-    /// Somebody else changed the group since it was last seen here.
-    #[error(
-        "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. \
-         To see the current values: groupdesk show {}",
-        what.join(", "),
-        id.as_argument()
-    )]
-    ChangedElsewhere {
-        id: UserGroupId,
-        /// Name, rows of the mapping, keys of the properties; with invisible characters made visible.
-        what: Vec<String>,
     },
     /// Another mutation of the group is still under way.
     #[error("nothing was sent: {0}")]
@@ -118,11 +139,6 @@ pub enum Failure {
     /// The values that would be sent along are not known well enough, and nobody vouched for them.
     #[error("{0}")]
     NotKnownEnough(Box<UnknownFields>),
-    /// There is no earlier copy to compare with.
-    #[error(
-        "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. Read it first"
-    )]
-    NeverSeen { id: UserGroupId },
     /// One rotation per seen token (docs/design/rotation.md).
     #[error(
         "\"{id}\" NOT rotated: {by} started to rotate this token{}{}",
@@ -157,42 +173,6 @@ pub enum Failure {
     },
     #[error("rotation {} not found in this profile; nothing was changed. For a list: groupdesk rotations", id.0)]
     NoRotation { id: RotationId },
-    #[error(
-        "rotation {} is {}: there is nothing to abandon, and nothing was changed",
-        id.0,
-        state.as_str().replace('_', " ")
-    )]
-    NotOpen { id: RotationId, state: State },
-    /// Closing it would free the token for a second request while the first may still be on its way.
-    #[error(
-        "rotation {} was started by {by} a moment ago and may still be running; nothing was changed. Try again in {} s",
-        id.0,
-        wait.as_secs() + 1
-    )]
-    UnderWay {
-        id: RotationId,
-        by: String,
-        wait: Duration,
-    },
-    #[error(
-        "create or update m{} not found in this profile; nothing was changed. For a list: groupdesk history --open",
-        id.0
-    )]
-    NoChange { id: MutationId },
-    #[error("m{} has ended: there is nothing to abandon, and nothing was changed", id.0)]
-    ChangeEnded { id: MutationId },
-    #[error(
-        "{by} started m{} a short while ago, and it may still take effect; nothing was changed; try again in {} s",
-        id.0,
-        wait.as_secs() + 1
-    )]
-    ChangeUnderWay {
-        id: MutationId,
-        by: String,
-        wait: Duration,
-    },
-    #[error("nothing was changed: a reason is required; it is recorded in the history")]
-    NoReason,
     /// The operator has to decide something about the place first.
     #[error(transparent)]
     Place(#[from] PlaceProblem),
@@ -286,15 +266,6 @@ pub enum Failure {
         /// The contradiction is the tag of another environment (hazard 11).
         wrong_environment: bool,
     },
-    #[error(
-        "batch {0} writes its new tokens to a file, and each run needs a new one; nothing was sent. Choose it: groupdesk batches \
-         {again} {0} --token-out FILE",
-        batch.0
-    )]
-    NeedsTokenFile { batch: BatchId, again: &'static str },
-    /// The hand-off was not run.
-    #[error("not handed off, and nothing was run: {0}")]
-    NoHandOff(String),
     /// The read before the hand-off raised an alarm.
     #[error("not handed off, and nothing was run: {0}")]
     HandOffAlarm(Warning),
@@ -397,6 +368,60 @@ impl Failure {
         )
     }
 
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Refusal { class, .. } => *class,
+            Self::Refused { .. }
+            | Self::Busy { .. }
+            | Self::Unreadable(_)
+            | Self::NotApplied { .. } => Class::Refused,
+            Self::NotKnown { .. }
+            | Self::ReadOnly { .. }
+            | Self::Forbidden { .. }
+            | Self::CreatedByGet { .. }
+            | Self::WrongEnvironment { .. }
+            | Self::Held(_)
+            | Self::ChangedSince { .. }
+            | Self::NotKnownEnough(_)
+            | Self::RotationTaken { .. }
+            | Self::TokenChanged { .. }
+            | Self::JustRotated { .. } => Class::Guarded,
+            Self::Place(problem) => problem.into(),
+            Self::NothingSent(error) | Self::NotKept(error) => error.into(),
+            Self::Unknown { .. } | Self::Conflict { .. } | Self::NotWritten(_) => Class::Unknown,
+            Self::Key(_)
+            | Self::KeyRefused { .. }
+            | Self::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Class::Key,
+            Self::Client(_)
+            | Self::NoRotation { .. }
+            | Self::Annotation(_)
+            | Self::TooLarge(_)
+            | Self::HoldsSecret { .. }
+            | Self::HandOffAlarm(_) => Class::Usage,
+            Self::Unreachable(_) => Class::Unreachable,
+            Self::ReadBefore { failure, .. } | Self::NotChanged { failure, .. } => failure.class(),
+            Self::Cancelled { .. } => Class::Cancelled,
+        }
+    }
+
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        let (class, text) = (Class::Usage, text.into());
+        Self::Refusal { class, text }
+    }
+
+    pub(crate) fn guarded(text: impl Into<String>) -> Self {
+        let (class, text) = (Class::Guarded, text.into());
+        Self::Refusal { class, text }
+    }
+
+    /// Something in a text of a person's own that looks like a token or a part of one.
+    pub(crate) fn looks_secret(field: &str) -> Self {
+        Self::usage(format!(
+            "{field}: this looks like a token, or a part of one; nothing was sent or saved. If it is one, `groupdesk whose` \
+             (W in the console) finds its group. If it is something else, write at most 15 of its digits"
+        ))
+    }
+
     /// The failure itself, without the group that it is about.
     pub fn bare(&self) -> &Self {
         match self {
@@ -413,49 +438,7 @@ impl Failure {
                 wrong_environment, ..
             } => *wrong_environment,
             Self::HandOffAlarm(alarm) => alarm.is_wrong_environment(),
-            Self::NotKnown { .. }
-            | Self::OnlyImported { .. }
-            | Self::ReadOnly { .. }
-            | Self::Forbidden { .. }
-            | Self::TooLarge(_)
-            | Self::HoldsSecret { .. }
-            | Self::LooksSecret { .. }
-            | Self::CreatedByGet { .. }
-            | Self::ChangedElsewhere { .. }
-            | Self::Held(_)
-            | Self::ChangedSince { .. }
-            | Self::NotKnownEnough(_)
-            | Self::NeverSeen { .. }
-            | Self::RotationTaken { .. }
-            | Self::TokenChanged { .. }
-            | Self::JustRotated { .. }
-            | Self::NoRotation { .. }
-            | Self::NotOpen { .. }
-            | Self::UnderWay { .. }
-            | Self::NoChange { .. }
-            | Self::ChangeEnded { .. }
-            | Self::ChangeUnderWay { .. }
-            | Self::NoReason
-            | Self::Annotation(_)
-            | Self::ViewName { .. }
-            | Self::Place(_)
-            | Self::Key(_)
-            | Self::Client(_)
-            | Self::KeyRefused { .. }
-            | Self::Refused { .. }
-            | Self::Busy { .. }
-            | Self::Unreachable(_)
-            | Self::Unreadable(_)
-            | Self::ReadBefore { .. }
-            | Self::Cancelled { .. }
-            | Self::NotChanged { .. }
-            | Self::Unknown { .. }
-            | Self::NotApplied { .. }
-            | Self::NeedsTokenFile { .. }
-            | Self::NoHandOff(_)
-            | Self::NothingSent(_)
-            | Self::NotKept(_)
-            | Self::NotWritten(_) => false,
+            _ => false,
         }
     }
 
@@ -472,42 +455,7 @@ impl Failure {
             Self::Unknown { .. } | Self::NotWritten(_) => Some(Ending::Unknown),
             Self::NotApplied { .. } => Some(Ending::NotApplied),
             Self::Conflict { .. } => Some(Ending::Conflict),
-            Self::NotKnown { .. }
-            | Self::OnlyImported { .. }
-            | Self::ReadOnly { .. }
-            | Self::Forbidden { .. }
-            | Self::TooLarge(_)
-            | Self::HoldsSecret { .. }
-            | Self::LooksSecret { .. }
-            | Self::WrongEnvironment { .. }
-            | Self::ChangedElsewhere { .. }
-            | Self::Held(_)
-            | Self::ChangedSince { .. }
-            | Self::NotKnownEnough(_)
-            | Self::NeverSeen { .. }
-            | Self::RotationTaken { .. }
-            | Self::TokenChanged { .. }
-            | Self::JustRotated { .. }
-            | Self::NoRotation { .. }
-            | Self::NotOpen { .. }
-            | Self::UnderWay { .. }
-            | Self::NoChange { .. }
-            | Self::ChangeEnded { .. }
-            | Self::ChangeUnderWay { .. }
-            | Self::NoReason
-            | Self::Cancelled { .. }
-            | Self::Annotation(_)
-            | Self::ViewName { .. }
-            | Self::Place(_)
-            | Self::Key(_)
-            | Self::Client(_)
-            | Self::Busy { .. }
-            | Self::Unreadable(_)
-            | Self::NeedsTokenFile { .. }
-            | Self::NoHandOff(_)
-            | Self::HandOffAlarm(_)
-            | Self::NothingSent(_)
-            | Self::NotKept(_) => None,
+            _ => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 mod command;
 mod scrub;
 
-use std::ffi::OsStr;
+use std::{ffi::OsStr, fmt};
 
 use super::{Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning};
 use crate::{
@@ -44,6 +44,11 @@ struct HandOffRequest<'a> {
     row: &'a RotationRow,
     group: &'a KnownGroup,
     token: &'a Token,
+}
+
+/// The command was not run.
+fn not_handed_off(why: impl fmt::Display) -> Failure {
+    Failure::usage(format!("not handed off, and nothing was run: {why}"))
 }
 
 impl Operations {
@@ -124,26 +129,29 @@ impl Operations {
     /// one is handed off, whoever made it. Nothing is rotated. From then on the hand-off belongs to this profile.
     pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
         self.permitted(Guarded::HandOff)?;
-        let no = |why: &str| Failure::NoHandOff(why.into());
         let Some(command) = &self.profile().handoff else {
-            return Err(no(
+            return Err(not_handed_off(
                 "the profile has no handoff; add one in the configuration",
             ));
         };
         let group = match self.rotation_here(id).await? {
             Some(row) => row.user_group_id,
-            None => return Err(no("this profile has no rotation of that number")),
+            None => {
+                return Err(not_handed_off(
+                    "this profile has no rotation of that number",
+                ));
+            }
         };
         let read = self.look_up(&group, UnknownIdPolicy::KnownOnly).await?;
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
             return Err(Failure::HandOffAlarm(alarm.clone()));
         }
         let Some(token) = &read.token else {
-            return Err(Failure::NoHandOff(Warning::StaleAnswer.to_string()));
+            return Err(not_handed_off(Warning::StaleAnswer));
         };
         // The read may have settled the rotation.
         let row = self.rotation_here(id).await?;
-        let row = row.ok_or_else(|| no("the rotation no longer exists"))?;
+        let row = row.ok_or_else(|| not_handed_off("the rotation no longer exists"))?;
         let current = self.directory().fingerprinter().of(token);
         match row.rotation.state {
             State::Rotated
@@ -157,11 +165,11 @@ impl Operations {
             | State::NotApplied
             | State::Conflict) => {
                 let state = state.as_str().replace('_', " ");
-                return Err(Failure::NoHandOff(format!("the rotation is {state}")));
+                return Err(not_handed_off(format!("the rotation is {state}")));
             }
         }
         if current == row.rotation.previous {
-            return Err(no("the service still has the old token"));
+            return Err(not_handed_off("the service still has the old token"));
         }
         let record = Record {
             handoff: Some(HandOffStep {
@@ -172,7 +180,7 @@ impl Operations {
             ..Record::default()
         };
         let pending = self.directory().record(row.place, record).await;
-        pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
+        pending.map_err(not_handed_off)?;
         let request = HandOffRequest {
             row: &row,
             group: &read.group,
@@ -182,9 +190,9 @@ impl Operations {
     }
 
     async fn rotation_here(&self, id: RotationId) -> Result<Option<RotationRow>, Failure> {
-        let not_read = |error: DirectoryError| Failure::NoHandOff(error.to_string());
-        let place = self.place().await.map_err(not_read)?;
-        let row = self.directory().rotation(id).await.map_err(not_read)?;
+        let place = self.place().await.map_err(not_handed_off)?;
+        let row = self.directory().rotation(id).await;
+        let row = row.map_err(not_handed_off)?;
         Ok(row.filter(|row| row.place == place))
     }
 

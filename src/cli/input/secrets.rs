@@ -138,8 +138,7 @@ pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Re
         return Ok(());
     };
     let Ok(session) = Session::open(global, InFlight::default()) else {
-        let field = first.field.clone();
-        return Err(Failure::LooksSecret { field }.into());
+        return Err(Failure::looks_secret(&first.field).into());
     };
     for Suspect { field, text } in suspects {
         session.operations.no_secret_in_text(field, text).await?;

@@ -3,12 +3,10 @@
 use std::process::ExitCode;
 
 use crate::{
-    api::failure::ClientError,
     cli::error::CliError,
-    directory::DirectoryError,
     domain::{batch::Halt, history::Ending, rotation::State},
     operations::{
-        Done, Failure, Finding, PlaceProblem, Probe, Recovered, Warning,
+        Class, Done, Finding, Probe, Recovered, Warning,
         doctor::{Area, Report},
     },
 };
@@ -172,8 +170,8 @@ impl Exit {
 
     pub(crate) fn from_error(error: &CliError) -> Self {
         match error {
-            CliError::Failed { failure } => Self::from_failure(failure),
-            CliError::Directory(error) => Self::from_directory(error),
+            CliError::Failed { failure } => failure.class().into(),
+            CliError::Directory(error) => Class::from(error).into(),
             CliError::Config(_)
             | CliError::Store(_)
             | CliError::Usage(_)
@@ -183,81 +181,19 @@ impl Exit {
             CliError::Interrupted { .. } => Self::Interrupted,
         }
     }
+}
 
-    /// No change was sent.
-    fn from_directory(error: &DirectoryError) -> Self {
-        match error {
-            DirectoryError::NotBound(_) => Self::Key,
-            DirectoryError::Team { .. } => Self::Directory,
-            // Somebody else was faster.
-            DirectoryError::MovedOn { .. }
-            | DirectoryError::ClaimMoved { .. }
-            | DirectoryError::ItemEnded { .. }
-            | DirectoryError::UnderWay { .. }
-            | DirectoryError::StillOpen { .. } => Self::Guarded,
-            _ => Self::Usage,
-        }
-    }
-
-    fn from_place_problem(problem: &PlaceProblem) -> Self {
-        if problem.is_about_key() {
-            Self::Key
-        } else if problem.is_alarm() || problem.is_temporary() {
-            Self::Guarded
-        } else {
-            Self::Usage
-        }
-    }
-
-    pub(crate) fn from_failure(failure: &Failure) -> Self {
-        match failure {
-            Failure::Refused { .. }
-            | Failure::Busy { .. }
-            | Failure::Unreadable(_)
-            | Failure::NotApplied { .. } => Self::Refused,
-            Failure::NotKnown { .. }
-            | Failure::OnlyImported { .. }
-            | Failure::ReadOnly { .. }
-            | Failure::Forbidden { .. }
-            | Failure::CreatedByGet { .. }
-            | Failure::WrongEnvironment { .. }
-            | Failure::ChangedElsewhere { .. }
-            | Failure::Held(_)
-            | Failure::ChangedSince { .. }
-            | Failure::NotKnownEnough(_)
-            | Failure::NeverSeen { .. }
-            | Failure::RotationTaken { .. }
-            | Failure::TokenChanged { .. }
-            | Failure::JustRotated { .. }
-            | Failure::NotOpen { .. }
-            | Failure::UnderWay { .. }
-            | Failure::ChangeEnded { .. }
-            | Failure::ChangeUnderWay { .. } => Self::Guarded,
-            Failure::Place(problem) => Self::from_place_problem(problem),
-            Failure::NothingSent(error) | Failure::NotKept(error) => Self::from_directory(error),
-            Failure::Unknown { .. } | Failure::Conflict { .. } | Failure::NotWritten(_) => {
-                Self::Unknown
-            }
-            Failure::Key(_)
-            | Failure::KeyRefused { .. }
-            | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
-            Failure::Client(_)
-            | Failure::NoRotation { .. }
-            | Failure::NoChange { .. }
-            | Failure::NoReason
-            | Failure::Annotation(_)
-            | Failure::ViewName { .. }
-            | Failure::TooLarge(_)
-            | Failure::HoldsSecret { .. }
-            | Failure::LooksSecret { .. }
-            | Failure::NeedsTokenFile { .. }
-            | Failure::NoHandOff(_)
-            | Failure::HandOffAlarm(_) => Self::Usage,
-            Failure::Unreachable(_) => Self::Unreachable,
-            Failure::ReadBefore { failure, .. } | Failure::NotChanged { failure, .. } => {
-                Self::from_failure(failure)
-            }
-            Failure::Cancelled { .. } => Self::Interrupted,
+impl From<Class> for Exit {
+    fn from(class: Class) -> Self {
+        match class {
+            Class::Refused => Self::Refused,
+            Class::Usage => Self::Usage,
+            Class::Guarded => Self::Guarded,
+            Class::Key => Self::Key,
+            Class::Unreachable => Self::Unreachable,
+            Class::Unknown => Self::Unknown,
+            Class::Directory => Self::Directory,
+            Class::Cancelled => Self::Interrupted,
         }
     }
 }

@@ -49,7 +49,7 @@ fn only_another_environment_is_one() {
     };
     assert!(conflict(true).is_wrong_environment());
     assert!(!conflict(false).is_wrong_environment());
-    assert!(!Failure::NoReason.is_wrong_environment());
+    assert!(!Failure::usage("no").is_wrong_environment());
     assert!(!Failure::HandOffAlarm(Warning::CreatedByGet).is_wrong_environment());
 }
 

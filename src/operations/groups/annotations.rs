@@ -77,8 +77,9 @@ impl Operations {
         let length = kept.chars().count();
         let is_allowed = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         if length == 0 || length > LONGEST_NAME || !kept.chars().all(is_allowed) {
-            let name = name.to_owned();
-            return Err(Failure::ViewName { name });
+            return Err(Failure::usage(format!(
+                "invalid view name {name:?}: expected up to 40 letters, digits and - _ .; nothing was saved"
+            )));
         }
         self.no_secret_in_text("name of the view", &kept).await?;
         self.no_secret_in_text("filter", &view.filter).await?;

@@ -15,7 +15,12 @@ impl Operations {
     pub async fn look_up_unchanged(&self, id: &UserGroupId) -> Result<Done, Failure> {
         let seen = self.known(id, UnknownIdPolicy::KnownOnly).await?;
         let seen = seen.filter(|group| group.last_seen.is_some());
-        let seen = seen.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
+        let seen = seen.ok_or_else(|| {
+            Failure::guarded(format!(
+                "\"{id}\" has never been read here, so groupdesk cannot tell whether it was changed; nothing was sent. \
+                 Read it first"
+            ))
+        })?;
         let done = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         if let Some(stale) = done.warnings.iter().find(|warning| warning.is_stale()) {
             return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
@@ -26,9 +31,12 @@ impl Operations {
             return Ok(done);
         }
         let what = parts.iter().map(|part| visible(&part.label()).into_owned());
-        Err(Failure::ChangedElsewhere {
-            id: id.clone(),
-            what: what.collect(),
-        })
+        let what: Vec<_> = what.collect();
+        Err(Failure::guarded(format!(
+            "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. To see the current \
+             values: groupdesk show {}",
+            what.join(", "),
+            id.as_argument()
+        )))
     }
 }

@@ -81,7 +81,7 @@ impl Operations {
         for text in all {
             let mut words = suspicious_words(text.text);
             if words.any(|word| !draft.base.contains_text(word)) {
-                return Err(Failure::LooksSecret { field: text.field });
+                return Err(Failure::looks_secret(&text.field));
             }
         }
         Ok(())
@@ -91,7 +91,9 @@ impl Operations {
     pub(crate) async fn checked_reason(&self, reason: &str) -> Result<String, Failure> {
         let text = reason.trim();
         if text.is_empty() {
-            return Err(Failure::NoReason);
+            return Err(Failure::usage(
+                "nothing was changed: a reason is required; it is recorded in the history",
+            ));
         }
         self.no_secret_as_reason(Some(text)).await?;
         Ok(text.to_owned())
@@ -124,7 +126,7 @@ impl Operations {
                 return Ok(());
             }
         }
-        Err(Failure::LooksSecret { field })
+        Err(Failure::looks_secret(&field))
     }
 
     /// Whether a text of unknown origin has a token or an API key that is known here, or a part of a token that this

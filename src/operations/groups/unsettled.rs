@@ -56,9 +56,18 @@ impl Operations {
         let found = found.map_err(Failure::NothingSent)?;
         let change = found
             .filter(|change| change.rotation.is_none())
-            .ok_or(Failure::NoChange { id })?;
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "create or update m{} not found in this profile; nothing was changed. For a list: groupdesk history \
+                     --open",
+                    id.0
+                ))
+            })?;
         if !change.state.is_open() {
-            return Err(Failure::ChangeEnded { id });
+            return Err(Failure::guarded(format!(
+                "m{} has ended: there is nothing to abandon, and nothing was changed",
+                id.0
+            )));
         }
         Ok(change)
     }
@@ -71,11 +80,12 @@ impl Operations {
         let mutation = self.open_change(id).await?;
         let left = self.window_left(&mutation);
         if mutation.state.holds() && !left.is_zero() {
-            return Err(Failure::ChangeUnderWay {
-                id,
-                by: mutation.by,
-                wait: left,
-            });
+            return Err(Failure::guarded(format!(
+                "{} started m{} a short while ago, and it may still take effect; nothing was changed; try again in {} s",
+                mutation.by,
+                id.0,
+                left.as_secs() + 1
+            )));
         }
         let mut record = self.mutation_step(
             &mutation,

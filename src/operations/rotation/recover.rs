@@ -227,7 +227,7 @@ impl Operations {
     /// Closes an open rotation without settling it; the operator says why. Nothing is sent, and its token may be
     /// rotated again.
     ///
-    /// Refused while its process may still be working on it ([`Failure::UnderWay`]).
+    /// Refused while its process may still be working on it.
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<RotationRow, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.checked_reason(reason).await?;
@@ -236,18 +236,22 @@ impl Operations {
         let before = row.rotation;
         let after = before
             .step(Event::Abandon, self.settle_window())
-            .map_err(|_| Failure::NotOpen {
-                id,
-                state: before.state,
+            .map_err(|_| {
+                Failure::guarded(format!(
+                    "rotation {} is {}: there is nothing to abandon, and nothing was changed",
+                    id.0,
+                    before.state.as_str().replace('_', " ")
+                ))
             })?;
         if let (State::Intended | State::Sent, Some(wait)) =
             (before.state, self.settle_window_left(&row))
         {
-            return Err(Failure::UnderWay {
-                id,
-                by: row.by,
-                wait,
-            });
+            return Err(Failure::guarded(format!(
+                "rotation {} was started by {} a moment ago and may still be running; nothing was changed. Try again in {} s",
+                id.0,
+                row.by,
+                wait.as_secs() + 1
+            )));
         }
         let was = format!("{SETTLED} {}; it was {}", row.by, before.state.as_str());
         let record = Record {

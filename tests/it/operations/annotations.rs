@@ -287,10 +287,8 @@ async fn a_view_is_saved_under_its_name_and_removed() {
     assert_eq!(filters["night"], "old -label:vip");
     for name in ["", "two words", "@"] {
         let refused = scene.ana.save_view(name, view.clone()).await;
-        assert!(
-            matches!(refused, Err(Failure::ViewName { .. })),
-            "{refused:?}"
-        );
+        let refused = refused.expect_err("no name").to_string();
+        assert!(refused.contains("invalid view name"), "{refused}");
     }
     assert!(scene.ana.remove_view("night").await.expect("removed"));
     assert!(!scene.ana.remove_view("night").await.expect("there is none"));

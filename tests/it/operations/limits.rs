@@ -4,7 +4,7 @@ use groupdesk::{
     config::guard::{Guard, Operation, Rule},
     domain::{annotation::AnnotationChange, change::DesiredFields},
     formats::GroupRow,
-    operations::{Failure, Operations, UnknownIdPolicy, batch::RunLimits},
+    operations::{Class, Failure, Operations, UnknownIdPolicy, batch::RunLimits},
 };
 
 use serde_json::json;
@@ -169,7 +169,11 @@ async fn a_group_known_only_from_a_file_is_not_read() {
         .look_up(&id(NEW), UnknownIdPolicy::KnownOnly)
         .await;
     let refused = refused.expect_err("it could create it");
-    assert!(matches!(refused, Failure::OnlyImported { .. }), "{refused}");
+    assert_eq!(refused.class(), Class::Guarded);
+    assert!(
+        refused.to_string().contains("comes from a file"),
+        "{refused}"
+    );
     let plan = scene
         .ana
         .plan_batch(&[id(NEW)], false)

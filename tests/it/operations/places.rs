@@ -145,10 +145,9 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_resolves_it() {
     let places = scene.ana.places().await.expect("readable");
     let place = places.iter().find(|place| place.name == "testing");
     let place = place.expect("it is there");
-    assert!(matches!(
-        scene.ana.acknowledge(place, "  ").await,
-        Err(Failure::NoReason)
-    ));
+    let refused = scene.ana.acknowledge(place, "  ").await;
+    let refused = refused.expect_err("no reason").to_string();
+    assert!(refused.contains("a reason is required"), "{refused}");
     let count = scene.ana.acknowledge(place, "proxy fixed").await;
     assert_eq!(count.expect("written"), 1);
     rotate(&scene.ana).await.expect("rotated");

@@ -75,7 +75,7 @@ impl RunReport for Report<'_> {
     fn ended(&mut self, _: &Session, progress: &Progress, read: &GroupRead) -> Option<Counts> {
         if let Some(failure) = &read.failure {
             progress.alarm(format!("x \"{}\": {failure}", read.user_group_id));
-            let exit = Exit::from_failure(failure);
+            let exit = Exit::from(failure.class());
             if matches!(exit, Exit::Key | Exit::Guarded | Exit::Usage) {
                 self.stopped_by.get_or_insert(exit);
             }

@@ -60,7 +60,7 @@ impl RunReport for Sent {
             RowEnd::NotThere => Some(Exit::Guarded),
             // The plan was carried out only in part.
             RowEnd::Failed(_) if row.end.is_changed_since() => Some(Exit::Partly),
-            RowEnd::Failed(failure) => Some(Exit::from_failure(failure)),
+            RowEnd::Failed(failure) => Some(Exit::from(failure.class())),
         };
         self.first_failure = self.first_failure.or(failure);
         // Next to a progress bar nobody reads a line for each of a thousand rows.

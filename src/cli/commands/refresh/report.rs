@@ -82,7 +82,7 @@ impl RunReport for Report {
     ) -> Option<Counts> {
         if let Some(failure) = &read.failure {
             self.first_failure
-                .get_or_insert(Exit::from_failure(failure));
+                .get_or_insert(Exit::from(failure.class()));
         }
         let done = read.done.as_deref();
         if let Some(done) = done.filter(|_| self.is_whole && read.failure.is_none()) {
