@@ -126,6 +126,19 @@ impl Counts {
         self.confirmed + self.rotated
     }
 
+    /// Each of them with its words, in the order of every report: what needs a person comes first.
+    pub fn each(&self) -> [(ItemStatus, usize, &'static str); 7] {
+        [
+            (ItemStatus::Unknown, self.unknown, "UNKNOWN"),
+            (ItemStatus::Conflict, self.conflict, "CONFLICT"),
+            (ItemStatus::NotApplied, self.not_applied, "not applied"),
+            (ItemStatus::Confirmed, self.confirmed, "confirmed"),
+            (ItemStatus::Rotated, self.rotated, "rotated, not confirmed"),
+            (ItemStatus::Abandoned, self.abandoned, "abandoned"),
+            (ItemStatus::NotStarted, self.not_started, "not started"),
+        ]
+    }
+
     /// What of it is done: `33 of 40 done, 7 not`.
     pub fn in_short(&self) -> String {
         let (done, all) = (self.succeeded(), self.planned());
@@ -167,19 +180,9 @@ impl Counts {
 /// As text: `1 UNKNOWN, 7 confirmed, 2 not started of 10`. What needs a person comes first; zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [
-            (self.unknown, "UNKNOWN"),
-            (self.conflict, "CONFLICT"),
-            (self.not_applied, "not applied"),
-            (self.confirmed, "confirmed"),
-            (self.rotated, "rotated, not confirmed"),
-            (self.abandoned, "abandoned"),
-            (self.not_started, "not started"),
-        ];
+        let parts = self.each().into_iter().filter(|(_, count, _)| *count > 0);
         let parts: Vec<_> = parts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
+            .map(|(_, count, word)| format!("{count} {word}"))
             .collect();
         if parts.is_empty() {
             return f.write_str("nothing planned");

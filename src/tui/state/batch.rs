@@ -345,37 +345,20 @@ impl BatchRun {
         )
     }
 
-    /// Each count above zero as text, with its status.
+    /// Each count above zero as text, with its status; those not started as running or waiting.
     pub fn parts(&self) -> impl Iterator<Item = (ItemStatus, String)> {
-        let counts = &self.counts;
-        let left = if self.is_under_way() {
-            "waiting"
-        } else {
-            "not started"
-        };
-        let parts = [
-            (ItemStatus::Confirmed, counts.confirmed, "confirmed"),
-            (
-                ItemStatus::Rotated,
-                counts.rotated,
-                "rotated, not confirmed",
-            ),
-            (ItemStatus::NotApplied, counts.not_applied, "not applied"),
-            (ItemStatus::Unknown, counts.unknown, "UNKNOWN"),
-            (ItemStatus::Conflict, counts.conflict, "CONFLICT"),
-            (
-                ItemStatus::Abandoned,
-                counts.abandoned,
-                "closed without a result",
-            ),
-            (ItemStatus::UnderWay, self.under_way, "running"),
-            (
-                ItemStatus::NotStarted,
-                counts.not_started.saturating_sub(self.under_way),
-                left,
-            ),
-        ];
-        let some = parts.into_iter().filter(|(_, count, _)| *count > 0);
+        let is_under_way = self.is_under_way();
+        let parts = self.counts.each().into_iter().flat_map(move |part| {
+            let (status, count, word) = part;
+            if status != ItemStatus::NotStarted {
+                return [Some(part), None];
+            }
+            let word = if is_under_way { "waiting" } else { word };
+            let running = (ItemStatus::UnderWay, self.under_way, "running");
+            let waiting = (status, count.saturating_sub(self.under_way), word);
+            [Some(running), Some(waiting)]
+        });
+        let some = parts.flatten().filter(|(_, count, _)| *count > 0);
         some.map(|(status, count, word)| (status, format!("{count} {word}")))
     }
 

@@ -248,7 +248,7 @@ fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     scene.keys("f");
     finish(&mut scene, None);
     scene
-        .shows("1 confirmed  1 not applied   all 2")
+        .shows("1 not applied  1 confirmed   all 2")
         .shows("1 not applied: F retries");
     scene.answer();
     scene.keys("F");
@@ -302,7 +302,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     };
     scene.answer_with(Outcome::BulkEnded(report));
     scene
-        .shows("1 confirmed  1 UNKNOWN   all 2")
+        .shows("1 UNKNOWN  1 confirmed   all 2")
         .shows("1 UNKNOWN: r reads it; do not rotate");
     scene.answer();
     scene.later(5).keys("F");
@@ -311,7 +311,7 @@ fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be
     let stands = (stored(BATCH), items([State::NotApplied, State::Confirmed]));
     scene.answer_with(Outcome::Batch(Box::new(stands)));
     scene
-        .shows("1 confirmed  1 not applied   all 2")
+        .shows("1 not applied  1 confirmed   all 2")
         .shows("x not applied")
         .shows("the response was lost");
     assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
@@ -413,7 +413,7 @@ fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     assert_eq!(scene.focus(), "BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
-    scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 confirmed, 1 not applied of 2");
+    scene.says("Batch 7 ended, 1 of 2 done, 1 not: 1 not applied, 1 confirmed of 2");
     scene.shows("5 shows it").shows("T the batch");
     scene.keys("<space>");
     scene.shows("T ROTATE marked");

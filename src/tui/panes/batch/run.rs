@@ -223,6 +223,27 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         );
         return (text, style);
     }
+    if counts.unknown > 0 {
+        let read = key(Action::Refresh);
+        let never = match run.kind {
+            BatchKind::Rotate => "do not rotate",
+            BatchKind::Edit(_) => "do not send it again",
+        };
+        let text = format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown);
+        parts.push(text);
+    }
+    if counts.conflict > 0 {
+        let text = format!("{} in CONFLICT: investigate", counts.conflict);
+        parts.push(text);
+    }
+    let not_handed_off = run.not_handed_off();
+    if not_handed_off > 0 {
+        let attention = context.keys.key(Focus::List, Action::Attention);
+        let failed = key(Action::FailedOnly);
+        parts.push(format!(
+            "{not_handed_off} not handed off: {failed} shows them, {attention} hands off"
+        ));
+    }
     let why = run.error.as_ref().or(told.as_ref());
     let why = why.or(run.halt.as_ref());
     match (counts.not_started, why) {
@@ -237,32 +258,11 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             }
         }
     }
-    if counts.unknown > 0 {
-        let read = key(Action::Refresh);
-        let never = match run.kind {
-            BatchKind::Rotate => "do not rotate",
-            BatchKind::Edit(_) => "do not send it again",
-        };
-        let text = format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown);
-        parts.push(text);
-    }
-    if counts.conflict > 0 {
-        let text = format!("{} in CONFLICT: investigate", counts.conflict);
-        parts.push(text);
-    }
     if counts.not_applied > 0 {
         let retry = key(Action::RetryFailed);
         parts.push(format!(
             "{} not applied: {retry} retries",
             counts.not_applied
-        ));
-    }
-    let not_handed_off = run.not_handed_off();
-    if not_handed_off > 0 {
-        let attention = context.keys.key(Focus::List, Action::Attention);
-        let failed = key(Action::FailedOnly);
-        parts.push(format!(
-            "{not_handed_off} not handed off: {failed} shows them, {attention} hands off"
         ));
     }
     if parts.is_empty() {
