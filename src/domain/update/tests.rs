@@ -172,6 +172,28 @@ fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
 }
 
 #[test]
+fn nobody_changes_in_part_what_only_a_file_has_said() {
+    let sole = Facts {
+        sole_writer: told(true),
+        ..facts(OmittedField::Keep)
+    };
+    let mut group = group(&DesiredFields::default());
+    group.import(&base(), Timestamp::UNIX_EPOCH, "ana");
+    let baseline = Baseline {
+        group: &group,
+        read: &[],
+        uncertain: &[],
+        facts: &sole,
+    };
+    let objection = UnsafeUpdate::PartialChange {
+        field: Field::Mapping,
+        at: None,
+        uncertain: false,
+    };
+    assert_eq!(Plan::of(&edit(map), &baseline).objections, [objection]);
+}
+
+#[test]
 fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
     let sole = Facts {
         sole_writer: told(true),
