@@ -1,8 +1,9 @@
 //! Acquires what the process needs from the system before anything depends on it. Later, a refusal would cause a panic
 //! halfway through something, or no answer at all.
 
-use std::{io, num::NonZero, os::fd::AsFd, thread};
+use std::{io, num::NonZero, os::fd::AsFd, sync::RwLock, thread};
 
+use rustix::process::{Resource, getrlimit};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
@@ -18,6 +19,9 @@ const STANDARD: usize = 3;
 const MEMORY: usize = 24 << 20;
 /// The default stack size of tokio and of the standard library.
 const STACK: usize = 2 << 20;
+/// Address space that the C library reserves for the heap of a thread if there is any left (glibc, `HEAP_MAX_SIZE`). It
+/// counts where address space is limited, and may leave too little for a stack.
+const HEAP: usize = 64 << 20;
 /// Threads besides the workers: directory, output, keyboard, files, host names; a busy machine needs more of them.
 const THREADS: usize = 10;
 
@@ -34,7 +38,9 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
         ))
     })?);
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
-    let memory = MEMORY + (workers + THREADS) * STACK;
+    let is_limited = getrlimit(Resource::As).current.is_some();
+    let heap = if is_limited { HEAP } else { 0 };
+    let memory = MEMORY + (workers + THREADS) * (STACK + heap);
     // Reserve the memory and give it back. It is never touched, so this costs nothing.
     let mut reserved = Vec::<u8>::new();
     let there = reserved.try_reserve_exact(memory);
@@ -47,6 +53,13 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
             memory >> 20
         ))
     })?;
+    can_start(workers + THREADS).map_err(|error| {
+        CliError::Usage(format!(
+            "cannot start: the system refuses some of {} threads ({error}): raise the limit (`ulimit -u`), or close other \
+             programs",
+            workers + THREADS
+        ))
+    })?;
     let start = || -> io::Result<Runtime> {
         fail_at("start")?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -57,6 +70,19 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
         Ok(runtime)
     };
     start().map_err(CliError::unexpected("cannot start"))
+}
+
+/// Starts as many threads at once as are needed later: the runtime panics or waits for ever when it cannot start one.
+fn can_start(threads: usize) -> io::Result<()> {
+    let all_started = RwLock::new(());
+    thread::scope(|scope| {
+        let _not_yet = all_started.write();
+        (0..threads).try_for_each(|_| {
+            let builder = thread::Builder::new().stack_size(STACK);
+            let waiting = || drop(all_started.read());
+            builder.spawn_scoped(scope, waiting).map(drop)
+        })
+    })
 }
 
 /// Turns reaching the file size limit (`ulimit -f`) into an error of the write, like a full disk, instead of a fatal

@@ -1,6 +1,9 @@
 //! Resource limits of the process: reaching one is an error with an exit code, never a panic, a signal or a hang.
 
-use std::{os::unix::process::ExitStatusExt, process::Output};
+use std::{
+    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    process::Output,
+};
 
 use serde_json::Value;
 
@@ -8,7 +11,7 @@ use super::{
     guards::{group, knowing_acme, methods},
     program::{DEADLINE, Home},
 };
-use crate::support::faults::Fault;
+use crate::support::{bare::bare, faults::Fault};
 
 async fn after(home: &Home, limit: &str, arguments: &[&str]) -> Output {
     let mut command = home.command_after(limit, arguments);
@@ -100,4 +103,35 @@ async fn too_little_memory_is_an_error_before_anything_is_done() {
         );
     }
     assert!(refused > 0, "none was refused");
+}
+
+/// No limit of threads holds for root, so there the program runs as another user, who can execute only a copy.
+#[tokio::test]
+async fn too_few_threads_are_an_error_before_anything_is_done() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), open).expect("set");
+    let program = folder.path().join("groupdesk");
+    // By another process: a program that another test starts now would inherit the open file, which stays busy then.
+    let mut copying = bare("cp", folder.path());
+    copying.arg(env!("CARGO_BIN_EXE_groupdesk")).arg(&program);
+    assert!(copying.status().await.expect("it starts").success());
+    let another = [
+        "setpriv",
+        "--reuid=54321",
+        "--regid=54321",
+        "--clear-groups",
+    ];
+    let is_root = rustix::process::geteuid().is_root();
+    let another = if is_root { &another[..] } else { &[] };
+    for threads in [1, 2, 3] {
+        let mut command = bare("prlimit", folder.path());
+        command.arg(format!("--nproc={threads}")).args(another);
+        command.arg(&program).arg("list");
+        let ran = tokio::time::timeout(DEADLINE, command.output()).await;
+        let ran = ran.expect("it ends in time").expect("it starts");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{threads}: {said}");
+        assert!(said.contains("cannot start: the system refuses"), "{said}");
+    }
 }
