@@ -162,7 +162,8 @@ async fn exchange(
         },
     };
     let is_use_due = !caller.was_used_lately();
-    let done = execute_change(&shared.store, key.number, is_use_due, change).await?;
+    let key = (key.number, caller.environment);
+    let done = execute_change(&shared.store, key, is_use_due, change).await?;
     if let Presence::Present(group) = &done.user_group
         && let Presence::Present(id) = &group.provided_id
     {
@@ -171,11 +172,11 @@ async fn exchange(
     Ok(done)
 }
 
-/// Queues the change. On a server, an existing group is only read; a missing one is created by a write that looks
+/// Queues the change for the holder of a key, in its environment. On a server, an existing group is only read; a missing one is created by a write that looks
 /// again.
 async fn execute_change(
     store: &Store,
-    key: i64,
+    key: (i64, i64),
     is_use_due: bool,
     change: Change,
 ) -> Result<ResponseBody, Refusal> {
@@ -186,7 +187,7 @@ async fn execute_change(
     {
         let change = Arc::clone(&change);
         let find = move |tx: &Tx<'_>| match &*change {
-            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key, wanted),
+            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key.0, wanted),
             _ => Ok(None),
         };
         if let Some(found) = store.execute(Access::Short, find).await? {

@@ -11,7 +11,7 @@ use super::{
     store::{Access, Store, StoreError},
 };
 use crate::{
-    database::{Cursor, Fault, Read, Tx, record, values},
+    database::{Asked, Cursor, Fault, Read, Tx, record, values},
     intake::duration::{self, InvalidAge},
 };
 
@@ -301,32 +301,52 @@ pub(super) fn recognise(
 const CALLER: &str = "\
 SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
-const RECORD_USE: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
 
 /// Returns the holder of the key if it is still valid.
 pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
     Ok(tx.one(CALLER, values![key, now()])?)
 }
 
-/// As [`caller`], for a change: the key stays valid until the change is committed. Records that it was used, unless the
-/// recorded time is recent enough; `is_use_due`: it was not when the request arrived. Then the row is held alone from the
-/// start, because of two who share it neither could write it.
-pub(super) fn hold(tx: &Tx<'_>, key: i64, is_use_due: bool) -> Result<Option<Caller>, StoreError> {
+/// A key whose holder is about to change something.
+pub(super) struct HeldKey<'t, 'c> {
+    tx: &'t Tx<'c>,
+    key: i64,
+    is_use_due: bool,
+    caller: Asked<'t, 'c, Caller>,
+}
+
+/// For a change, which can be asked for together with this: the key stays valid until it is committed. `is_use_due`: when
+/// the request arrived, the recorded time of the last use was not recent enough. Then the row is held alone from the start,
+/// because of two who share it neither could write it.
+pub(super) fn hold<'t, 'c>(
+    tx: &'t Tx<'c>,
+    key: i64,
+    is_use_due: bool,
+) -> Result<HeldKey<'t, 'c>, StoreError> {
     let held = match tx.sqlite() {
         // The change is the only writer.
         Some(_) => CALLER.into(),
         None if is_use_due => format!("{CALLER} FOR NO KEY UPDATE OF k"),
         None => format!("{CALLER} FOR SHARE OF k"),
     };
-    let caller: Option<Caller> = tx.one(held, values![key, now()])?;
-    if is_use_due
-        && caller
-            .as_ref()
-            .is_some_and(|caller| !caller.was_used_lately())
-    {
-        tx.put(RECORD_USE, values![now(), key])?;
+    Ok(HeldKey {
+        tx,
+        key,
+        is_use_due,
+        caller: tx.ask(held, values![key, now()])?,
+    })
+}
+
+impl HeldKey<'_, '_> {
+    /// The holder; an error, which undoes the change, if the key is not valid any more. Records that it was used.
+    pub(super) fn check(self) -> Result<Caller, StoreError> {
+        let caller = self.caller.one()?.ok_or(StoreError::UnknownKey(self.key))?;
+        if self.is_use_due && !caller.was_used_lately() {
+            let text = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
+            self.tx.put(text, values![now(), self.key])?;
+        }
+        Ok(caller)
     }
-    Ok(caller)
 }
 
 fn now() -> i64 {

@@ -176,6 +176,8 @@ impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Overloaded | StoreError::Busy | StoreError::Away => Self::Overloaded,
+            // Revoked since the request arrived.
+            StoreError::UnknownKey(_) => Self::Unauthorized,
             _ => Self::Internal,
         }
     }

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use super::{
-    keys::{self, Caller},
+    keys::{self, Caller, HeldKey},
     refusal::Refusal,
     request::GroupFields,
     secret,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     api::wire::{Presence, ResponseBody, UserGroup},
-    database::{Fault, FromValue, Tx, ValueRef, record, values},
+    database::{Asked, Fault, FromValue, Tx, ValueRef, record, values},
 };
 
 /// The outer error undoes the work; the inner one is an answer like any other.
@@ -54,17 +54,23 @@ pub(super) enum Change {
     },
 }
 
-/// Executes a change for the holder of the key. The key is checked again here, because it may have been revoked meanwhile,
-/// and stays valid until the change is committed.
-pub(super) fn execute(tx: &Tx<'_>, key: i64, is_use_due: bool, change: &Change) -> Verdict {
-    let Some(caller) = keys::hold(tx, key, is_use_due)? else {
-        return Ok(Err(Refusal::Unauthorized));
-    };
+/// Executes a change in this environment for the holder of the key. The key is checked again here, because it may have
+/// been revoked meanwhile, and stays valid until the change is committed. Only a get is asked for with a read-only key.
+pub(super) fn execute(
+    tx: &Tx<'_>,
+    (key, environment): (i64, i64),
+    is_use_due: bool,
+    change: &Change,
+) -> Verdict {
+    let held = keys::hold(tx, key, is_use_due)?;
     match change {
-        Change::GetOrCreate { wanted, new_token } => get_or_create(tx, &caller, wanted, new_token),
-        _ if caller.read_only => Ok(Err(Refusal::ReadOnlyKey)),
-        Change::Update(wanted) => update(tx, &caller, wanted),
-        Change::Rotate { current, new_token } => rotate(tx, &caller, current, new_token),
+        Change::GetOrCreate { wanted, new_token } => {
+            get_or_create(tx, held, environment, wanted, new_token)
+        }
+        Change::Update(wanted) => update(tx, held, environment, wanted),
+        Change::Rotate { current, new_token } => {
+            rotate(tx, held, environment, current, new_token)
+        }
     }
 }
 
@@ -77,7 +83,7 @@ pub(super) fn find_existing(
     let Some(caller) = keys::caller(tx, key)?.filter(Caller::was_used_lately) else {
         return Ok(None);
     };
-    let found = find(tx, caller.environment, &wanted.user_group_id)?;
+    let found = ask_group(tx, caller.environment, &wanted.user_group_id)?.one()?;
     found.map(|row| got(row, wanted, false)).transpose()
 }
 
@@ -88,23 +94,35 @@ const LOCK_ID: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::te
 /// Returns an existing group unchanged; otherwise creates it with `new_token`.
 fn get_or_create(
     tx: &Tx<'_>,
-    caller: &Caller,
+    held: HeldKey<'_, '_>,
+    environment: i64,
     wanted: &GroupFields,
     new_token: &SecretString,
 ) -> Verdict {
-    if tx.sqlite().is_none() {
-        tx.put(LOCK_ID, values![&wanted.user_group_id])?;
+    let id = &wanted.user_group_id;
+    let is_shared = tx.sqlite().is_none();
+    if is_shared {
+        tx.put(LOCK_ID, values![id])?;
     }
-    if let Some(found) = find(tx, caller.environment, &wanted.user_group_id)? {
+    let found = ask_group(tx, environment, id)?;
+    // Most often a server is asked for a group that is to be created.
+    let others = is_shared.then(|| ask_others(tx, environment, id));
+    let others = others.transpose()?;
+    let caller = held.check()?;
+    if let Some(found) = found.one()? {
         return Ok(Ok(got(found, wanted, false)?));
     }
     if caller.read_only {
         return Ok(Err(Refusal::ReadOnlyKey));
     }
-    if !may_exist(tx, caller, &wanted.user_group_id)? {
+    let others = match others {
+        Some(others) => others,
+        None => ask_others(tx, environment, id)?,
+    };
+    if !caller.may_create(others)? {
         return Ok(Err(Refusal::TagRequired));
     }
-    let row = insert(tx, caller.environment, wanted, new_token)?;
+    let row = insert(tx, environment, wanted, new_token)?;
     Ok(Ok(got(row, wanted, true)?))
 }
 
@@ -125,22 +143,28 @@ WHERE environment = $5 AND user_group_id = $6 \
 RETURNING *";
 
 /// Replaces the fields that are present; the others stay.
-fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
+fn update(
+    tx: &Tx<'_>,
+    held: HeldKey<'_, '_>,
+    environment: i64,
+    wanted: &GroupFields,
+) -> Verdict {
     let values = values![
         wanted.name.as_ref(),
         wanted.mapping.as_ref().map(mapping_text),
         wanted.properties.as_ref().map(properties_text),
         now(),
-        caller.environment,
+        environment,
         &wanted.user_group_id,
     ];
-    let row: Option<StoredGroup> = tx.one(UPDATE, values)?;
-    let Some(row) = row else {
+    let row = tx.ask::<StoredGroup>(UPDATE, values)?;
+    let caller = held.check()?;
+    let Some(row) = row.one()? else {
         return Ok(Err(Refusal::UnknownGroup));
     };
     Ok(Ok(success(UserGroup {
         properties: row.properties(wanted.properties.is_some())?,
-        api_environment_tag: caller.tag.clone().into(),
+        api_environment_tag: caller.tag.into(),
         ..row.into_user_group()
     })))
 }
@@ -156,16 +180,17 @@ const WAS_CURRENT: &str = "SELECT 1 FROM retired_tokens WHERE hash = $1 AND envi
 /// a server the others wait for it and then find another token.
 fn rotate(
     tx: &Tx<'_>,
-    caller: &Caller,
+    held: HeldKey<'_, '_>,
+    environment: i64,
     current: &SecretString,
     new_token: &SecretString,
 ) -> Verdict {
-    let (environment, at) = (caller.environment, now());
+    let at = now();
     let (old, new) = (current.expose_secret(), new_token.expose_secret());
     let hash = secret::hash(old.as_bytes());
-    let values = values![new, at, environment, old];
-    let row: Option<StoredGroup> = tx.one(ROTATE, values)?;
-    let Some(row) = row else {
+    let row = tx.ask::<StoredGroup>(ROTATE, values![new, at, environment, old])?;
+    let caller = held.check()?;
+    let Some(row) = row.one()? else {
         // A token retired in another environment is unknown in this one.
         let retired: Option<()> = tx.one(WAS_CURRENT, values![&hash, environment])?;
         return Ok(Err(if retired.is_some() {
@@ -176,7 +201,7 @@ fn rotate(
     };
     tx.put(RETIRE, values![&hash, environment, row.team_id, at])?;
     Ok(Ok(success(UserGroup {
-        api_environment_tag: caller.tag.clone().into(),
+        api_environment_tag: caller.tag.into(),
         ..row.into_user_group()
     })))
 }
@@ -185,34 +210,41 @@ const OTHERS: &str = "\
 SELECT e.tag FROM groups g JOIN environments e ON e.id = g.environment \
 WHERE g.user_group_id = $1 AND g.environment <> $2";
 
-/// Whether a group with this id may be created here: every other environment that has the id must be the counterpart.
-pub(super) fn may_exist(
-    tx: &Tx<'_>,
-    caller: &Caller,
+/// The tags of the other environments that have this id.
+pub(super) fn ask_others<'t, 'c>(
+    tx: &'t Tx<'c>,
+    environment: i64,
     user_group_id: &str,
-) -> Result<bool, StoreError> {
-    let values = values![user_group_id, caller.environment];
-    let others = tx.all::<Option<String>>(OTHERS, values)?;
-    let is_pair = |other: &Option<String>| {
-        matches!(
-            (caller.tag.as_deref(), other.as_deref()),
-            (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
-        )
-    };
-    Ok(others.iter().all(is_pair))
+) -> Result<Asked<'t, 'c, Option<String>>, StoreError> {
+    Ok(tx.ask(OTHERS, values![user_group_id, environment])?)
+}
+
+impl Caller {
+    /// Whether a group may be created here: every other environment that has its id must be the counterpart.
+    pub(super) fn may_create(
+        &self,
+        others: Asked<'_, '_, Option<String>>,
+    ) -> Result<bool, StoreError> {
+        let is_pair = |other: &Option<String>| {
+            matches!(
+                (self.tag.as_deref(), other.as_deref()),
+                (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
+            )
+        };
+        Ok(others.all()?.iter().all(is_pair))
+    }
 }
 
 const FIND: &str = "\
 SELECT * FROM groups \
 WHERE environment = $1 AND user_group_id = $2";
 
-pub(super) fn find(
-    tx: &Tx<'_>,
+pub(super) fn ask_group<'t, 'c>(
+    tx: &'t Tx<'c>,
     environment: i64,
     user_group_id: &str,
-) -> Result<Option<StoredGroup>, StoreError> {
-    let values = values![environment, user_group_id];
-    Ok(tx.one(FIND, values)?)
+) -> Result<Asked<'t, 'c, StoredGroup>, StoreError> {
+    Ok(tx.ask(FIND, values![environment, user_group_id])?)
 }
 
 const INSERT: &str = "\

@@ -96,14 +96,16 @@ fn add(
         properties: Some(group.properties),
     };
     request::within_limits(&wanted).map_err(refused)?;
-    if let Some(row) = rules::find(tx, caller.environment, &wanted.user_group_id)? {
+    let found = rules::ask_group(tx, caller.environment, &wanted.user_group_id)?;
+    if let Some(row) = found.one()? {
         return Ok(Seeded {
             team_id: row.team_id,
             token: row.token,
             created: false,
         });
     }
-    if !rules::may_exist(tx, caller, &wanted.user_group_id)? {
+    let others = rules::ask_others(tx, caller.environment, &wanted.user_group_id)?;
+    if !caller.may_create(others)? {
         let why =
             "its id exists in another environment, and the two are not tagged Customer and Testing";
         return Err(refused(why.into()));
