@@ -15,7 +15,7 @@ mod location;
 mod mutation;
 mod place;
 mod replay;
-mod sqlite;
+mod sql;
 mod tables;
 mod team;
 mod timelines;
@@ -47,10 +47,10 @@ pub use place::{
     OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,
 };
 pub use replay::replay;
-pub use sqlite::drafts::{DraftSaved, KeptDraft, OtherDraft};
-pub use sqlite::imports::{Import, Imported};
-pub use sqlite::list::FirstGroups;
-pub use sqlite::{
+pub use sql::drafts::{DraftSaved, KeptDraft, OtherDraft};
+pub use sql::imports::{Import, Imported};
+pub use sql::list::FirstGroups;
+pub use sql::{
     CompletedProfile, Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect,
     preview_binding_in,
 };
@@ -188,7 +188,7 @@ impl Directory {
     /// The write-ahead log, which commits reach before the file itself.
     fn log(&self) -> Option<PathBuf> {
         match self.location() {
-            Location::File(path) => Some(sqlite::with_suffix(path, "-wal")),
+            Location::File(path) => Some(sql::with_suffix(path, "-wal")),
             Location::Team(_) => None,
         }
     }

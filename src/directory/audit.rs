@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::{Directory, DirectoryError, Location, sqlite::Fault};
+use super::{Directory, DirectoryError, Location, sql::Fault};
 use crate::{
     database::{Access, Tx, record, values},
     domain::group::UserGroupId,

@@ -18,7 +18,7 @@ use super::{
     DirectoryError, TeamLocation,
     engine::Engine,
     location::TeamFault,
-    sqlite::{self, Connection, Fault, moved},
+    sql::{self, Connection, Fault, moved},
     tables::{MIGRATIONS, Role, as_owner},
     team,
 };
@@ -90,7 +90,7 @@ pub fn copy_to_team(
     is_moved: bool,
 ) -> Result<Copied, DirectoryError> {
     // Opening the file checks it and brings it to the newest schema.
-    drop(sqlite::File::open(from)?);
+    drop(sql::File::open(from)?);
     let engine = Engine::of_team(to)?;
     let (path, at) = (from.to_owned(), to.clone());
     let (copied, file) = team::execute(&engine, Access::WriteOnce, move |tx| {
@@ -153,7 +153,7 @@ pub fn copy_from_team(
         let there = io::Error::new(io::ErrorKind::AlreadyExists, "it is there already");
         return Err(not_copied(there));
     }
-    drop(sqlite::File::open(&path)?);
+    drop(sql::File::open(&path)?);
     let is_whole = Arc::new(AtomicBool::new(false));
     let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
     let access = if is_moved {
@@ -194,8 +194,8 @@ pub fn copy_from_team(
     if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
         for file in [
             path.clone(),
-            sqlite::with_suffix(&path, "-wal"),
-            sqlite::with_suffix(&path, "-shm"),
+            sql::with_suffix(&path, "-wal"),
+            sql::with_suffix(&path, "-shm"),
         ] {
             let _ = std::fs::remove_file(file);
         }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::{
     DirectoryError, Location, TeamLocation,
     lanes::{LaneGuard, Lanes, Subject},
-    sqlite::{self, Fault},
+    sql::{self, Fault},
 };
 use crate::{
     database::{Access, EPHEMERAL, Hints, Server, Work, Worker},
@@ -43,7 +43,7 @@ impl Engine {
             path: path.to_owned(),
             source: source.into(),
         })?;
-        let (session, fingerprinter) = sqlite::File::open(&path)?;
+        let (session, fingerprinter) = sql::File::open(&path)?;
         if is_ephemeral && let Some(connection) = &session.connection {
             let done = connection.execute_batch(EPHEMERAL).map_err(Fault::from);
             done.map_err(|fault| fault.explain(&path))?;
@@ -51,7 +51,7 @@ impl Engine {
         let location = Location::File(path.clone());
         let unusable = unusable(&location);
         let requests = Worker::start("directory", session, mpsc::channel()).map_err(&unusable)?;
-        let (session, _) = sqlite::File::open(&path)?;
+        let (session, _) = sql::File::open(&path)?;
         let reads = Worker::start("directory-reads", session, mpsc::channel());
         let reads = reads.map_err(&unusable)?;
         let engine = Self {

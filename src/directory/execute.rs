@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 use super::{
     Directory, DirectoryError, Role,
     lanes::{LaneGuard, Subject},
-    sqlite::Fault,
+    sql::Fault,
 };
 use crate::database::{Access, Reply, Tx, Work, once_on_sqlite, repeatable, task};
 

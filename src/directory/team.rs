@@ -13,7 +13,7 @@ use super::{
     DirectoryError,
     engine::Engine,
     location::{TeamFault, TeamLocation},
-    sqlite::Fault,
+    sql::Fault,
     tables::{MIGRATIONS, NEWEST, Role},
 };
 use crate::{

@@ -10,7 +10,7 @@ use crate::{
         DirectoryError, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sqlite::{Fault, under_way},
+        sql::{Fault, under_way},
         tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
     },
     domain::token::Fingerprinter,

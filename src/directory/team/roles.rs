@@ -9,7 +9,7 @@ use crate::{
         DirectoryError, TeamLocation,
         engine::Engine,
         location::TeamFault,
-        sqlite::Fault,
+        sql::Fault,
         tables::{Role, as_owner, quoted},
     },
     domain::text::visible,

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use crate::{
     database::{Access, ServerFault, Tx, record, task, values},
-    directory::{DirectoryError, engine::Engine, sqlite::Fault, tables::Role},
+    directory::{DirectoryError, engine::Engine, sql::Fault, tables::Role},
 };
 
 /// The caller's identity, and what the directory allows.

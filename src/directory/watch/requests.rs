@@ -7,9 +7,7 @@ use tokio::{sync::watch, time::timeout};
 use super::{ChangeCursor, Changes, HistoryCursor};
 use crate::{
     database::{Access, Hints, ServerFault, Tx},
-    directory::{
-        Directory, DirectoryError, Location, Numbered, PlaceId, TeamFault, sqlite::changes,
-    },
+    directory::{Directory, DirectoryError, Location, Numbered, PlaceId, TeamFault, sql::changes},
     domain::history::Entry,
     platform::file_events::FileEvents,
 };

@@ -13,6 +13,7 @@ mod hints;
 mod lanes;
 mod lost_connection;
 mod roles;
+mod round_trips;
 mod stopped;
 mod versions;
 

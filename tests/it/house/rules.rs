@@ -73,8 +73,7 @@ const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
 
 /// SQLite has no call that waits until a database can be switched to its write-ahead log, so these files retry until a
 /// deadline.
-const MAY_WAIT_FOR_A_LOCK: [&str; 2] =
-    ["src/directory/sqlite/open.rs", "src/service/store/file.rs"];
+const MAY_WAIT_FOR_A_LOCK: [&str; 2] = ["src/directory/sql/open.rs", "src/service/store/file.rs"];
 
 /// Things worth a look that are not mistakes.
 pub(super) fn warning(file: &str, text: &str) -> Option<String> {

@@ -2,6 +2,7 @@
 
 mod lost_commit;
 mod revoked;
+mod round_trips;
 
 #[path = "keys.rs"]
 #[expect(clippy::duplicate_mod, reason = "run on both storages")]

@@ -52,6 +52,8 @@ pub(crate) struct Plan {
     pub(crate) cuts: AtomicUsize,
     /// How many writing transactions were begun.
     pub(crate) begun: AtomicUsize,
+    /// Round trips of the last writing transaction, with its commit.
+    pub(crate) trips: AtomicUsize,
 }
 
 /// A proxy between a program and the server.
@@ -136,16 +138,19 @@ const ALL: u8 = 8;
 #[expect(clippy::needless_pass_by_value, reason = "it is a thread's own")]
 fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
     let lost = Arc::new(AtomicU8::new(0));
+    let is_answered = Arc::new(AtomicBool::new(true));
     let answers = {
         let (mut from, mut to) = (
             server.try_clone().expect("a line"),
             client.try_clone().expect("a line"),
         );
         let (lost, plan) = (Arc::clone(&lost), Arc::clone(&plan));
+        let is_answered = Arc::clone(&is_answered);
         std::thread::spawn(move || {
             let mut bytes = vec![0; 1 << 16];
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 let bytes = &bytes[..count];
+                is_answered.store(true, Ordering::SeqCst);
                 if plan.is_cut.load(Ordering::SeqCst) {
                     continue;
                 }
@@ -179,9 +184,18 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
         })
     };
     let (mut from, mut to) = (client, server);
+    let mut trips = 0;
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let bytes = &bytes[..count];
+        if contains(bytes, b"READ WRITE") {
+            trips = 0;
+            is_answered.store(true, Ordering::SeqCst);
+        }
+        trips += usize::from(is_answered.swap(false, Ordering::SeqCst));
+        if contains(bytes, b"COMMIT\0") {
+            plan.trips.store(trips, Ordering::SeqCst);
+        }
         if plan.is_cut.load(Ordering::SeqCst) {
             continue;
         }

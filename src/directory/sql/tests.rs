@@ -411,7 +411,7 @@ fn parameters(piece: &str) -> Vec<usize> {
 
 #[test]
 fn parameters_first_appear_in_order() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/sqlite");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/directory/sql");
     let folders = [here.join("places"), here];
     let files = folders
         .iter()

@@ -7,7 +7,7 @@ use crate::{
     database::{Tx, values},
     directory::{
         Directory, DirectoryError, PlaceId, Refusal, Role,
-        sqlite::{fault::Fault, groups},
+        sql::{fault::Fault, groups},
     },
     domain::rotation::LONGEST_SETTLE_WINDOW,
     platform::boot_time::BootTime,

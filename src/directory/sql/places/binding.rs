@@ -7,7 +7,7 @@ use crate::{
     },
     directory::{
         Binding, BindingPreview, Bound, Caller, Directory, DirectoryError, KeyState, OtherPlace,
-        PlaceId, Question, QuestionReason, sqlite::fault::Fault,
+        PlaceId, Question, QuestionReason, sql::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -166,7 +166,7 @@ pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<P
     ask_place(tx, profile, url).and_then(|asked| Ok(asked.one()?))
 }
 
-pub(in crate::directory::sqlite) fn ask_place<'t, 'c>(
+pub(in crate::directory::sql) fn ask_place<'t, 'c>(
     tx: &'t Tx<'c>,
     profile: &str,
     url: &str,

@@ -11,7 +11,7 @@ use crate::{
     database::{Tx, values},
     directory::{
         Binding, BindingAnswer, Bound, Caller, Directory, DirectoryError, KeyId, KeyState, PlaceId,
-        Refusal, sqlite::fault::Fault,
+        Refusal, sql::fault::Fault,
     },
 };
 

@@ -1,0 +1,39 @@
+//! A record and an intent take two round trips each, however much they ask and write: one to ask, one to write and commit.
+
+use std::sync::atomic::Ordering;
+
+use super::*;
+use crate::support::cutter::Cutter;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_recorded_takes_two() {
+    let (Some(team), Some(server)) = (postgres::team(), postgres::server()) else {
+        return;
+    };
+    let cutter = Cutter::new(server.folder());
+    let directory = Directory::open(&postgres::at(cutter.folder.path(), team.schema()));
+    let directory = directory.expect("it opens");
+    let place = place(&directory, "eu");
+    let trips = || cutter.plan.trips.load(Ordering::SeqCst);
+    // The first of each kind also prepares its statements.
+    for (number, group) in ["first", "second"].into_iter().enumerate() {
+        let begun = directory.begin_rotation(place, intent(group, OLD)).await;
+        assert!(matches!(begun, Ok(BeginResult::Started(_))), "{begun:?}");
+        if number > 0 {
+            assert_eq!(trips(), 2, "an intent");
+        }
+    }
+    for discards_result in [false, true] {
+        for (number, group) in ["first", "second"].into_iter().enumerate() {
+            let record = Record {
+                discards_result,
+                ..observation_record(observation(group, OLD, 0))
+            };
+            let recorded = directory.record(place, record).await.expect("recorded");
+            assert_eq!(recorded.open.is_empty(), discards_result);
+            if number > 0 {
+                assert_eq!(trips(), 2, "a record");
+            }
+        }
+    }
+}
