@@ -110,6 +110,16 @@ pub(super) struct Scene<'a> {
     pub(super) old: String,
 }
 
+impl Drop for Scene<'_> {
+    fn drop(&mut self) {
+        if let (Some((_, schema)), Some(server)) = (team(&self.directory), postgres::server())
+            && !std::thread::panicking()
+        {
+            server.remove(schema);
+        }
+    }
+}
+
 impl Scene<'_> {
     /// Where a hand-off command stores new tokens, outside the folder of the installation.
     pub(super) fn sink(&self) -> Sink {
