@@ -2,9 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
-use groupdesk::service::{
-    DEFAULT_PATH, Service,
-    store::{Options, SharedStorage, Store},
+use groupdesk::{
+    api::wire::DEFAULT_PATH,
+    service::{
+        Service,
+        store::{Options, SharedStorage, Store},
+    },
 };
 
 use crate::support::{cutter::Cutter, postgres, service::Caller};
