@@ -84,12 +84,24 @@ pub(super) async fn in_session(
     global: &Global,
     work: impl AsyncFnOnce(&Session) -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
+    let none = async { Ok(()) };
+    in_session_with(global, none, async |session, ()| work(session).await).await
+}
+
+/// Runs a command whose files are read first: a mistake in them is reported before the configuration is looked at, and
+/// before anything is asked.
+pub(super) async fn in_session_with<T>(
+    global: &Global,
+    input: impl Future<Output = Result<T, CliError>>,
+    work: impl AsyncFnOnce(&Session, T) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let in_flight = InFlight::default();
     let work = async {
+        let input = input.await?;
         let session = Session::open(global, in_flight.clone())?;
         session.say_other_places().await?;
-        let ended = work(&session).await;
+        let ended = work(&session, input).await;
         if let Err(error) = &ended {
             session.explain(error).await;
         }
@@ -217,6 +229,9 @@ impl Session {
     /// address left behind.
     pub(super) async fn say_other_places(&self) -> Result<(), CliError> {
         let others = self.operations.other_places().await?;
+        // Then it is not said again where nothing is found.
+        let is_said = !others.is_empty() && !output::is_quiet();
+        self.said_elsewhere.fetch_or(is_said, Ordering::Relaxed);
         for other in &others {
             output::context(&proposals::complete(&format!(
                 "the same address has environment {} with {} ({} open), which is not visible with this key; if it is the \

@@ -94,6 +94,47 @@ pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(L
         .max_by_key(|(level, _)| *level)
 }
 
+/// What asks for more than the operation alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// It brings back values of an earlier change.
+    pub undoes: bool,
+    /// It replaces or sends values that cannot be known well enough.
+    pub is_blind: bool,
+}
+
+/// The level for a change of one group, with the reason of the guard that raised it: the same in the console and on the
+/// command line.
+pub fn level_of_change(
+    guards: &[Guard],
+    (operation, is_production): (Operation, bool),
+    weight: Weight,
+) -> (Level, Option<&str>) {
+    let usual = match (operation, is_production) {
+        (Operation::Create | Operation::Update, false) => Level::Button,
+        (Operation::Create | Operation::Update, true)
+        | (Operation::Rotate, false)
+        | (Operation::HandOff | Operation::Abandon, _) => Level::Key,
+        (Operation::Rotate, true) => Level::Typed,
+        (Operation::Bulk, _) => Level::Words,
+    };
+    let least = match (weight.undoes, is_production) {
+        (true, true) => Level::Words,
+        (true, false) => Level::Key,
+        (false, _) => usual,
+    };
+    let usual = usual.max(least);
+    let raised = raised(guards, operation, usual);
+    let level = raised.map_or(usual, |(level, _)| level);
+    let level = match level {
+        _ if !weight.is_blind => level,
+        Level::Button => Level::Key,
+        Level::Key => Level::Typed,
+        Level::Typed | Level::Words => Level::Words,
+    };
+    (level, raised.map(|(_, reason)| reason))
+}
+
 /// The level for one change to many groups, with the reason of the guard that raised it. There is no single id to type,
 /// so a raised level asks for words.
 pub fn level_of_bulk_edit(guards: &[Guard], is_production: bool) -> (Level, Option<&str>) {
@@ -228,6 +269,37 @@ impl TryFrom<Written> for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_that_weighs_more_asks_for_more() {
+        let level = |guards: &[Guard], about, weight| level_of_change(guards, about, weight).0;
+        let (plain, blind) = (Weight::default(), |undoes| Weight {
+            undoes,
+            is_blind: true,
+        });
+        let undo = Weight {
+            undoes: true,
+            is_blind: false,
+        };
+        let (live, testing) = ((Operation::Update, true), (Operation::Update, false));
+        assert_eq!(level(&[], live, plain), Level::Key);
+        assert_eq!(level(&[], live, blind(false)), Level::Typed);
+        assert_eq!(level(&[], live, undo), Level::Words);
+        assert_eq!(level(&[], live, blind(true)), Level::Words);
+        assert_eq!(level(&[], testing, plain), Level::Button);
+        assert_eq!(level(&[], testing, blind(false)), Level::Key);
+        assert_eq!(level(&[], testing, blind(true)), Level::Typed);
+        let typed = [Guard {
+            operation: Operation::Update,
+            rule: Rule::AtLeast(Level::Typed),
+            reason: "two people look".into(),
+        }];
+        assert_eq!(level(&typed, testing, plain), Level::Typed);
+        assert_eq!(level(&typed, testing, blind(false)), Level::Words);
+        let reason = level_of_change(&typed, testing, plain).1;
+        assert_eq!(reason, Some("two people look"));
+        assert_eq!(level(&[], (Operation::Rotate, true), plain), Level::Typed);
+    }
 
     #[test]
     fn the_strongest_guard_counts_and_none_asks_less() {

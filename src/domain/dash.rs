@@ -32,20 +32,19 @@ pub fn is_long(c: char) -> bool {
     )
 }
 
-/// Whether the first visible sign is such a dash, or any dash behind signs that nobody sees: either was meant as `-`.
+/// Whether one of the dashes at the beginning is such a dash, or is behind signs that nobody sees: either was meant as `-`.
 pub fn begins_long(text: &str) -> bool {
-    let mut is_first = true;
+    let (mut is_behind, mut after_dash) = (false, false);
     for c in text.chars() {
         if is_long(c) {
             return true;
         }
-        if c == '-' {
-            return !is_first;
+        match c {
+            '-' if is_behind => return true,
+            '-' => after_dash = true,
+            _ if is_hidden(c) || c.is_whitespace() && !after_dash => is_behind = true,
+            _ => return false,
         }
-        if !(c.is_whitespace() || is_hidden(c)) {
-            return false;
-        }
-        is_first = false;
     }
     false
 }
@@ -72,9 +71,19 @@ mod tests {
             assert!(begins_long(&format!(" \u{200b}{dash}")), "{dash}");
             assert_eq!(undashed(&format!("{dash}-dry{dash}run")), "dry-run");
             assert!(!begins_long(&format!("acme{dash}eu")), "{dash}");
+            for mixed in ["-~yes", "~-yes", "-~~yes", "--~yes", "-\u{200b}~yes"] {
+                assert!(
+                    begins_long(&mixed.replace('~', &dash.to_string())),
+                    "{mixed}"
+                );
+            }
+            assert!(!begins_long(&format!("-P{dash}x")), "{dash}");
         }
         assert!(begins_long("\u{a0}--yes"));
-        for fine in ["", "-", "--yes", "-y", "acme", " acme", "·"] {
+        assert!(begins_long("-\u{200b}-yes"));
+        for fine in [
+            "", "-", "--", "--yes", "-y", "- x", "- - x", "acme", " acme", "·",
+        ] {
             assert!(!begins_long(fine), "{fine}");
         }
     }

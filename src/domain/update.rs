@@ -145,6 +145,8 @@ pub struct Plan {
     pub replaced: Vec<Field>,
     pub unchanged: Vec<UnchangedField>,
     pub objections: Vec<UnsafeUpdate>,
+    /// Whether values are replaced or sent that are not known well enough, also where the operator agreed to it.
+    pub is_blind: bool,
     /// What the operator changes and somebody else has changed since.
     pub concurrent_changes: Vec<ConcurrentChange>,
 }
@@ -169,6 +171,8 @@ impl Plan {
     }
 
     fn change(&mut self, field: Field, edit: &Edit, now: &DesiredFields, baseline: &Baseline<'_>) {
+        let is_known = field == Field::Name || baseline.may_merge_into(field);
+        self.is_blind |= !is_known;
         if edit.is_given_whole(field) {
             self.send.copy(field, &edit.wanted);
             if field != Field::Name {
@@ -176,7 +180,7 @@ impl Plan {
             }
             return;
         }
-        if baseline.may_merge_into(field) {
+        if is_known {
             self.send.copy(field, now);
             let touched = edit.touched();
             for part in touched.iter().filter(|part| part.field == field) {
@@ -203,6 +207,7 @@ impl Plan {
         let is_read = baseline.read.contains(&field);
         let origin = baseline.origin(field);
         let may_send_unchanged = is_read || absent.is_answered() || edit.sends_unchanged;
+        self.is_blind |= !is_read && (!absent.is_answered() || baseline.uncertain.contains(&field));
         match origin {
             _ if !is_read && baseline.uncertain.contains(&field) => {
                 self.objections.push(UnsafeUpdate::Uncertain { field });

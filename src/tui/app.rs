@@ -348,7 +348,6 @@ impl App {
                     self.stack.pop();
                 }
             }
-            Navigation::Home => self.go_home(),
             Navigation::Finish(ticket, opening) => {
                 if let PaneRequest::Result(done, _) = &opening
                     && done.ending == Ending::Created

@@ -23,6 +23,7 @@ mod in_flight;
 mod keys;
 mod late_outcomes;
 mod later_views;
+mod long_errors;
 mod meaning;
 mod messages;
 mod outage;

@@ -27,6 +27,7 @@ mod handoff;
 mod help;
 mod history;
 mod import;
+mod input_first;
 mod intake;
 mod leaks;
 mod limits;

@@ -84,6 +84,14 @@ pub(crate) struct Many {
 }
 
 impl Update {
+    /// Whether no change is given.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.apply.is_none()
+            && self.fields.are_none()
+            && self.unmap.is_empty()
+            && self.remove_property.is_empty()
+    }
+
     /// The id, where it is about one group and nothing of several was said.
     pub(crate) fn single(&self) -> Option<&UserGroupId> {
         let Many {

@@ -12,10 +12,7 @@ use super::prelude::*;
 use crate::{
     cli::{
         args::{Mutation, Order, Speed},
-        input::{
-            confirm::{Question, Review},
-            listing::Listing,
-        },
+        input::{confirm::Review, listing::Listing},
         output,
         process::signals::Signals,
         session::InFlight,
@@ -82,10 +79,15 @@ impl Run for Apply {
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         self.mutation.no_curl("it works for one group only")?;
         let mut signals = Signals::new()?;
+        let sources = sources(&self.path)?;
+        let checked = signals.unless_signalled(Checked::of(sources, global.json));
+        let Some(checked) = checked.await? else {
+            return Ok(Exit::Usage);
+        };
         let session = Session::open(global, InFlight::default())?;
         session.say_where();
-        let prepared = signals.unless_signalled(prepare(&session, &self));
-        let (checked, permit, shown) = match prepared.await? {
+        let prepared = signals.unless_signalled(prepare(&session, &self, &checked));
+        let (permit, shown) = match prepared.await? {
             Ok(ready) => ready,
             Err(exit) => return Ok(exit),
         };
@@ -134,18 +136,15 @@ fn is_different(shown: &ShownPlan) -> bool {
 async fn prepare(
     session: &Session,
     arguments: &Apply,
-) -> Result<Result<(Checked, Permit, ShownPlan), Exit>, CliError> {
+    checked: &Checked,
+) -> Result<Result<(Permit, ShownPlan), Exit>, CliError> {
     session.say_other_places().await?;
-    let sources = sources(&arguments.path)?;
-    let Some(checked) = Checked::of(sources, session.json).await? else {
-        return Ok(Err(Exit::Usage));
-    };
     let options = ImportOptions {
         sending: ALL,
         refreshes: arguments.refresh,
         replaces: true,
     };
-    let shown = plan::print_plan(session, &checked, options, false).await?;
+    let shown = plan::print_plan(session, checked, options, false).await?;
     let plan = shown.plan;
     if arguments.prune_report {
         prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
@@ -159,17 +158,8 @@ async fn prepare(
     let operations = &session.operations;
     let review = Review::new(session, arguments.mutation.yes);
     if plan.to_do() == 0 {
-        let notes = shown.annotations.len();
-        if notes > 0 {
-            let what = format!("Notes and labels of {notes} groups change here; nothing is sent.");
-            if shown.lost().is_some() {
-                let words = format!("annotate {notes}");
-                review.ask_losing(shown.lost(), &what, &words).await?;
-            } else {
-                review.ask(&what, Question::YesOrNo).await?;
-            }
-        }
-        return Ok(Ok((checked, Permit::nothing(), shown)));
+        send::ask_without_change(&review, &shown).await?;
+        return Ok(Ok((Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;
     review.can_ask()?;
@@ -178,7 +168,7 @@ async fn prepare(
     let words = format!("apply {} in {profile}", plan.to_do());
     let what = "This creates and changes groups. Groups cannot be deleted.";
     review.ask_losing(shown.lost(), what, &words).await?;
-    Ok(Ok((checked, permit, shown)))
+    Ok(Ok((permit, shown)))
 }
 
 /// Reports known groups that are not in the files.

@@ -13,7 +13,7 @@ use crate::{
         args::{AgainBatch, Global, ResumeBatch, Rotate, Update},
         commands::run::{RunReport, Summary, follow_until},
         error::CliError,
-        input::selection::Selected,
+        input::selection::{Given, Selected},
         output::{self, progress::Progress},
         process::{
             exit::{Exit, RunEnd},
@@ -30,6 +30,8 @@ use crate::{
     operations::batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
 };
 use tokens::TokenLines;
+
+const UNDONE: &str = "nothing was sent";
 
 /// A batch that is ready to run.
 struct Ready {
@@ -49,23 +51,29 @@ type Prepared = Result<Ready, Exit>;
 
 /// `groupdesk rotate` for anything but a single id.
 pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
-    run_prepared(global, async |session| {
-        prepare::rotate(session, arguments).await
+    prepare::check(&arguments)?;
+    let (groups, older_than) = (arguments.groups.clone(), arguments.bulk.older_than);
+    let given = Given::read(&groups, older_than, UNDONE);
+    run_prepared(global, given, async |session, given| {
+        prepare::rotate(session, arguments, given).await
     })
     .await
 }
 
 /// `groupdesk update` for anything but a single id.
 pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, CliError> {
-    run_prepared(global, async |session| {
-        edit::update(session, arguments).await
+    let change = edit::check(&arguments)?;
+    let groups = arguments.groups.clone();
+    let given = Given::read(&groups, None, UNDONE);
+    run_prepared(global, given, async |session, given| {
+        edit::update(session, arguments, change, given).await
     })
     .await
 }
 
 /// `groupdesk batches resume`, for rotations and edits.
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
-    run_prepared(global, async |session| {
+    run_prepared(global, nothing(), async |session, ()| {
         prepare::resume(session, &arguments).await
     })
     .await
@@ -77,7 +85,7 @@ pub(crate) async fn retry(
     arguments: AgainBatch,
     token_out: Option<PathBuf>,
 ) -> Result<Exit, CliError> {
-    run_prepared(global, async |session| {
+    run_prepared(global, nothing(), async |session, ()| {
         let operations = &session.operations;
         let batch = operations.batch(BatchId(arguments.number)).await?;
         let before = operations.batch_options(batch.id).await?;
@@ -120,19 +128,26 @@ pub(crate) async fn retry(
 
 /// `groupdesk batches reverse`, for edits.
 pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Exit, CliError> {
-    run_prepared(global, async |session| {
+    run_prepared(global, nothing(), async |session, ()| {
         let usual = BatchOptions::default();
         edit::again(session, arguments, usual, true).await
     })
     .await
 }
 
-/// Prepares a batch and runs it. A signal during the preparation ends the command, and nothing is sent.
-async fn run_prepared(
+/// The input of a run that reads no file.
+async fn nothing() -> Result<(), CliError> {
+    Ok(())
+}
+
+/// Reads the input, prepares a batch and runs it. A signal during the preparation ends the command, and nothing is sent.
+async fn run_prepared<T>(
     global: &Global,
-    prepare: impl AsyncFnOnce(&Session) -> Result<Prepared, CliError>,
+    input: impl Future<Output = Result<T, CliError>>,
+    prepare: impl AsyncFnOnce(&Session, T) -> Result<Prepared, CliError>,
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
+    let input = signals.unless_signalled(input).await?;
     let session = Session::open(global, InFlight::default())?;
     // A run waits for a server that is away.
     session.operations.directory().set_is_of_command(false);
@@ -140,7 +155,7 @@ async fn run_prepared(
     signals
         .unless_signalled(session.refuse_unknown_key())
         .await?;
-    match signals.unless_signalled(prepare(&session)).await? {
+    match signals.unless_signalled(prepare(&session, input)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
             let work = begin(&session, ready, (schedule.as_ref(), &mut signals));

@@ -61,6 +61,7 @@ impl Run for Edit {
             assurance: UnknownIdPolicy::KnownOnly,
             mutation,
             token: TokenArgs::default(),
+            undoes: false,
         };
         let read = signals.unless_signalled(first(&session, &id, &how)).await?;
         let base = DesiredFields::of(&read.group);

@@ -8,7 +8,10 @@ use super::{mutations, prelude::*, refresh, watch};
 use crate::{
     cli::{
         args::{Filter, Get, Order, Selection, which_groups},
-        input::{listing::Listing, selection::Selected},
+        input::{
+            listing::Listing,
+            selection::{Given, Selected},
+        },
         output::{
             self,
             form::{self, Form, Items},
@@ -20,6 +23,8 @@ use crate::{
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
+/// Of `show`.
+const UNSHOWN: &str = "nothing was shown";
 
 /// List the groups in the directory, without contacting the service
 #[derive(Debug, Args)]
@@ -246,20 +251,27 @@ impl Run for Show {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        in_session(global, async |session| show(session, &self.groups).await).await
-    }
-}
-
-async fn show(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
-    match groups.single() {
-        Some(id) => show_one(session, id).await,
-        None => show_several(session, groups).await,
+        let groups = &self.groups;
+        match groups.single() {
+            Some(id) => in_session(global, async |session| show_one(session, id).await).await,
+            None => {
+                let given = Given::read(groups, None, UNSHOWN);
+                in_session_with(global, given, async |session, given| {
+                    show_several(session, groups, given).await
+                })
+                .await
+            }
+        }
     }
 }
 
 /// Prints nothing if one of the named groups is not known.
-async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
-    let selected = Selected::of(session, groups, None, "nothing was shown").await?;
+async fn show_several(
+    session: &Session,
+    groups: &Selection,
+    given: Given,
+) -> Result<Exit, CliError> {
+    let selected = Selected::of(session, (groups, given), None, UNSHOWN).await?;
     let mut found = Vec::new();
     let known = session.operations.show_all(&selected.ids).await?;
     for (id, group) in selected.ids.iter().zip(known) {

@@ -94,6 +94,11 @@ impl Run for Import {
 
 async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
+    let sources = vec![arguments.file.clone()];
+    let checked = signals.unless_signalled(Checked::of(sources, global.json));
+    let Some(checked) = checked.await? else {
+        return Ok(Exit::Usage);
+    };
     let session = Session::open(global, InFlight::default())?;
     let sending = Sending {
         create: arguments.create,
@@ -108,16 +113,11 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
     };
     let review = Review::before_sending(&session, &arguments.mutation);
     if sends {
-        // Report what is forbidden before a long file is read.
         session.operations.sending_permitted(sending, 0)?;
-        review.begin()?;
+        session.say_where();
     }
     let prepared = async {
         session.say_other_places().await?;
-        let sources = vec![arguments.file.clone()];
-        let Some(checked) = Checked::of(sources, session.json).await? else {
-            return Ok(Err(Exit::Usage));
-        };
         if !sends {
             let dry_run = arguments.mutation.dry_run;
             let taken = import_rows(&session, &checked, options.replaces, dry_run);
@@ -137,7 +137,6 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         let permit = operations.sending_permitted(sending, left)?;
         let mut shown = ShownPlan::default();
         if left > 0 {
-            operations.ready().await?;
             if !done.is_empty() {
                 print_continuation(&import, checked.rows);
             }
@@ -148,18 +147,27 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
                 let what = "Only groups that differ from their rows are updated.";
                 (shown.plan.update, what)
             };
-            let words = format!("import {count} in {}", operations.profile().name);
-            review.ask_losing(shown.lost(), what, &words).await?;
+            let is_sent = shown.to_send(sending) > 0;
+            if is_sent {
+                review.can_ask()?;
+            }
+            operations.ready().await?;
+            if is_sent {
+                let words = format!("import {count} in {}", operations.profile().name);
+                review.ask_losing(shown.lost(), what, &words).await?;
+            } else {
+                send::ask_without_change(&review, &shown).await?;
+            }
         }
         if is_again {
             operations.end_import(import.id).await?;
             import = operations.begin_import(digest).await?;
         }
-        Ok(Ok((checked, import, permit, shown)))
+        Ok(Ok((import, permit, shown)))
     };
     // What was taken in may be taken in again.
     let prepared: Result<_, Exit> = signals.unless_signalled(prepared).await?;
-    let (checked, import, permit, shown) = match prepared {
+    let (import, permit, shown) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };

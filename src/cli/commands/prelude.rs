@@ -11,5 +11,5 @@ pub(in crate::cli) use crate::cli::{
     error::CliError,
     output::{self, shape::shape},
     process::exit::Exit,
-    session::{Session, in_session},
+    session::{Session, in_session, in_session_with},
 };

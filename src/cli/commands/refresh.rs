@@ -13,7 +13,7 @@ use crate::{
         input::{
             confirm::{Question, Review},
             listing::Listing,
-            selection::Selected,
+            selection::{Given, Selected},
         },
         output,
         process::{exit::Exit, signals::Signals},
@@ -35,23 +35,35 @@ type Ready = (Run<Reading>, Report);
 
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
+    let given = signals.unless_signalled(read(&arguments)).await?;
     let session = Session::open(global, InFlight::default())?;
-    let prepared = signals.unless_signalled(prepare(&session, &arguments));
+    let prepared = signals.unless_signalled(prepare(&session, &arguments, given));
     match prepared.await? {
         Some((run, report)) => follow(&session, &mut signals, run, report).await,
         None => Ok(Exit::Done),
     }
 }
 
-/// Everything up to the first read. Returns `None` if there is nothing to run.
-async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, CliError> {
-    let operations = &session.operations;
-    let options = &arguments.reading;
+async fn read(arguments: &Get) -> Result<Given, CliError> {
     if arguments.token.reveal {
         return Err(CliError::Usage(
             "--reveal is for one group; for several, tokens go to --token-out FILE. Nothing was sent".into(),
         ));
     }
+    if arguments.reading.refresh_all {
+        return Ok(Given::default());
+    }
+    Given::read(&arguments.groups, None, UNDONE).await
+}
+
+/// Everything up to the first read. Returns `None` if there is nothing to run.
+async fn prepare(
+    session: &Session,
+    arguments: &Get,
+    given: Given,
+) -> Result<Option<Ready>, CliError> {
+    let operations = &session.operations;
+    let options = &arguments.reading;
     session.say_where();
     session.say_other_places().await?;
     if operations.place_name().await?.is_none() {
@@ -61,7 +73,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
     let plan = if options.refresh_all {
         plan_all(session, arguments).await?
     } else {
-        let selected = Selected::of(session, &arguments.groups, None, UNDONE).await?;
+        let selected = Selected::of(session, (&arguments.groups, given), None, UNDONE).await?;
         let exists = arguments.assurance.exists;
         let planned = operations.plan_reading(&selected.ids, exists, selected.all_named);
         planned.await?

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use crate::{
     cli::{args::Mutation, error::CliError, output, session::Session},
-    config::guard::{self, Level},
+    config::guard::{self, Level, Weight},
     domain::group::UserGroupId,
     operations::Guarded,
 };
@@ -72,7 +72,7 @@ impl<'s> Review<'s> {
             "there is no terminal"
         };
         Err(CliError::Guarded(format!(
-            "confirmation required, but {why}; nothing was sent. To confirm, add --yes"
+            "confirmation required, but {why}; nothing was changed. To confirm, add --yes"
         )))
     }
 
@@ -102,21 +102,22 @@ impl<'s> Review<'s> {
         self.ask(what, question).await
     }
 
-    /// Asks about the change of one group. `usual` is the level of docs/design/console.md; a guard that raises it gives
-    /// the reason.
+    /// Asks about the change of one group, at the level of docs/design/console.md; a guard that raises it gives the
+    /// reason.
     pub(crate) async fn ask_about(
         &self,
         (operation, id): (Guarded, &UserGroupId),
-        usual: Level,
+        weight: Weight,
         what: &str,
     ) -> Result<(), CliError> {
         let profile = self.session.operations.profile();
-        let raised = guard::raised(&profile.guards, operation, usual);
-        if let Some((_, reason)) = raised {
+        let about = (operation, profile.production);
+        let (level, reason) = guard::level_of_change(&profile.guards, about, weight);
+        if let Some(reason) = reason {
             output::context(&format!("! guard: {reason}"));
         }
         let words = guard::words(operation, id, &profile.name);
-        match raised.map_or(usual, |(level, _)| level) {
+        match level {
             Level::Typed => self.ask(what, Question::TypeId(id)).await,
             level => self.ask_at(level, what, &words).await,
         }

@@ -52,7 +52,7 @@ pub(crate) fn refuse(
                 None => Ok(()),
             };
         }
-        if begins_long(&word) {
+        if begins_long(&word) || is_misspelt(&word) && !TEXTS.contains(&before.as_str()) {
             let advice = if TEXTS.contains(&before.as_str()) {
                 format!(". As a text: {before}=TEXT")
             } else if command.get_name() == NOTE {
@@ -77,6 +77,12 @@ pub(crate) fn refuse(
         before = word;
     }
     Ok(())
+}
+
+/// Whether a long dash is inside the name of an option: `--dry‑run`.
+fn is_misspelt(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    name.starts_with("--") && name.contains(is_long)
 }
 
 /// The option and the value that one word holds: `--from=FILE`, `-PNAME`.
@@ -109,25 +115,29 @@ fn refused(word: &str, options: &[&Arg], advice: &str) -> CliError {
     let meant = if name.is_empty() {
         Some("-".to_owned())
     } else {
-        meant(name, options, &dashes)
+        meant(name, options)
     };
     let meant = meant.map_or_else(
         || "; an option begins with - or --.".to_owned(),
         |meant| format!("; did you mean {meant}?"),
     );
+    let is = if word.starts_with('-') {
+        "contains"
+    } else {
+        "begins with"
+    };
     CliError::Usage(format!(
-        "{shown} begins with a long dash{meant} Nothing was sent{advice}"
+        "{shown} {is} a long dash{meant} Nothing was sent{advice}"
     ))
 }
 
 /// The option with the name that is nearest, or the short one. One that takes a value may have it attached.
-fn meant(name: &str, options: &[&Arg], dashes: &str) -> Option<String> {
+fn meant(name: &str, options: &[&Arg]) -> Option<String> {
     let mut letters = name.chars();
-    let is_one_dash = dashes.chars().filter(|c| is_long(*c)).count() == 1 && !dashes.contains('-');
     if let (Some(letter), None) = (letters.next(), letters.next()) {
         let mut shorts = options.iter().filter_map(|option| option.get_short());
         return shorts
-            .find(|short| *short == letter && is_one_dash)
+            .find(|short| *short == letter)
             .map(|short| format!("-{short}"));
     }
     let builtin = ["help", "version"];
@@ -170,6 +180,21 @@ mod tests {
                     text.contains(&format!("begins with a long dash; did you mean {meant}?")),
                     "{line}: {text}"
                 );
+            }
+            for (line, meant) in [
+                ("rotate b1 -~yes", "--yes"),
+                ("rotate b1 -~y", "-y"),
+                ("rotate b1 --~dry-run", "--dry-run"),
+                ("rotate b1 --dry~run", "--dry-run"),
+                ("rotate b1 -~token-out=f", "--token-out"),
+                ("rotate b1 --token~out=f", "--token-out"),
+                ("--pro~file=x list", "--profile"),
+            ] {
+                let line = line.replace('~', &dash.to_string());
+                let words: Vec<_> = line.split(' ').collect();
+                let text = refusal(&words).unwrap_or_else(|| panic!("taken: {line}"));
+                let wanted = format!("contains a long dash; did you mean {meant}?");
+                assert!(text.contains(&wanted), "{line}: {text}");
             }
             for line in [
                 "get -- ~",

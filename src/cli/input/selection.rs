@@ -26,28 +26,57 @@ pub(crate) struct Selected {
     pub(crate) all_named: bool,
 }
 
-impl Selected {
-    /// `undone` tells the person what was not done if something cannot be understood.
-    pub(crate) async fn of(
-        session: &Session,
+/// The file of `--from`, which is read before the configuration is looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Given(Option<Source>);
+
+#[derive(Debug)]
+struct Source {
+    name: String,
+    ids: Ids,
+}
+
+#[derive(Debug)]
+enum Ids {
+    OfGroups(Vec<UserGroupId>),
+    /// A plain list. What its lines mean depends on which groups there are.
+    List(String),
+}
+
+impl Given {
+    pub(crate) async fn read(
         selection: &Selection,
         older_than: Option<Duration>,
         undone: &str,
     ) -> Result<Self, CliError> {
+        let is_filter = selection.filter.is_some() || older_than.is_some();
+        if !is_filter && selection.order.is_given() {
+            return Err(CliError::Usage(format!(
+                "--sort, --reverse and --limit need --filter; {undone}"
+            )));
+        }
+        let file = selection.from.as_deref().filter(|_| !is_filter);
+        let Some(file) = file else {
+            return Ok(Self(None));
+        };
+        Source::read(file, undone).await.map(Some).map(Self)
+    }
+}
+
+impl Selected {
+    /// `undone` tells the person what was not done if something cannot be understood.
+    pub(crate) async fn of(
+        session: &Session,
+        (selection, given): (&Selection, Given),
+        older_than: Option<Duration>,
+        undone: &str,
+    ) -> Result<Self, CliError> {
         let Selection {
-            ids,
-            from,
-            filter,
-            order,
+            ids, filter, order, ..
         } = selection;
         if filter.is_none() && older_than.is_none() {
-            if order.is_given() {
-                return Err(CliError::Usage(format!(
-                    "--sort, --reverse and --limit need --filter; {undone}"
-                )));
-            }
-            let ids = if let Some(file) = from {
-                read(session, file, undone).await?
+            let ids = if let Given(Some(source)) = given {
+                source.ids(session, undone).await?
             } else {
                 known::ensure_groups(session, ids, undone).await?;
                 ids.clone()
@@ -66,36 +95,58 @@ impl Selected {
     }
 }
 
-/// Reads the ids of a list, or of a file of groups. A line of a list is taken as it stands if there is such a group;
-/// else without blanks, quotes and invisible marks around it.
-async fn read(session: &Session, file: &Path, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
-    let path = file.to_owned();
-    let done = tokio::task::spawn_blocking(move || text::of_source(&path, LONGEST));
-    let done = done
-        .await
-        .map_err(CliError::unexpected("reading was interrupted"))?;
-    let name = text::name(file);
-    let wrong = |why: &dyn Display| CliError::Usage(format!("{name}: {why}; {undone}"));
-    let list = done.map_err(|fault| wrong(&fault))?;
-    let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
-    let mut found = Vec::new();
-    if let Some(ids) = of_groups {
-        for (number, id) in ids {
-            let id = UserGroupId::typed(id);
-            found.push(id.map_err(|error| wrong(&format!("line {number}: {error}")))?);
-        }
-    } else {
-        found = listed(session, &list, &name)
+impl Source {
+    async fn read(file: &Path, undone: &str) -> Result<Self, CliError> {
+        let path = file.to_owned();
+        let done = tokio::task::spawn_blocking(move || text::of_source(&path, LONGEST));
+        let done = done
             .await
-            .map_err(|why| match why {
-                CliError::Usage(why) => wrong(&why),
-                other => other,
-            })?;
+            .map_err(CliError::unexpected("reading was interrupted"))?;
+        let name = text::name(file);
+        let wrong = |why: &dyn Display| wrong(&name, why, undone);
+        let list = done.map_err(|fault| wrong(&fault))?;
+        let of_groups = ids_in(&list).map_err(|why| wrong(&why))?;
+        let ids = if let Some(numbered) = of_groups {
+            let typed = numbered.into_iter().map(|(number, id)| {
+                let id = UserGroupId::typed(id);
+                id.map_err(|error| wrong(&format!("line {number}: {error}")))
+            });
+            Ids::OfGroups(typed.collect::<Result<_, _>>()?)
+        } else {
+            Ids::List(list)
+        };
+        let is_empty = match &ids {
+            Ids::OfGroups(ids) => ids.is_empty(),
+            Ids::List(list) => ids::lines(list).next().is_none(),
+        };
+        if is_empty {
+            return Err(wrong(&Fault::Empty));
+        }
+        Ok(Self { name, ids })
     }
-    if found.is_empty() {
-        return Err(wrong(&Fault::Empty));
+
+    /// The ids of a file of groups, or of a list. A line of a list is taken as it stands if there is such a group; else
+    /// without blanks, quotes and invisible marks around it.
+    async fn ids(self, session: &Session, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
+        let Self { name, ids } = self;
+        let list = match ids {
+            Ids::OfGroups(ids) => return Ok(ids),
+            Ids::List(list) => list,
+        };
+        let found = listed(session, &list, &name).await;
+        let found = found.map_err(|why| match why {
+            CliError::Usage(why) => wrong(&name, &why, undone),
+            other => other,
+        })?;
+        if found.is_empty() {
+            return Err(wrong(&name, &Fault::Empty, undone));
+        }
+        Ok(found)
     }
-    Ok(found)
+}
+
+fn wrong(name: &str, why: &dyn Display, undone: &str) -> CliError {
+    CliError::Usage(format!("{name}: {why}; {undone}"))
 }
 
 /// The ids of a plain list.

@@ -77,7 +77,7 @@ places! {
         History "history" "history of this group";
         CopyMenu; Compare;
         Note "" "note and labels of the group";
-        Back "back" "back to the list";
+        Back "back" "back";
     } + MOVE
 
     Compare COMMANDS {
@@ -184,10 +184,9 @@ places! {
     }
 
     Result COMMANDS {
-        Enter "to the list" "to the list";
+        Back ["esc" "enter"] "back" "back to the page before the change";
         Token;
         Edit "edit again" "edit the group again";
-        Back "" "to the list";
     } + MOVE
 
     Token COMMANDS {
@@ -414,7 +413,7 @@ places! {
         FailedOnly "failed only" "show failed only, or all";
         Enter "open" "open the group of the row";
         WriteFile "report" "save the report to a new file, .json or .csv";
-        Back "leave (continues)" "to the list (continues)";
+        Back "leave (continues)" "leave (continues)";
         NextFailed "" "next failed or unknown group";
         PreviousFailed "" "previous failed or unknown group";
     } + MOVE

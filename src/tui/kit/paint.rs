@@ -1,5 +1,5 @@
 //! Draws text into cells. Hostile characters are shown as escapes and nothing is dropped on the way (trap 3 of
-//! docs/design/dependencies.md); a text that is too wide is cut or scrolled, never wrapped here.
+//! docs/design/dependencies.md); a line that is too wide is cut or scrolled.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
-    domain::text::{is_plain, take_back, take_front, visible, width},
+    domain::text::{is_plain, take_back, take_front, visible, width, wrap},
     tui::theme::Theme,
 };
 
@@ -219,6 +219,28 @@ pub fn line(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme:
     }
     let content = words_that_fit(content, usize::from(area.width), theme);
     text(buffer, area.x, area.y, area.width, &content, style)
+}
+
+/// Draws text wrapped into the rows of an area; what does not fit is cut at the end of the last row, after a word.
+pub fn wrapped(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme: Theme) {
+    let lines = wrapped_lines(content, area.width);
+    let rows = usize::from(area.height);
+    for (index, text) in lines.iter().enumerate().take(rows) {
+        let place = row(area, index as u16);
+        if index + 1 == rows && lines.len() > rows {
+            line(buffer, place, &lines[index..].join(" "), style, theme);
+        } else {
+            self::text(buffer, place.x, place.y, place.width, text, style);
+        }
+    }
+}
+
+/// The lines of a text that is not empty, in an area of this width.
+pub fn wrapped_lines(content: &str, width: u16) -> Vec<String> {
+    if content.is_empty() {
+        return Vec::new();
+    }
+    wrap(&visible(content), usize::from(width).max(1))
 }
 
 /// The `index`th row of an area; empty if the area is not that high.

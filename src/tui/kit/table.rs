@@ -131,7 +131,12 @@ fn draw_in<'a, R>(
     let layout = layout(window);
     layout.draw_header(buffer, paint::row(text, 0), theme);
     if window.is_empty() {
-        paint::line(buffer, paint::row(text, 1), hint, theme.dim(), theme);
+        let below = Rect {
+            y: text.y + 1,
+            height: text.height - 1,
+            ..text
+        };
+        paint::wrapped(buffer, below, hint, theme.dim(), theme);
     }
     for (index, row) in window.iter().enumerate() {
         let line = index as u16 + 1;

@@ -103,7 +103,7 @@ impl View for ResultPane {
             return;
         }
         match action {
-            Action::Enter | Action::Back => context.navigate(Navigation::Home),
+            Action::Back => self.pop(context),
             Action::Edit => {
                 let pane = GroupForm::of(&self.done.group, context);
                 context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));

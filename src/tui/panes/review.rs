@@ -29,7 +29,7 @@ use crate::{
         kit::scroll::Cursor,
         state::{
             confirm::Confirm,
-            confirmation::{ConfirmationLevel, Level},
+            confirmation::{ConfirmationLevel, Weight},
             context::Context,
             message::{Job, JobError, Outcome, Ticket},
             navigation::Proposal,
@@ -100,8 +100,8 @@ pub struct Review {
     chosen: Option<Box<Choices>>,
     copy: RemoteCopy,
     stage: Stage,
-    /// The level of confirmation if everything is known well enough.
-    base_confirmation: ConfirmationLevel,
+    /// It brings back values of an earlier change.
+    undoes: bool,
     confirmation: ConfirmationLevel,
     /// The key that sends it; or that asks for the words, at the levels that need them.
     confirm: Confirm,
@@ -132,16 +132,11 @@ impl Review {
             restores,
             loaded_from,
         } = proposal;
-        let mut base_confirmation = ConfirmationLevel::of(context.profile(), operation(creating));
-        if restores {
-            let is_production = context.profile().is_none_or(|profile| profile.production);
-            let least = if is_production {
-                Level::Words
-            } else {
-                Level::Key
-            };
-            base_confirmation.level = base_confirmation.level.max(least);
-        }
+        let weight = Weight {
+            undoes: restores,
+            is_blind: false,
+        };
+        let confirmation = ConfirmationLevel::of(context.profile(), operation(creating), weight);
         let copy = if creating {
             RemoteCopy::NotAsked
         } else {
@@ -172,8 +167,8 @@ impl Review {
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            confirmation: base_confirmation.clone(),
-            base_confirmation,
+            undoes: restores,
+            confirmation,
             confirm: Confirm::with_key(Focus::Review),
             unchanged_too: false,
             page: Page::Difference,

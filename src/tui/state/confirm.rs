@@ -134,6 +134,11 @@ impl Confirm {
         self
     }
 
+    /// As [`Self::with_verb`], when what the key does has changed.
+    pub fn set_verb(&mut self, verb: Option<&'static str>) {
+        self.verb = verb;
+    }
+
     /// Asks for a reason as well, which may stay empty; begins with the given one.
     #[must_use]
     pub fn with_reason(mut self, reason: &str) -> Self {
@@ -304,7 +309,8 @@ impl Confirm {
     pub fn rows(&self, width: u16, keys: &Keymap, theme: Theme, why_not: Option<&str>) -> u16 {
         let sentence = self.sentence(width, keys, theme, why_not).height() as u16;
         let field = if self.is_typed() && why_not.is_none() {
-            2
+            let error = self.typed.error.as_deref().unwrap_or_default();
+            1 + (paint::wrapped_lines(error, width).len() as u16).max(1)
         } else {
             0
         };
@@ -361,9 +367,9 @@ impl Confirm {
             ..rest(x)
         };
         let at = self.typed.draw(buffer, field, theme, !self.on_reason);
-        let below = paint::row(left, 1);
+        take(&mut left, 1);
         let error = self.typed.error.as_deref().unwrap_or_default();
-        paint::line(buffer, below, error, theme.error(), theme);
+        paint::wrapped(buffer, left, error, theme.error(), theme);
         cursor.or(at.filter(|_| !self.on_reason))
     }
 

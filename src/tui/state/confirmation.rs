@@ -6,7 +6,7 @@ use crate::{
     operations::Guarded,
 };
 
-pub use crate::config::guard::Level;
+pub use crate::config::guard::{Level, Weight};
 
 /// The level of confirmation that something needs here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,32 +17,14 @@ pub struct ConfirmationLevel {
 }
 
 impl ConfirmationLevel {
-    pub fn of(profile: Option<&Profile>, operation: Guarded) -> Self {
+    /// Without a profile as in production.
+    pub fn of(profile: Option<&Profile>, operation: Guarded, weight: Weight) -> Self {
         let is_production = profile.is_none_or(|profile| profile.production);
-        let usual = match (operation, is_production) {
-            (Guarded::Create | Guarded::Update, false) => Level::Button,
-            (Guarded::Create | Guarded::Update, true)
-            | (Guarded::Rotate, false)
-            | (Guarded::HandOff | Guarded::Abandon, _) => Level::Key,
-            (Guarded::Rotate, true) => Level::Typed,
-            (Guarded::Bulk, _) => Level::Words,
-        };
         let guards = profile.map_or(&[][..], |profile| &profile.guards);
-        let raised = guard::raised(guards, operation, usual);
+        let (level, reason) = guard::level_of_change(guards, (operation, is_production), weight);
         Self {
-            level: raised.map_or(usual, |(level, _)| level),
-            guard: raised.map(|(_, reason)| reason.to_owned()),
+            level,
+            guard: reason.map(str::to_owned),
         }
-    }
-
-    /// One level more: it cannot be known well enough what is sent.
-    #[must_use]
-    pub fn raised(mut self) -> Self {
-        self.level = match self.level {
-            Level::Button => Level::Key,
-            Level::Key => Level::Typed,
-            Level::Typed | Level::Words => Level::Words,
-        };
-        self
     }
 }

@@ -51,8 +51,6 @@ pub enum Navigation {
     Replace(PaneRequest),
     /// Close the requesting pane.
     Pop,
-    /// Close all panes but the list.
-    Home,
     /// The requested result has arrived: replace the review that waits for the ticket, and its form.
     Finish(Ticket, PaneRequest),
     SwitchTo(ProfileIndex),

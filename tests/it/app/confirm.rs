@@ -43,6 +43,21 @@ fn y_sends_the_whole_change_in_every_profile() {
     }
 }
 
+/// The page of a change is left as every other page, to the one that the change began on.
+#[test]
+fn the_result_leads_back_to_the_page_before_the_change() {
+    for leave in ["<enter>", "<esc>"] {
+        for (way, page) in [("", "List"), ("<enter>", "Group")] {
+            let mut scene = Scene::on(TESTING);
+            scene.walk(way).walk("e<end> 2<ctrl-s>y");
+            assert_eq!(scene.focus(), "Result");
+            scene.shows("Esc back");
+            scene.keys(leave);
+            assert_eq!(scene.focus(), page, "{leave}");
+        }
+    }
+}
+
 #[test]
 fn nothing_is_sent_before_the_copy_has_been_read() {
     for profile in [TESTING, PRODUCTION] {

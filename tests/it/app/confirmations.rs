@@ -55,6 +55,14 @@ fn guarded_review() -> Scene {
     scene
 }
 
+#[test]
+fn the_footer_of_a_review_says_whether_its_key_sends() {
+    let plain = walked(PRODUCTION, "e<end> 2<ctrl-s>");
+    plain.shows("y SEND");
+    // Words are asked for first.
+    guarded_review().shows("y CONTINUE");
+}
+
 fn words_of_the_review() -> Scene {
     let mut scene = guarded_review();
     scene.walk("y");

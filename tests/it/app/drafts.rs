@@ -99,8 +99,8 @@ fn a_form_below_the_one_that_was_sent_is_kept() {
     scene.walk("e<end> 2<tab>oglobex<enter>");
     scene.walk("e<end> 3<ctrl-s>y").shows("UPDATED");
     scene.walk("<enter>");
-    assert_eq!(scene.focus(), "List");
-    scene.walk("e").shows("Name of acme-eu 2");
+    assert_eq!(scene.focus(), "Group");
+    scene.walk("<esc>").shows("Name of acme-eu 2");
 }
 
 #[test]

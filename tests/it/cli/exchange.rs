@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
 
 use super::{
     guards::methods,
@@ -253,8 +254,10 @@ async fn waiting_for_rows_can_be_interrupted() {
     let mut command = home.command(&["import", "-", "--create", "--yes"]);
     command.stdin(std::process::Stdio::piped());
     let mut waiting = Background::start(command);
-    let _open = waiting.child.stdin.take().expect("standard input");
-    waiting.says("PRODUCTION live").await;
+    let mut open = waiting.child.stdin.take().expect("standard input");
+    // More than a pipe holds: some of it was read.
+    let lines = "\n".repeat(256 * 1024);
+    open.write_all(lines.as_bytes()).await.expect("read");
     waiting.signal(Signal::INT);
     assert_eq!(waiting.code().await, Some(130));
 }

@@ -61,6 +61,23 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
 }
 
 #[tokio::test]
+async fn a_blank_name_is_no_directory() {
+    let mut home = Home::new();
+    for blank in ["", " ", "\t", "  \u{a0}"] {
+        for command in [&["list"][..], &["doctor"], &["directory", "status"]] {
+            let with_flag = [command, &["--directory", blank]].concat();
+            let ran = home.run(&with_flag).await;
+            assert_eq!(ran.code, 2, "{with_flag:?}: {}{}", ran.out, ran.err);
+        }
+    }
+    home.set("GROUPDESK_DIRECTORY", " ");
+    let ran = home.run(&["list"]).await;
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    let entries = fs::read_dir(home.folder.path()).expect("readable").count();
+    assert_eq!(entries, 0, "nothing was created");
+}
+
+#[tokio::test]
 async fn a_new_directory_in_a_named_place_is_said_once() {
     let (mut home, _service) = knowing_acme(vec![Fault::Close]).await;
     let place = home.path("other.db").display().to_string();

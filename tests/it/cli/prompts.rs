@@ -142,3 +142,30 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
         "{shown}"
     );
 }
+
+/// As in the console: what brings back old values asks one level more, in production for words.
+#[tokio::test(flavor = "multi_thread")]
+async fn undoing_in_production_asks_for_words() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    for (profile, question, agreed) in [
+        ("testing", "Update \"acme-eu\"? [y/N]", "y\n"),
+        (
+            "production",
+            "Type \"update acme-eu in production\" to confirm:",
+            "update acme-eu in production\n",
+        ),
+    ] {
+        let in_profile = |words: &[&'static str]| [words, &["-P", profile]].concat();
+        let change = in_profile(&["update", "acme-eu", "--name", "Acme 2", "--yes"]);
+        let ran = home.run(&change).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let undo = in_profile(&["history", "restore", "acme-eu"]);
+        for (typed, code) in [("acme-eu\n", 3), (agreed, 0)] {
+            let (shown, ended) = answer_with_line(&home, &undo, typed);
+            assert_eq!(ended, Some(code), "{shown}");
+            let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_has(&shown, question);
+        }
+    }
+}

@@ -140,6 +140,33 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
     server.let_in("vera", schema, &["viewer"]);
     let hers = Directory::open(&postgres::at_as("vera", server.folder(), schema));
     let hers = hers.expect("it opens");
+    // pg_dump writes other random words each time.
+    let stored = || {
+        let dump = server.dump(schema);
+        let lines = dump.lines().filter(|line| !line.contains("restrict "));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let before = stored();
+    // Also with an API key that nobody has decided about: the answer could not be recorded.
+    for key in ["a key that nobody used", "another one"] {
+        let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
+        let vera = vera.through(proxy.base_url()).key(key);
+        let (theme, clock) = (Theme::default(), Clock::System);
+        let vera = vec![vera.unbound()];
+        let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
+        console.until("view only (viewer)").await;
+        assert_asks_nothing(&mut console);
+        let sent = proxy.methods().len();
+        for keys in CHANGES {
+            console.keys(keys).await;
+            assert_asks_nothing(&mut console);
+            let said = console.runner.app.context.messages.all().count();
+            let is_refused = console.screen().contains("Not available") || said > 0;
+            assert!(is_refused, "{keys}: {}", console.screen());
+            console.keys("<esc><esc>").await;
+        }
+        assert_eq!(proxy.methods().len(), sent, "nothing is sent");
+    }
     // By the name of the place, or as the only place of this address.
     for name in ["testing", "hers"] {
         let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
@@ -153,7 +180,27 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
         console.until("view only (viewer)").await;
         console.shows("acme-eu").shows("initech").shows(" viewer ");
         assert_refuses(&mut console, &proxy, "It needs the role operator").await;
+        assert_asks_nothing(&mut console);
         console.keys("2").await.shows("History");
+    }
+    assert_eq!(stored(), before, "nothing is written");
+}
+
+/// What a viewer may try, from the list.
+const CHANGES: [&str; 8] = [
+    "e<end> typed<ctrl-s>",
+    "tT",
+    "<space>T",
+    "<space>B",
+    "onew-1<enter>",
+    "anote<enter>",
+    "*",
+    "vwnight<enter>",
+];
+
+fn assert_asks_nothing(console: &mut Console) {
+    for question in ["WHICH ENVIRONMENT", "Which environment", "[y/N]"] {
+        console.hides(question);
     }
 }
 

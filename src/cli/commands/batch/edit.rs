@@ -1,11 +1,15 @@
 //! One change to many groups: a preview for each group, the confirmation, and the durable batch.
 
-use super::{Prepared, Ready, prepare, report};
+use super::{Prepared, Ready, UNDONE, prepare, report};
 use crate::{
     cli::{
         args::{AgainBatch, Mutation, Update},
         error::CliError,
-        input::{confirm::Review, fields, selection::Selected},
+        input::{
+            confirm::Review,
+            fields,
+            selection::{Given, Selected},
+        },
         output::{
             self, human,
             json::{LEFT_OUT, REQUESTS, left_out as skipped, requests},
@@ -17,14 +21,12 @@ use crate::{
     config::guard,
     directory::{BatchId, BatchOptions},
     domain::{
-        batch::{EditPlan, EditRow, Verdict},
+        batch::{BulkChange, EditPlan, EditRow, Verdict},
         group::UserGroupId,
         text::visible,
     },
     operations::{Guarded, batch::RunLimits},
 };
-
-const UNDONE: &str = "nothing was sent";
 
 /// A checked change, and how to start it.
 struct EditRequest {
@@ -36,36 +38,20 @@ struct EditRequest {
 }
 
 /// `update` of several groups.
-pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepared, CliError> {
+pub(super) async fn update(
+    session: &Session,
+    arguments: Update,
+    change: BulkChange,
+    given: Given,
+) -> Result<Prepared, CliError> {
     let Update {
         groups,
-        fields,
-        unmap,
-        remove_property,
-        apply,
-        replace,
-        if_unchanged,
-        assurance,
         mutation,
-        token,
         many,
+        ..
     } = arguments;
-    permitted(session, &mutation)?;
-    let is_of_one = apply.is_some()
-        || !replace.fields().is_empty()
-        || if_unchanged
-        || assurance.exists
-        || token.reveal
-        || token.token_out.is_some();
-    if is_of_one {
-        return Err(CliError::Usage(format!(
-            "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out work for one \
-             group only; {UNDONE}"
-        )));
-    }
-    let only_where = many.if_value.as_deref();
-    let change = fields::bulk_change(&fields, &unmap, &remove_property, only_where)?;
-    let selected = Selected::of(session, &groups, None, UNDONE).await?;
+    permitted(session)?;
+    let selected = Selected::of(session, (&groups, given), None, UNDONE).await?;
     let plan = session
         .operations
         .plan_edit(change, &selected.ids, many.include_old)
@@ -80,6 +66,38 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
     begin(session, request).await
 }
 
+/// Refuses arguments that are for one group. Returns the change.
+pub(super) fn check(arguments: &Update) -> Result<BulkChange, CliError> {
+    let Update {
+        fields,
+        unmap,
+        remove_property,
+        apply,
+        replace,
+        if_unchanged,
+        assurance,
+        mutation,
+        token,
+        many,
+        ..
+    } = arguments;
+    let is_of_one = apply.is_some()
+        || !replace.fields().is_empty()
+        || *if_unchanged
+        || assurance.exists
+        || token.reveal
+        || token.token_out.is_some();
+    if is_of_one {
+        return Err(CliError::Usage(format!(
+            "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out work for one \
+             group only; {UNDONE}"
+        )));
+    }
+    let only_where = many.if_value.as_deref();
+    prepare::no_curl(mutation)?;
+    fields::bulk_change(fields, unmap, remove_property, only_where)
+}
+
 /// Repeats a batch of edits, or reverses it.
 pub(super) async fn again(
     session: &Session,
@@ -87,7 +105,8 @@ pub(super) async fn again(
     before: BatchOptions,
     is_reverse: bool,
 ) -> Result<Prepared, CliError> {
-    permitted(session, &arguments.mutation)?;
+    prepare::no_curl(&arguments.mutation)?;
+    permitted(session)?;
     let (id, old) = (BatchId(arguments.number), arguments.include_old);
     let plan = if is_reverse {
         session.operations.plan_reverse_edit(id, old).await?
@@ -110,10 +129,11 @@ pub(super) async fn again(
     begin(session, request).await
 }
 
-fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
-    let review = Review::of(session, Guarded::Bulk, mutation)?.permitted(Guarded::Update)?;
-    mutation.no_curl("it works for one group only")?;
-    review.can_ask()
+fn permitted(session: &Session) -> Result<(), CliError> {
+    for operation in [Guarded::Bulk, Guarded::Update] {
+        session.operations.permitted(operation)?;
+    }
+    Ok(())
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.
@@ -146,6 +166,8 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
         }
         return Ok(Err(Exit::Done));
     }
+    let review = Review::of(session, Guarded::Bulk, &mutation)?;
+    review.can_ask()?;
     operations.ready().await?;
     let profile = operations.profile();
     let (level, reason_of_guard) = guard::level_of_bulk_edit(&profile.guards, profile.production);
@@ -154,7 +176,6 @@ async fn begin(session: &Session, request: EditRequest) -> Result<Prepared, CliE
     }
     let words = format!("edit {changing} in {}", profile.name);
     let what = format!("Reads each group, then sends one update: {}.", plan.change);
-    let review = Review::of(session, Guarded::Bulk, &mutation)?;
     review.ask_at(level, &what, &words).await?;
     let batch = operations.begin_edit_with(&plan, reason, options).await?;
     let skipped = left_out(&plan);

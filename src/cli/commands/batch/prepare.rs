@@ -9,14 +9,14 @@ use std::{
 use futures_util::StreamExt;
 use jiff::Timestamp;
 
-use super::{Prepared, Ready, report, tokens::TokenLines};
+use super::{Prepared, Ready, UNDONE, report, tokens::TokenLines};
 use crate::{
     cli::{
         args::{Mutation, ResumeBatch, Rotate},
         error::CliError,
         input::{
             confirm::{Question, Review},
-            selection::Selected,
+            selection::{Given, Selected},
         },
         output,
         process::exit::Exit,
@@ -51,16 +51,28 @@ pub(super) struct RotateRequest {
     pub(super) scheduled: Option<usize>,
 }
 
-/// `rotate` of several groups, up to the durable batch.
-pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Prepared, CliError> {
-    let operations = &session.operations;
-    let review = Review::of(session, Guarded::Bulk, &arguments.mutation)?;
+/// Refuses arguments that are for one group.
+pub(super) fn check(arguments: &Rotate) -> Result<(), CliError> {
     if arguments.assurance.exists || arguments.token.reveal {
         return Err(CliError::Usage(
             "--exists and --reveal work for one group only; for several, use --token-out FILE. Nothing was sent".into(),
         ));
     }
-    review.can_ask()?;
+    no_curl(&arguments.mutation)
+}
+
+pub(super) fn no_curl(mutation: &Mutation) -> Result<(), CliError> {
+    mutation.no_curl("it works for one group only")
+}
+
+/// `rotate` of several groups, up to the durable batch.
+pub(super) async fn rotate(
+    session: &Session,
+    arguments: Rotate,
+    given: Given,
+) -> Result<Prepared, CliError> {
+    let operations = &session.operations;
+    operations.permitted(Guarded::Bulk)?;
     let selected_at = (operations.now(), operations.last_number().await?);
     let mut scheduled = None;
     let older_than = arguments.bulk.older_than;
@@ -77,7 +89,7 @@ pub(super) async fn rotate(session: &Session, arguments: Rotate) -> Result<Prepa
                 .map_or(usize::MAX, |limit| limit as usize),
         );
     }
-    let selected = Selected::of(session, &groups, older_than, "nothing was sent").await?;
+    let selected = Selected::of(session, (&groups, given), older_than, UNDONE).await?;
     let request = RotateRequest {
         selected,
         include_recent: arguments.bulk.include_recent,
@@ -119,8 +131,8 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
     };
     let operations = &session.operations;
     let review = Review::of(session, Guarded::Bulk, &mutation)?;
-    mutation.no_curl("it works for one group only")?;
-    review.begin()?;
+    no_curl(&mutation)?;
+    session.say_where();
     let mut plan = planned().await?;
     say_near(session, &plan).await?;
     if mutation.dry_run {
@@ -149,6 +161,7 @@ pub(super) async fn begin(session: &Session, request: RotateRequest) -> Result<P
             "no group can be rotated; nothing was sent".into(),
         ));
     }
+    review.can_ask()?;
     operations.ready().await?;
     let words = format!(
         "rotate {} in {}",
@@ -284,7 +297,8 @@ pub(super) async fn resume(
             .options_again(batch.id, "resume", has_file)
             .await?;
     }
-    Review::new(session, arguments.yes).begin()?;
+    let review = Review::new(session, arguments.yes);
+    session.say_where();
     output::context(&format!(
         "batch {}, started {} by {}: {}",
         batch.id.0,
@@ -295,6 +309,9 @@ pub(super) async fn resume(
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));
     }
+    if resumption.left() > 0 {
+        review.can_ask()?;
+    }
     operations.ready().await?;
     if resumption.left() > 0 {
         let words = resumption.words(&operations.profile().name);
@@ -303,7 +320,6 @@ pub(super) async fn resume(
             BatchKind::Edit(change) => format!("reads each group, then sends one update: {change}"),
         };
         let what = format!("{} left: {effect}.", resumption.left());
-        let review = Review::new(session, arguments.yes);
         review.ask_at(resumption.level, &what, &words).await?;
     }
     let tokens = token_lines(session, arguments.token_out.as_deref())?;

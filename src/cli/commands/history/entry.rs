@@ -150,6 +150,7 @@ pub(super) async fn restore(
         assurance: UnknownIdPolicy::KnownOnly,
         mutation,
         token: TokenArgs::default(),
+        undoes: true,
     };
     let known = may_update(session, &id, &how).await?;
     let first = read_first(session, &id, how.assurance, false);

@@ -134,6 +134,12 @@ impl ShownPlan {
         })
     }
 
+    /// How many groups would be created or updated.
+    pub(crate) fn to_send(&self, sending: Sending) -> usize {
+        let [(_, create), (_, update), ..] = counts(sending, self.plan);
+        create + update
+    }
+
     /// How many values would be lost; the question names it.
     pub(crate) fn lost(&self) -> Option<String> {
         self.losses.in_words()

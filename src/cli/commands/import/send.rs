@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::plan::{ANNOTATED, annotated};
+use super::plan::{ANNOTATED, ShownPlan, annotated};
 use crate::{
     cli::{
         commands::run::{RunReport, Summary, follow},
         error::CliError,
+        input::confirm::{Question, Review},
         output::{
-            compact, exchanges,
+            self, compact, exchanges,
             json::{WARNINGS, warnings},
             progress::Progress,
             shape::shape,
@@ -21,7 +22,10 @@ use crate::{
         },
         session::Session,
     },
-    domain::{batch::Halt, text::visible},
+    domain::{
+        batch::Halt,
+        text::{counted, visible},
+    },
     operations::{
         RowCounts, RowEnd, RowSent, RowsToSend, SendingRows, Warning,
         run::{Counts, RunLimits, Sum},
@@ -99,6 +103,27 @@ impl RunReport for Sent {
             is_left: counts.complete() < counts.planned() || halt.is_some(),
         }
     }
+}
+
+/// Asks where no group is sent: about notes and labels that change, or nothing at all.
+pub(crate) async fn ask_without_change(
+    review: &Review<'_>,
+    shown: &ShownPlan,
+) -> Result<(), CliError> {
+    let notes = shown.annotations.len();
+    if notes == 0 {
+        output::say("nothing to create or update, according to the directory");
+        return Ok(());
+    }
+    let what = format!(
+        "Notes and labels of {} change here; nothing is sent.",
+        counted(notes, "group")
+    );
+    if shown.lost().is_none() {
+        return review.ask(&what, Question::YesOrNo).await;
+    }
+    let words = format!("annotate {notes}");
+    review.ask_losing(shown.lost(), &what, &words).await
 }
 
 /// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what needs

@@ -1,6 +1,8 @@
 //! `copy`: copies what is known of a group to another profile, by creating the group there or merging it into the
 //! existing one.
 
+use std::mem;
+
 use super::{
     create::{create_with, may_create},
     update::{How, lay_over, may_update},
@@ -54,22 +56,26 @@ impl Run for Copy {
         ], &[one("ID --to PROFILE", &[&json::ANSWER]), one("ID --to PROFILE --dry-run", &[&review::REQUEST])]),
     ];
 
-    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+    async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
         token_file::prepare(self.token.token_out.as_deref(), false)?;
-        in_session(global, async |session| copy(session, self).await).await
+        let fields = mem::take(&mut self.fields);
+        let [unmap, remove] = [&mut self.unmap, &mut self.remove_property].map(mem::take);
+        let edits = Edits::read(fields, unmap, remove);
+        in_session_with(global, edits, async |session, edits| {
+            copy(session, self, edits).await
+        })
+        .await
     }
 }
 
-async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
+async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, CliError> {
     let Copy {
         id,
         to,
         as_id,
-        fields,
-        unmap,
-        remove_property,
         mutation,
         token,
+        ..
     } = arguments;
     let target = session.with_profile(&to)?;
     let other = as_id.unwrap_or_else(|| id.clone());
@@ -81,7 +87,6 @@ async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
         )));
     }
     let known = DesiredFields::of(&session.known_here(&id).await?);
-    let edits = Edits::read(fields, unmap, remove_property).await?;
     let wanted = edits.apply(&known)?;
     for field in [Field::Mapping, Field::Properties] {
         if !wanted.has(field) {
@@ -101,6 +106,7 @@ async fn copy(session: &Session, arguments: Copy) -> Result<Exit, CliError> {
         assurance: UnknownIdPolicy::KnownOnly,
         mutation,
         token,
+        undoes: false,
     };
     let known = may_update(&target, &other, &how).await?;
     let edits = Edits::of_fields(wanted);

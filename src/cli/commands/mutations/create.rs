@@ -9,7 +9,7 @@ use crate::{
         input::{confirm::Review, fields::Edits},
         output::{self, json, review, token_file},
     },
-    config::guard::Level,
+    config::guard::Weight,
     domain::{
         change::{Change, DesiredFields},
         group::UserGroupId,
@@ -45,22 +45,23 @@ impl Run for Create {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
-        token_file::prepare(self.token.token_out.as_deref(), false)?;
-        in_session(global, async |session| create(session, self).await).await
+        let Self {
+            id,
+            fields,
+            mutation,
+            token,
+        } = self;
+        token_file::prepare(token.token_out.as_deref(), false)?;
+        let wanted = async {
+            let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
+            edits.apply(&DesiredFields::default())
+        };
+        in_session_with(global, wanted, async |session, wanted| {
+            may_create(session, &mutation)?;
+            create_with(session, id, wanted, mutation, token).await
+        })
+        .await
     }
-}
-
-async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
-    let Create {
-        id,
-        fields,
-        mutation,
-        token,
-    } = arguments;
-    may_create(session, &mutation)?;
-    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
-    let wanted = edits.apply(&DesiredFields::default())?;
-    create_with(session, id, wanted, mutation, token).await
 }
 
 /// Refuses what cannot be confirmed or sent, before anything is sent.
@@ -92,7 +93,9 @@ pub(super) async fn create_with(
     let question = format!("Create \"{id}\"? It cannot be deleted.");
     let review = Review::of(session, Guarded::Create, &mutation)?;
     let about = (Guarded::Create, &id);
-    review.ask_about(about, Level::Key, &question).await?;
+    review
+        .ask_about(about, Weight::default(), &question)
+        .await?;
     let created = session
         .in_flight
         .during(Box::pin(session.operations.create(&id, &wanted)))

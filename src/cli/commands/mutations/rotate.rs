@@ -13,7 +13,7 @@ use crate::{
             token_file,
         },
     },
-    config::guard::Level,
+    config::guard::Weight,
     domain::{group::UserGroupId, history::Ending, token::Fingerprint},
     operations::{Guarded, JUST_ROTATED, Spare, Target, TokenLookup},
 };
@@ -136,16 +136,11 @@ async fn rotate(
     }
     let fingerprint = word(seen);
     let mut file = token_file(&token)?;
-    let usual = if session.operations.profile().production {
-        Level::Typed
-    } else {
-        Level::Key
-    };
     let what = format!(
         "Rotate the token of \"{id}\" (fingerprint {fingerprint})? The old token stops working at once."
     );
     let about = (Guarded::Rotate, &id);
-    review.ask_about(about, usual, &what).await?;
+    review.ask_about(about, Weight::default(), &what).await?;
     let target = Target {
         seen,
         // A token that was pasted is meant, however young it is.

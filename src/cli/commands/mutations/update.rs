@@ -1,6 +1,8 @@
 //! `update`: reads the group, merges the edits into it, and sends what may be sent (hazard 4 of
 //! docs/design/service.md).
 
+use std::mem;
+
 use super::{answer, assurance, reading, token_file};
 use crate::{
     api::inspect::Method,
@@ -16,7 +18,7 @@ use crate::{
             token_file::{self, TokenFile},
         },
     },
-    config::guard::Level,
+    config::guard::Weight,
     domain::{
         change::{Change, DesiredFields},
         facts::Field,
@@ -36,6 +38,8 @@ pub(crate) struct How {
     pub(crate) assurance: UnknownIdPolicy,
     pub(crate) mutation: Mutation,
     pub(crate) token: TokenArgs,
+    /// It brings back values of an earlier change.
+    pub(crate) undoes: bool,
 }
 
 impl Run for Update {
@@ -52,37 +56,46 @@ impl Run for Update {
         ]),
     ];
 
-    async fn run(self, global: &Global) -> Result<Exit, CliError> {
+    async fn run(mut self, global: &Global) -> Result<Exit, CliError> {
         token_file::prepare(self.token.token_out.as_deref(), false)?;
-        match self.single().cloned() {
-            Some(id) => in_session(global, async |session| update(session, id, self).await).await,
-            None => batch::update(global, self).await,
+        let Some(id) = self.single().cloned() else {
+            return batch::update(global, self).await;
+        };
+        if self.is_nothing() {
+            let text = "update needs a change, for example --name NAME; nothing was sent";
+            return Err(CliError::Usage(text.into()));
         }
+        let (apply, fields) = (self.apply.take(), mem::take(&mut self.fields));
+        let [unmap, remove] = [&mut self.unmap, &mut self.remove_property].map(mem::take);
+        let edits = async {
+            match apply {
+                Some(file) => Edits::of_file(file, id.clone()).await,
+                None => Edits::read(fields, unmap, remove).await,
+            }
+        };
+        in_session_with(global, edits, async |session, edits| {
+            update(session, &id, self, edits).await
+        })
+        .await
     }
 }
 
-async fn update(session: &Session, id: UserGroupId, arguments: Update) -> Result<Exit, CliError> {
+async fn update(
+    session: &Session,
+    id: &UserGroupId,
+    arguments: Update,
+    edits: Edits,
+) -> Result<Exit, CliError> {
     let how = How {
         replace: arguments.replace.fields(),
         if_unchanged: arguments.if_unchanged,
         assurance: assurance(arguments.assurance.exists),
         mutation: arguments.mutation,
         token: arguments.token,
+        undoes: false,
     };
-    if arguments.apply.is_none()
-        && arguments.fields.are_none()
-        && arguments.unmap.is_empty()
-        && arguments.remove_property.is_empty()
-    {
-        let text = "update needs a change, for example --name NAME; nothing was sent";
-        return Err(CliError::Usage(text.into()));
-    }
-    let known = may_update(session, &id, &how).await?;
-    let edits = match arguments.apply {
-        Some(file) => Edits::of_file(file, id.clone()).await?,
-        None => Edits::read(arguments.fields, arguments.unmap, arguments.remove_property).await?,
-    };
-    lay_over(session, &id, known.as_ref(), &edits, how).await
+    let known = may_update(session, id, &how).await?;
+    lay_over(session, id, known.as_ref(), &edits, how).await
 }
 
 /// Refuses what cannot be confirmed or sent, before anything is sent. Returns what is known of the group.
@@ -142,6 +155,7 @@ pub(crate) async fn send(
         assurance,
         mutation,
         token,
+        undoes,
         ..
     } = how;
     // The read withdrew a fact that the update relied on, so a person has to look first.
@@ -209,16 +223,14 @@ pub(crate) async fn send(
         human::say_warnings(&read);
         output::context(&review::lines(&change, false));
     }
-    let is_production = session.operations.profile().production;
-    let usual = if is_production && !doubts.is_empty() {
-        Level::Typed
-    } else {
-        Level::Key
+    let weight = Weight {
+        undoes,
+        is_blind: plan.is_blind,
     };
     let question = format!("Update \"{id}\"?");
     let review = Review::of(session, Guarded::Update, &mutation)?;
     let about = (Guarded::Update, id);
-    review.ask_about(about, usual, &question).await?;
+    review.ask_about(about, weight, &question).await?;
     let updated = session
         .in_flight
         .during(Box::pin(

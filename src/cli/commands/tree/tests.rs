@@ -1,5 +1,7 @@
 //! Every command explains its purpose, describes all of its arguments, and has correct examples.
 
+use std::{any::TypeId, path::PathBuf};
+
 use clap::{Command, CommandFactory, Parser};
 
 use super::{Cli, GROUPS, SEE_OPTIONS, command, contract, full_command, global_options};
@@ -257,4 +259,40 @@ fn every_command_stands_in_one_group() {
     known.sort_unstable();
     grouped.sort_unstable();
     assert_eq!(grouped, known);
+}
+
+/// Each path that a command reads and after which it may ask is in the table of `tests/it/cli/input_first.rs`; all others
+/// are listed here.
+#[test]
+fn each_path_of_a_command_is_read_first_or_listed() {
+    #[rustfmt::skip] // A table: one command a line.
+    let read_first = [
+        "apply path", "copy mapping", "copy properties", "create mapping", "create properties", "import file",
+        "rotate from", "update apply", "update from", "update mapping", "update properties",
+    ];
+    // Nothing is asked after they are read, or they are written.
+    #[rustfmt::skip] // A table: one command a line.
+    let others = [
+        "batches resume token_out", "batches retry token_out", "copy token_out", "create token_out", "diff what",
+        "directory backup file", "export file", "export token_out", "get from", "get token_out", "man folder", "profile add ca_file",
+        "profile add file", "rotate token_out", "serve backup file", "serve tls_cert", "serve tls_key", "show from", "update token_out",
+    ];
+    let mut found = Vec::new();
+    for (name, command) in commands() {
+        let name = name.trim_start_matches("groupdesk").trim_start().to_owned();
+        let owned = command.get_arguments().filter(|arg| {
+            let kind = arg.get_value_parser().type_id();
+            kind == TypeId::of::<PathBuf>() && !arg.is_global_set()
+        });
+        found.extend(owned.map(|arg| format!("{name} {}", arg.get_id())));
+    }
+    found.sort();
+    found.dedup();
+    let mut listed: Vec<_> = read_first
+        .into_iter()
+        .chain(others)
+        .map(str::to_owned)
+        .collect();
+    listed.sort();
+    assert_eq!(found, listed);
 }

@@ -190,7 +190,7 @@ fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context
             width: area.width.saturating_sub(2),
             ..area
         };
-        paint::line(buffer, paint::row(line, 0), text, theme.dim(), theme);
+        paint::wrapped(buffer, line, text, theme.dim(), theme);
         return;
     };
     table::draw(

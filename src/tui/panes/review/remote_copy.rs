@@ -1,6 +1,6 @@
 //! Receives the service's copy, and applies the person's choices to the request.
 
-use super::{Page, RemoteCopy, Review, choices::Choices, view};
+use super::{Page, RemoteCopy, Review, choices::Choices, operation, view};
 use crate::{
     domain::{
         change::{Change, DesiredFields},
@@ -10,7 +10,11 @@ use crate::{
     operations::Done,
     tui::{
         keymap::Action,
-        state::{context::Context, notices::Severity},
+        state::{
+            confirmation::{ConfirmationLevel, Weight},
+            context::Context,
+            notices::Severity,
+        },
     },
 };
 
@@ -54,11 +58,12 @@ impl Review {
             self.plan = read.plan(&self.edit());
         }
         self.change = Change::between(&self.now, &self.plan.send);
-        self.confirmation = if self.plan.objections.is_empty() {
-            self.base_confirmation.clone()
-        } else {
-            self.base_confirmation.clone().raised()
+        let weight = Weight {
+            undoes: self.undoes,
+            is_blind: self.plan.is_blind,
         };
+        let operation = operation(self.creating);
+        self.confirmation = ConfirmationLevel::of(context.profile(), operation, weight);
         self.ask(context);
     }
 

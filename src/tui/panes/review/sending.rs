@@ -42,6 +42,9 @@ impl Review {
             None => self.what(context),
             Some(_) => format!("{} after a typed confirmation", self.what(context)),
         };
+        // Where more is asked for, the key sends nothing yet.
+        let verb = self.words(context).map(|_| "CONTINUE");
+        self.confirm.set_verb(verb);
         self.confirm.set_guard(self.confirmation.guard.clone());
         self.confirm.set(what, "");
     }

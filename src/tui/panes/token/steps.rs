@@ -7,7 +7,7 @@ use crate::{
     operations::{Done, Guarded},
     tui::state::{
         confirm::Confirm,
-        confirmation::{ConfirmationLevel, Level},
+        confirmation::{ConfirmationLevel, Level, Weight},
         context::Context,
         message::{Job, JobError},
         notices::Severity,
@@ -18,7 +18,7 @@ impl TokenPane {
     /// What rotating asks for: the key, the id, or the words that a guard requires.
     pub(super) fn confirmation(&self, context: &Context) -> Confirm {
         let ConfirmationLevel { level, guard } =
-            ConfirmationLevel::of(context.profile(), Guarded::Rotate);
+            ConfirmationLevel::of(context.profile(), Guarded::Rotate, Weight::default());
         let profile = context.profile_name();
         let words = match level {
             Level::Words => guard::words(Guarded::Rotate, &self.id, profile),

@@ -1,0 +1,66 @@
+//! An error in a dialogue is shown whole: its end says what to do.
+
+use groupdesk::tui::{
+    keymap::Focus,
+    state::message::{Msg, Outcome},
+};
+
+use super::scene::{Scene, TESTING, failed};
+
+const LONG: &str = "Not written: the file /home/ana/exports/of/this/year/testing.jsonl already exists and belongs to another \
+    user of this machine, so nothing was changed; choose another name, or remove that file first, then press Enter again";
+
+fn sized(scene: &mut Scene, (width, height): (u16, u16)) {
+    scene.msg(Msg::Resize(width, height));
+}
+
+/// All words of the error stand on the page in their order, above the line of messages.
+#[track_caller]
+fn shows_all_of(scene: &Scene, what: &str) {
+    let screen = scene.screen();
+    let mut words = LONG.split(' ').peekable();
+    for word in screen.split_whitespace() {
+        words.next_if(|wanted| word.ends_with(*wanted));
+    }
+    let left: Vec<_> = words.collect();
+    assert!(left.is_empty(), "{what}: {left:?} is missing\n{screen}");
+}
+
+type Reach = fn() -> Scene;
+
+fn walked(script: &str) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.walk(script);
+    scene
+}
+
+#[test]
+fn an_error_of_writing_a_file_is_shown_whole() {
+    let places: [(&str, Reach); 2] = [("export", || walked("w")), ("token", || walked("tw"))];
+    for (name, reach) in places {
+        for size in [(80, 24), (120, 36)] {
+            let mut scene = reach();
+            sized(&mut scene, size);
+            assert_eq!(scene.focus(), format!("{:?}", Focus::WritePath), "{name}");
+            scene.keys("<enter>");
+            scene.answer_with(failed(LONG, None));
+            shows_all_of(&scene, &format!("{name} {size:?}"));
+        }
+    }
+}
+
+#[test]
+fn the_words_for_an_empty_list_are_not_cut() {
+    for size in [(60, 20), (80, 24), (100, 30), (120, 36), (160, 50)] {
+        let mut scene = Scene::on(TESTING);
+        sized(&mut scene, size);
+        scene.keys("r");
+        scene.answer_with(Outcome::listed(Vec::new()));
+        scene.answer();
+        let screen = scene.screen();
+        let whole = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(whole.contains("no groups yet"), "{screen}");
+        assert!(whole.contains("import FILE"), "{size:?}\n{screen}");
+        assert!(whole.contains("known IDs"), "{size:?}\n{screen}");
+    }
+}

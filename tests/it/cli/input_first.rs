@@ -1,0 +1,149 @@
+//! The order in which a command refuses: its arguments, the files it reads, the configuration and what it permits, and
+//! last that nobody can be asked. The files of all commands are enumerated in `src/cli/commands/tree/tests.rs`.
+
+use serde_json::json;
+
+use super::{
+    guards::{group, knowing_acme},
+    program::{Home, files},
+};
+use crate::support::{
+    assertions::{assert_has, assert_lacks},
+    faults::Fault,
+};
+
+/// The commands that read a file (`FILE`) and then ask, each with a content that is right.
+#[rustfmt::skip] // A table: one command a line.
+const READERS: [(&[&str], &str); 12] = [
+    (&["rotate", "--from", "FILE"], "acme\n"),
+    (&["update", "--from", "FILE", "--property", "a=1"], "acme\n"),
+    (&["update", "acme", "--apply", "FILE"], r#"{"user_group_id":"acme","name":"x"}"#),
+    (&["update", "acme", "--mapping", "FILE"], r#"{"7":"213"}"#),
+    (&["update", "acme", "--properties", "FILE"], r#"{"a":1}"#),
+    (&["create", "new", "--mapping", "FILE"], r#"{"7":"213"}"#),
+    (&["create", "new", "--properties", "FILE"], r#"{"a":1}"#),
+    (&["copy", "acme", "--to", "live", "--as-id", "b", "--mapping", "FILE"], r#"{"7":"213"}"#),
+    (&["copy", "acme", "--to", "live", "--as-id", "b", "--properties", "FILE"], r#"{"a":1}"#),
+    (&["apply", "FILE"], r#"{"user_group_id":"acme","name":"x"}"#),
+    (&["import", "FILE", "--create"], r#"{"user_group_id":"new","name":"x"}"#),
+    (&["import", "FILE", "--update"], r#"{"user_group_id":"acme","name":"x"}"#),
+];
+
+fn with<'a>(command: &[&'a str], file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let words = command
+        .iter()
+        .map(|word| if *word == "FILE" { file } else { word });
+    words.chain(more.iter().copied()).collect()
+}
+
+async fn run(home: &Home, words: &[&str], input: &str) -> (i32, String) {
+    let ran = home.run_with(words, input).await;
+    (ran.code, format!("{}{}", ran.out, ran.err))
+}
+
+#[tokio::test]
+async fn a_file_is_read_before_anything_else_is_refused() {
+    let known = group("token-0", &json!({"properties": {"b": 1}}));
+    let (home, service) = knowing_acme(vec![known, Fault::Close]).await;
+    home.json(0, &["get", "acme"]).await;
+    let before = service.connections();
+    let folder = home.folder.path().display().to_string();
+    let empty = home.write("empty", "");
+    let broken = home.write("broken", "{\"user_group_id\":\n");
+    let sources = ["missing", &folder, &empty, &broken, "-"];
+    for (command, content) in READERS {
+        for source in sources
+            .iter()
+            .filter(|source| **source != folder || command[0] != "apply")
+        {
+            for more in [
+                &[][..],
+                &["--read-only"],
+                &["--profile", "nosuch"],
+                &["--no-input"],
+            ] {
+                // A plain list may contain any text.
+                if **source == *broken && command.contains(&"--from") {
+                    continue;
+                }
+                let words = with(command, source, more);
+                let (code, said) = run(&home, &words, "").await;
+                assert_eq!(code, 2, "{words:?}: {said}");
+                let name = if *source == "-" {
+                    "standard input"
+                } else {
+                    source
+                };
+                let at = ["is empty", "row 1, line 1"].map(|at| said.contains(at));
+                let is_named = said.contains(name) || at.contains(&true);
+                assert!(is_named, "{words:?}: {said}");
+                for later in ["confirmation", "read-only", "nosuch"] {
+                    assert_lacks(&said, later);
+                }
+            }
+        }
+        let file = home.write("good", content);
+        for (more, code, why) in [
+            (&["--profile", "nosuch"][..], 2, "nosuch"),
+            (&["--read-only"], 3, "read-only"),
+            (&[], 3, "confirmation required, but there is no terminal"),
+            (
+                &["--no-input"],
+                3,
+                "confirmation required, but --no-input is set",
+            ),
+        ] {
+            let words = with(command, &file, more);
+            let (ended, said) = run(&home, &words, "").await;
+            assert_eq!(ended, code, "{words:?}: {said}");
+            assert_has(&said, why);
+        }
+        // Arguments come first.
+        let words = with(command, "missing", &["--nonsense"]);
+        let (code, said) = run(&home, &words, "").await;
+        assert_eq!(code, 2, "{words:?}: {said}");
+        assert_has(&said, "--nonsense");
+    }
+    assert_eq!(service.connections(), before, "nothing was sent");
+    assert!(!files(home.folder.path()).is_empty());
+}
+
+/// What changes nothing asks nothing, and ends with 0.
+#[tokio::test]
+async fn a_file_without_a_change_asks_nothing() {
+    let mut home = Home::new();
+    let _demo = home.start_demo().await;
+    let listed = home.run(&["export", "--format", "jsonl"]).await;
+    assert_eq!(listed.code, 0, "{}", listed.err);
+    let file = home.write("same.jsonl", &listed.out);
+    let shown = home.json(0, &["show", "acme-eu"]).await;
+    let [name, rows] = ["name", "mapping"].map(|field| shown[field].clone());
+    let (schema, source) = rows
+        .as_object()
+        .and_then(|rows| rows.iter().next())
+        .expect("a row");
+    let row = format!("{schema}={}", source.as_str().expect("an ID"));
+    let group = home.write(
+        "one.json",
+        &format!(r#"{{"user_group_id":"acme-eu","name":{name}}}"#),
+    );
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["apply", &file][..], "nothing to create or update"),
+        (&["import", &file], "nothing was sent"),
+        (&["import", &group, "--update"], "nothing to create or update"),
+        (&["import", &group, "--create", "--update"], "nothing to create or update"),
+        (&["update", "acme-eu", "acme-eu", "--map", &row], "all groups already have this value"),
+    ];
+    let updates = ["history", "--operation", "update"];
+    let before = home.json(0, &updates).await;
+    for (words, said) in table {
+        for more in [&[][..], &["--no-input"], &["--yes"]] {
+            let words = [words, more].concat();
+            let ran = home.run(&words).await;
+            assert_eq!(ran.code, 0, "{words:?}: {}{}", ran.out, ran.err);
+            assert_has(&format!("{}{}", ran.out, ran.err), said);
+        }
+    }
+    assert_eq!(home.json(0, &updates).await, before);
+}
