@@ -31,13 +31,13 @@ struct ReadContext {
     begun: Option<ImportId>,
     /// Where the tokens go.
     keep: Option<Arc<dyn TokenSink>>,
+    keep_going: bool,
 }
 
 pub(super) struct Queue {
     context: ReadContext,
     waiting: VecDeque<UserGroupId>,
     counts: Counts,
-    keep_going: bool,
     /// Whether a group was found where it was expected, so that this is the right environment.
     found: bool,
 }
@@ -55,6 +55,7 @@ impl Queue {
                 operations,
                 begun,
                 keep,
+                keep_going,
             },
             counts: Counts {
                 done_before: plan.done_before,
@@ -62,7 +63,6 @@ impl Queue {
                 ..Counts::default()
             },
             waiting: plan.ids.into(),
-            keep_going,
             found: false,
         }
     }
@@ -113,7 +113,12 @@ impl Work for Queue {
         let Some(mut read) = read else {
             return Consequence::NotStarted;
         };
-        self.counts.ended(read.found);
+        let is_lost = read.not_kept.is_some();
+        self.counts.ended(if is_lost {
+            ReadResult::Failed
+        } else {
+            read.found
+        });
         read.counts = self.counts;
         let consequence = self.consequence(&read);
         run.tell(RefreshEvent::Ended(Box::new(read)));
@@ -133,13 +138,13 @@ impl Queue {
                 self.found = true;
                 Consequence::Good
             }
-            ReadResult::CreatedAgain | ReadResult::Created
-                if self.keep_going && !read.wrong_environment =>
+            ReadResult::CreatedAgain | ReadResult::Created | ReadResult::WrongEnvironment
+                if self.context.stops_at(read) =>
             {
-                Consequence::Neutral
+                Consequence::Stop(Halt::Alarm(read.user_group_id.clone()))
             }
             ReadResult::CreatedAgain | ReadResult::Created | ReadResult::WrongEnvironment => {
-                Consequence::Stop(Halt::Alarm(read.user_group_id.clone()))
+                Consequence::Neutral
             }
             ReadResult::Failed => read.failure.as_ref().map_or(Consequence::Bad, Into::into),
         }
@@ -201,15 +206,33 @@ impl ReadContext {
             let mut read = group_read(id, seen.as_ref(), answer, from_here);
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
+            read.took = begun.elapsed();
             self.keep(&mut read).await;
             self.note(&read).await;
-            read.took = begun.elapsed();
             return Some(read);
         }
     }
 
-    /// Passes its token on. A response without one does not count as read.
+    /// Whether the read raised an alarm that nothing may follow.
+    fn stops_at(&self, read: &GroupRead) -> bool {
+        match read.found {
+            ReadResult::CreatedAgain | ReadResult::Created => {
+                !self.keep_going || read.wrong_environment
+            }
+            ReadResult::WrongEnvironment => true,
+            ReadResult::Unchanged
+            | ReadResult::Changed
+            | ReadResult::FirstSeen
+            | ReadResult::Failed => false,
+        }
+    }
+
+    /// Passes its token on, unless it came with an alarm: it may be one of another environment, or of an empty group. A
+    /// response without a token does not count as read.
     async fn keep(&self, read: &mut GroupRead) {
+        if self.stops_at(read) {
+            return;
+        }
         if let (Some(keep), Some(done)) = (&self.keep, &read.done) {
             if done.token.is_some() {
                 read.not_kept = run::keep(keep.clone(), done).await.err();
@@ -225,6 +248,7 @@ impl ReadContext {
     /// recorded all the same.
     async fn note(&self, read: &GroupRead) {
         if let Some(begun) = self.begun
+            && read.not_kept.is_none()
             && !matches!(
                 read.found,
                 ReadResult::Failed | ReadResult::WrongEnvironment

@@ -331,6 +331,41 @@ async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
 }
 
 #[tokio::test]
+async fn a_token_that_came_with_an_alarm_is_not_written() {
+    let scene = Scene::new(3).await;
+    let tokens = scene.world.folder().join("tokens.jsonl");
+    for command in [
+        "get g000 g001 g002",
+        "export --reveal-tokens --file groups.jsonl",
+    ] {
+        scene.vanished();
+        let before = scene.proxy.count("GET");
+        let command = format!("{command} --token-out tokens.jsonl --concurrency 1");
+        let child = scene.program(&args(&command)).spawn();
+        let output = wait(child.expect("it starts")).await;
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command}: {err}");
+        assert!(!tokens.exists(), "{command}: {err}");
+        assert!(!err.contains("saved"), "{command}: {err}");
+        assert_eq!(scene.proxy.count("GET"), before + 1, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn an_export_of_tokens_that_raised_an_alarm_is_no_success() {
+    let scene = Scene::new(2).await;
+    let told = args("profile behaviour testing --sole-writer yes");
+    let told = wait(scene.program(&told).spawn().expect("it starts")).await;
+    assert!(told.status.success());
+    scene.rename_elsewhere("g001", "Renamed").await;
+    let export = args("export --reveal-tokens --token-out tokens.jsonl --file groups.jsonl");
+    let output = wait(scene.program(&export).spawn().expect("it starts")).await;
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("ALARM"), "{err}");
+    assert_eq!(output.status.code(), Some(3), "{err}");
+}
+
+#[tokio::test]
 async fn contradicting_options_are_refused_and_a_dry_run_sends_nothing() {
     let scene = Scene::new(2).await;
     for (arguments, code) in [

@@ -65,7 +65,7 @@ pub(super) async fn read(
 
 struct Report<'f> {
     file: &'f Path,
-    /// A failure that every other read would meet too.
+    /// An alarm, or a failure that every other read would meet too.
     stopped_by: Option<Exit>,
 }
 
@@ -85,6 +85,7 @@ impl RunReport for Report<'_> {
         }
         for warning in read.warnings.iter().filter(|warning| warning.is_alarm()) {
             progress.alarm(format!("x \"{}\": {warning}", read.user_group_id));
+            self.stopped_by.get_or_insert(Exit::Guarded);
         }
         Some(read.counts)
     }
@@ -94,7 +95,8 @@ impl RunReport for Report<'_> {
     }
 
     async fn summary(self, _: &Session, Sum { counts, halt }: Sum<Counts>) -> Summary {
-        let (kept, all) = (counts.read(), counted(counts.planned(), "token"));
+        let kept = counts.read() - counts.alarms();
+        let all = counted(counts.planned(), "token");
         let place = self.file.display();
         let text = match kept {
             _ if is_output(self.file) => format!("read {kept} of {all}"),

@@ -1,8 +1,14 @@
 //! A refresh of all groups that is interrupted, waits or fails, and what the next one continues with.
 
-use std::process::Stdio;
+use std::{io, process::Stdio, sync::Arc};
 
-use groupdesk::operations::{Clock, RefreshEvent, UnknownIdPolicy, batch::RunLimits};
+use groupdesk::{
+    domain::batch::Halt,
+    operations::{
+        Clock, Done, RefreshEvent, UnknownIdPolicy,
+        batch::{RunLimits, TokenSink},
+    },
+};
 use jiff::SignedDuration;
 use rustix::process::{Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -223,4 +229,32 @@ async fn a_resumed_refresh_reads_what_the_interrupted_one_did_not_whatever_the_c
         (vec![id("g002"), id("g003")], 2),
         "what it has read, not what was seen at some time"
     );
+}
+
+struct Full;
+
+impl TokenSink for Full {
+    fn keep(&self, _: &Done) -> io::Result<()> {
+        Err(io::ErrorKind::StorageFull.into())
+    }
+}
+
+#[tokio::test]
+async fn a_group_whose_token_cannot_be_stored_does_not_count_as_read() {
+    let scene = Scene::new(3).await;
+    let plan = scene.ana.plan_refresh(None, false, None).await;
+    let plan = plan.expect("readable");
+    let run = scene
+        .ana
+        .run_refresh(None, plan, one_at_a_time(), false, Some(Arc::new(Full)));
+    let mut run = run.expect("it begins");
+    let sum = loop {
+        if let RefreshEvent::Finished(sum) = run.progress.recv().await.expect("it ends") {
+            break sum;
+        }
+    };
+    let counts = sum.counts;
+    let shown = (counts.failed, counts.read(), counts.not_started);
+    assert_eq!(shown, (1, 0, 2), "{counts}");
+    assert!(matches!(sum.halt, Some(Halt::Cannot(_))), "{:?}", sum.halt);
 }
