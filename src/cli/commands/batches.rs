@@ -11,6 +11,7 @@ use crate::{
             self, human,
             json::{COUNTS, PLACE, counts, of_place},
             shape::shape,
+            token_file,
         },
     },
     domain::{
@@ -63,8 +64,12 @@ impl Run for Batches {
             BatchesCommand::Check { number } => {
                 in_session(global, async |session| check(session, number).await).await
             }
-            BatchesCommand::Resume(resume) => batch::resume_one(global, resume).await,
+            BatchesCommand::Resume(resume) => {
+                token_file::prepare(resume.token_out.as_deref(), false)?;
+                batch::resume_one(global, resume).await
+            }
             BatchesCommand::Retry { batch, token_out } => {
+                token_file::prepare(token_out.as_deref(), false)?;
                 batch::retry(global, batch, token_out).await
             }
             BatchesCommand::Reverse(batch) => batch::reverse(global, batch).await,

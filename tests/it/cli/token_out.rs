@@ -81,6 +81,8 @@ async fn a_terminal_gets_no_token_and_no_file_of_that_name_is_created() {
         &["create", "new-one", "--yes"],
         &["update", "acme", "--name", "New", "--yes"],
         &["rotate", "acme", "other", "--yes"],
+        &["batches", "resume", "1", "--yes"],
+        &["batches", "retry", "1", "--yes"],
         &["export", "--reveal-tokens", "-o", "groups.jsonl"],
     ] {
         let arguments = [arguments, &["--token-out", "-"]].concat();
