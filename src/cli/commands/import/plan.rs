@@ -29,7 +29,7 @@ use crate::{
     formats::{GroupRow, Plan, RowAction, RowPlan},
     operations::{
         Import, Permit, Refresh, RefreshEvent, RowsToSend, Sending, Warning, changes_json, request,
-        run::RunLimits,
+        run::{RunLimits, Sum},
     },
 };
 
@@ -206,8 +206,18 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
         .run_refresh(None, plan, pace, false, None);
     let mut reading = reading?;
     while let Some(event) = reading.progress.recv().await {
-        let RefreshEvent::Ended(read) = event else {
-            continue;
+        let read = match event {
+            RefreshEvent::Ended(read) => read,
+            // Whatever stopped it, not all was read, as the plan would say.
+            RefreshEvent::Finished(Sum { halt, .. }) => match halt {
+                Some(halt) => {
+                    return Err(CliError::Guarded(format!(
+                        "not all groups were read: {halt}; nothing was sent"
+                    )));
+                }
+                None => break,
+            },
+            _ => continue,
         };
         if let Some(failure) = read.failure {
             return Err(failure.into());
