@@ -4,7 +4,6 @@ use std::{fmt, path::PathBuf};
 
 use super::{
     environment::PathContext,
-    error::NoHomeFolder,
     key_source::{KEY, KeySource, PASSWORD, resolve},
     kind::{
         self,
@@ -91,11 +90,9 @@ impl TeamSettings {
             })
         }
     }
-}
 
-impl TeamSettings {
     /// Makes the files absolute; what cannot be, with its key.
-    pub(super) fn resolve(&mut self, around: PathContext) -> Vec<(&'static str, NoHomeFolder)> {
+    pub(super) fn resolve(&mut self, around: PathContext) -> Vec<(&'static str, String)> {
         let files = [
             ("ca", &mut self.ca),
             ("cert", &mut self.cert),
@@ -107,7 +104,7 @@ impl TeamSettings {
         ];
         let files = files.into_iter().map(|(key, file)| {
             let file = file.as_mut().map(|file| resolve(file, around));
-            (key, file)
+            (key, file.map(|file| file.map_err(|why| why.to_string())))
         });
         let sources = sources.into_iter().map(|(key, source)| {
             let source = source.as_mut().map(|source| source.resolve(around));

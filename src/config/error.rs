@@ -16,15 +16,20 @@ pub struct Problem {
     pub what: String,
 }
 
-/// Why `~` at the beginning of a path cannot be replaced.
+/// Why a path cannot be made absolute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoHomeFolder {
+pub enum UnusablePath {
     #[error("begins with \"~\", but the home folder is not known; write the whole path")]
-    Unknown,
+    NoHome,
     #[error(
         "begins with \"~\" and a name; only ~/ is replaced, by your own home folder: write the whole path"
     )]
-    OfOther,
+    OtherHome,
+    /// Arguments of a command are texts.
+    #[error(
+        "is in a folder whose name is not UTF-8; name a program that is found in PATH, or use another folder"
+    )]
+    NotUtf8,
 }
 
 /// Why there is no usable configuration.
@@ -76,7 +81,7 @@ pub enum ConfigError {
     #[error("{by} is not a file; nothing was created. For a file with such a name write ./NAME")]
     NoFile { by: &'static str },
     #[error("{by} {why}; nothing was created")]
-    NoHomeFolder { by: &'static str, why: NoHomeFolder },
+    UnusablePath { by: &'static str, why: UnusablePath },
     #[error("there is no home folder to put {0} in; set HOME or {1}")]
     NoHome(&'static str, &'static str),
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::{
     kind::{
-        self, Declared, DefaultValue,
-        DefaultValue::{Required, Words},
+        self, Declared,
+        DefaultValue::{self, Required, Words},
         Inside, Kind, REASON, TRUE,
     },
     table::table,

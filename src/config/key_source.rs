@@ -11,7 +11,7 @@ use toml::Value;
 
 use super::{
     environment::PathContext,
-    error::{NoHomeFolder, meant},
+    error::{UnusablePath, meant},
     kind::{self, DefaultValue::Words, Kind, Setting, setting},
     name::{nearest, objection},
     paths,
@@ -151,17 +151,19 @@ fn is_variable(name: &str) -> bool {
 }
 
 impl KeySource {
-    /// Makes the file that it names, or the program, absolute.
-    pub(super) fn resolve(&mut self, around: PathContext) -> Result<(), NoHomeFolder> {
+    /// Makes the file that it names, or the program, absolute. The error follows the key of the source.
+    pub(super) fn resolve(&mut self, around: PathContext) -> Result<(), String> {
         match self {
-            Self::File(file) => resolve(file, around),
-            Self::Command(argv) => resolve_program(argv, around),
+            Self::File(file) => resolve(file, around).map_err(|why| format!(".file {why}")),
+            Self::Command(argv) => {
+                resolve_program(argv, around).map_err(|why| format!(".command {why}"))
+            }
             Self::Env(_) | Self::Keyring(_) | Self::Unset => Ok(()),
         }
     }
 }
 
-pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), NoHomeFolder> {
+pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), UnusablePath> {
     *file = paths::resolve(file, around.folder, around.env)?;
     Ok(())
 }
@@ -170,10 +172,11 @@ pub(super) fn resolve(file: &mut PathBuf, around: PathContext) -> Result<(), NoH
 pub(super) fn resolve_program(
     argv: &mut [String],
     around: PathContext,
-) -> Result<(), NoHomeFolder> {
+) -> Result<(), UnusablePath> {
     if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
         let path = paths::resolve(Path::new(program), around.folder, around.env)?;
-        *program = path.to_string_lossy().into_owned();
+        let path = path.into_os_string().into_string();
+        *program = path.map_err(|_| UnusablePath::NotUtf8)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     environment::Environment,
-    error::{ConfigError, NoHomeFolder},
+    error::{ConfigError, UnusablePath},
 };
 
 const FOLDER: &str = "groupdesk";
@@ -35,17 +35,17 @@ pub fn timelines(env: &Environment) -> Option<PathBuf> {
 
 /// The path, with `~` at its beginning replaced by the home folder. Everything that takes a path from a person goes through
 /// here: a shell replaces it neither after `=` nor in a variable.
-pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, NoHomeFolder> {
+pub fn from_home(path: &Path, home: Option<PathBuf>) -> Result<PathBuf, UnusablePath> {
     let Some(text) = path.to_str().filter(|text| text.starts_with('~')) else {
         return Ok(path.to_owned());
     };
     let rest = match text.strip_prefix("~/") {
         Some(rest) => rest.trim_start_matches('/'),
         None if text == "~" => "",
-        None => return Err(NoHomeFolder::OfOther),
+        None => return Err(UnusablePath::OtherHome),
     };
     let home = home.filter(|home| home.is_absolute());
-    let home = home.ok_or(NoHomeFolder::Unknown)?;
+    let home = home.ok_or(UnusablePath::NoHome)?;
     Ok(if rest.is_empty() {
         home
     } else {
@@ -58,7 +58,7 @@ pub(super) fn resolve(
     path: &Path,
     folder: &Path,
     env: &Environment,
-) -> Result<PathBuf, NoHomeFolder> {
+) -> Result<PathBuf, UnusablePath> {
     from_home(path, home(env)).map(|path| folder.join(path))
 }
 
@@ -150,9 +150,9 @@ mod tests {
         assert_eq!(resolved("k"), Ok("/etc/desk/k".into()));
         assert_eq!(resolved("/k/~"), Ok("/k/~".into()));
         assert_eq!(resolved("./~/k"), Ok("/etc/desk/./~/k".into()));
-        assert_eq!(resolved("~li/k"), Err(NoHomeFolder::OfOther));
+        assert_eq!(resolved("~li/k"), Err(UnusablePath::OtherHome));
         let nowhere = from_home(Path::new("~/k"), None);
-        assert_eq!(nowhere, Err(NoHomeFolder::Unknown));
+        assert_eq!(nowhere, Err(UnusablePath::NoHome));
         let env: Environment = [("HOME", "/home/ana"), ("XDG_DATA_HOME", "~/data")]
             .into_iter()
             .collect();

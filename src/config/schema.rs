@@ -18,7 +18,7 @@ use super::{
     name::{nearest, objection},
     profile::Profile,
     scrub::shown,
-    table::{Entry, Others, Problems, check, entries, entries_of, table},
+    table::{Entry, Others, Problems, about, check, entries, entries_of, table},
     ui::{THEME, UiSettings},
 };
 
@@ -146,7 +146,7 @@ fn directory(entry: &Entry, around: PathContext, problems: &mut Problems) -> Opt
     for (key, why) in team.resolve(around) {
         problems.add(
             checked.place(key).unwrap_or(at),
-            format!("directory.{key} {why}"),
+            about(&format!("directory.{key}"), &why),
         );
     }
     Some(team)
@@ -170,7 +170,7 @@ fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Optio
     let mut profile: Profile = checked.read(at, problems)?;
     entry.key.clone_into(&mut profile.name);
     let mut tell = |key: &str, what: String| {
-        problems.add(checked.place(key).unwrap_or(at), format!("{key} {what}"));
+        problems.add(checked.place(key).unwrap_or(at), about(key, &what));
     };
     match address::base_url(&profile.base_url, profile.allow_plain_http) {
         Ok(base_url) => profile.base_url = base_url,
@@ -189,15 +189,19 @@ fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Optio
         profile.connect_timeout = profile.timeout;
     }
     let ca_file = profile.ca_file.as_mut().map(|file| resolve(file, around));
+    let ca_file = ca_file.map(|file| file.map_err(|why| why.to_string()));
     let program = profile.handoff.as_mut();
-    let program = program.map(|handoff| resolve_program(&mut handoff.command, around));
+    let program = program.map(|handoff| {
+        let resolved = resolve_program(&mut handoff.command, around);
+        resolved.map_err(|why| format!(".command {why}"))
+    });
     for (key, resolved) in [
         ("api_key", Some(profile.api_key.resolve(around))),
         ("ca_file", ca_file),
         ("handoff", program),
     ] {
         if let Some(Err(why)) = resolved {
-            tell(key, why.to_string());
+            tell(key, why);
         }
     }
     Some(profile)

@@ -214,7 +214,7 @@ fn named(
     };
     match paths::from_home(path, paths::home(env)) {
         Ok(path) => Ok(Some((by, path))),
-        Err(why) => Err(ConfigError::NoHomeFolder { by, why }),
+        Err(why) => Err(ConfigError::UnusablePath { by, why }),
     }
 }
 

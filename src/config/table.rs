@@ -286,12 +286,17 @@ fn nested(setting: &Setting, value: &Spanned<DeValue>, problems: &mut Problems) 
                     Some(of @ ("directory" | "handoff")) => format!("{of}."),
                     _ => String::new(),
                 };
-                let gap = if what.starts_with('.') { "" } else { " " };
-                problems.add(at, format!("{of}{key}{gap}{what}"));
+                problems.add(at, about(&format!("{of}{key}"), &what));
             }
             value
         }
     }
+}
+
+/// What is wrong with a setting; a text that begins with a dot is about a key inside it.
+pub(super) fn about(key: &str, what: &str) -> String {
+    let gap = if what.starts_with('.') { "" } else { " " };
+    format!("{key}{gap}{what}")
 }
 
 fn unknown(entry: &Entry, settings: &[Setting], others: Others) -> String {

@@ -90,7 +90,7 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::NoFolder { .. }
         | ConfigError::NoPlace { .. }
         | ConfigError::NoFile { .. }
-        | ConfigError::NoHomeFolder { .. } => {
+        | ConfigError::UnusablePath { .. } => {
             report.problem(
                 AREA,
                 error.to_string(),

@@ -1,6 +1,8 @@
 //! Errors about a wrong configuration file: the position, what to do, and never a secret.
 
-use groupdesk::config::Problem;
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+use groupdesk::config::{ConfigError, Overrides, Problem, Settings};
 
 use super::{CANARY, Home, problems, profile_and};
 
@@ -188,4 +190,28 @@ fn a_file_that_is_not_text_is_named_with_its_place() {
         text.ends_with(":2:3: is not UTF-8 text; save the file as UTF-8"),
         "{text}"
     );
+}
+
+/// A name that is changed to become a text would be the name of another file.
+#[test]
+fn a_program_in_a_folder_that_is_not_utf_8_is_refused() {
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = home.path().join(OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&folder).expect("made");
+    let file = folder.join("config.toml");
+    let source = "base_url = \"https://a.example\"\napi_key = { command = [\"./key\"] }\n";
+    let handoff = "handoff = { command = [\"./put\"] }\n";
+    std::fs::write(&file, format!("[profiles.a]\n{source}{handoff}")).expect("written");
+    let overrides = Overrides {
+        config: Some(file),
+        ..Overrides::default()
+    };
+    let error = Settings::load(&overrides).expect_err("refused");
+    let ConfigError::Wrong { problems, .. } = error else {
+        panic!("{error}");
+    };
+    let told: Vec<_> = problems.iter().map(|found| found.what.as_str()).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("api_key.command is in a folder whose name is not UTF-8"));
+    assert!(told[1].starts_with("handoff.command is in"), "{told:?}");
 }
