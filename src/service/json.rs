@@ -6,12 +6,15 @@ use std::{cell::Cell, fmt};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::intake::json_key::{Key, RESERVED};
+use crate::intake::{
+    json_key::{Key, RESERVED},
+    signs,
+};
 
 /// Maximum nesting of objects and arrays.
 pub(super) const DEEPEST: usize = 64;
 
-/// What is wrong with a body, and up to where it was read. Lines and columns count from 1; columns are bytes.
+/// What is wrong with a body, and up to where it was read. Lines and columns count from 1; columns are characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Malformed {
     pub(super) line: usize,
@@ -32,11 +35,15 @@ pub(super) fn read(body: &[u8], fields: &'static [&'static str]) -> Result<Value
     let mut text = serde_json::Deserializer::from_slice(body);
     let read = top.deserialize(&mut text);
     let read = read.and_then(|value| text.end().map(|()| value));
-    read.map_err(|error| Malformed {
-        line: error.line(),
-        column: error.column(),
-        field: field.get(),
-        why: why(&error),
+    read.map_err(|error| {
+        let text = String::from_utf8_lossy(body);
+        let (line, column) = signs::position(&text, error.line(), error.column());
+        Malformed {
+            line,
+            column,
+            field: field.get(),
+            why: why(&error),
+        }
     })
 }
 
