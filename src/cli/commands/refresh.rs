@@ -82,6 +82,7 @@ async fn prepare(
         known: plan.ids.len() + plan.done_before + plan.never_seen - plan.unseen(),
         never_seen: plan.never_seen - plan.unseen(),
         is_whole: !options.refresh_all,
+        filter: arguments.groups.filter.clone(),
         first_failure: None,
     };
     output::context(&report::plan(&plan));

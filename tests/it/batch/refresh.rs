@@ -331,6 +331,15 @@ async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
 }
 
 #[tokio::test]
+async fn the_command_that_resumes_a_filtered_read_has_its_filter() {
+    let scene = Scene::new(2).await;
+    scene.vanished();
+    let (code, _, err) = scene.human(&["--filter", "g0 g00"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert!(err.contains("--resume --filter 'g0 g00'"), "{err}");
+}
+
+#[tokio::test]
 async fn a_token_that_came_with_an_alarm_is_not_written() {
     let scene = Scene::new(3).await;
     let tokens = scene.world.folder().join("tokens.jsonl");

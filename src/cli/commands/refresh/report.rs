@@ -17,6 +17,7 @@ use crate::{
     },
     domain::{
         batch::Halt,
+        proposal::quoted,
         refresh::{Counts, ReadResult},
         text::visible,
     },
@@ -31,6 +32,8 @@ pub(super) struct Report {
     pub(super) never_seen: usize,
     /// Print each group whole, as a single `get` does. Such a run is not continued.
     pub(super) is_whole: bool,
+    /// Limits which groups are read.
+    pub(super) filter: Option<String>,
     pub(super) first_failure: Option<Exit>,
 }
 
@@ -106,8 +109,9 @@ impl RunReport for Report {
     }
 
     fn again(&self) -> Option<String> {
-        let again = "groupdesk get --refresh-all --resume";
-        (!self.is_whole).then(|| again.into())
+        let filter = self.filter.as_deref();
+        let filter = filter.map_or_else(String::new, |text| format!(" --filter {}", quoted(text)));
+        (!self.is_whole).then(|| format!("groupdesk get --refresh-all --resume{filter}"))
     }
 
     async fn summary(self, session: &Session, Sum { counts, halt }: Sum<Counts>) -> Summary {
