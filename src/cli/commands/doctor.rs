@@ -26,7 +26,7 @@ const COLUMNS: usize = 80;
 #[command(
     after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with \
         --id.\n\nExit codes: 0 nothing worse than a warning, 2 a problem of the configuration or the directory, 4 \
-        API key missing or refused, 5 service unreachable, 1 any other problem."
+        API key missing or refused, 5 service unreachable, 8 team directory unreachable or access denied, 1 any other problem."
 )]
 pub(crate) struct Doctor {
     /// Also read this group, which must be in the directory, to check whether a GET body reaches the service
