@@ -31,7 +31,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rotation::settle_window::SentTimes;
+use rotation::since_sent::SentTimes;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
 

@@ -3,4 +3,4 @@
 pub(super) mod recover;
 pub(super) mod rotate;
 pub(super) mod settle;
-pub(super) mod settle_window;
+pub(super) mod since_sent;

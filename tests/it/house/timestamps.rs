@@ -58,7 +58,7 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/operations/doctor/directory.rs", 1, "ours and the database's, to report the difference"),
     ("src/operations/doctor/service.rs", 1, "ours and the service's, to report the difference"),
     ("src/operations/groups/unsettled.rs", 1, DIRECTORY),
-    ("src/operations/rotation/settle_window.rs", 1, DIRECTORY),
+    ("src/operations/rotation/since_sent.rs", 1, DIRECTORY),
     ("src/operations/run/control.rs", 2, "one clock, that of the run: until when it pauses"),
     ("src/platform/clock.rs", 5, "the wall clock stands in only where a machine has no clock that nobody sets"),
     ("src/search/conditions.rs", 1, FILTER),
