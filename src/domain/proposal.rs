@@ -17,7 +17,7 @@ pub enum Uses {
     Nothing,
 }
 
-/// Every command of the command line; a test compares it with them (`src/cli/args.rs`).
+/// Every command of the command line; a test compares it with them (`src/cli/commands.rs`).
 pub const COMMANDS: [(Uses, &[&str]); 3] = [
     (
         Uses::Profile,

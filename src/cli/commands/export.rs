@@ -127,6 +127,10 @@ impl Run for Export {
             }
             None => Exit::Done,
         };
+        // A signal, an alarm or a refused key ends the export too.
+        if !matches!(exit, Exit::Done | Exit::Partly) {
+            return Ok(exit);
+        }
         let form = (format, self.columns);
         let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
         if count == 0 {

@@ -372,6 +372,7 @@ async fn an_export_of_tokens_that_raised_an_alarm_is_no_success() {
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("ALARM"), "{err}");
     assert_eq!(output.status.code(), Some(3), "{err}");
+    assert!(!scene.world.folder().join("groups.jsonl").exists());
 }
 
 #[tokio::test]
