@@ -36,6 +36,8 @@ pub use key_error::KeyError;
 pub use keybindings::KeyOverride;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
-pub use settings::{Overrides, Settings, default_directory, directory_of, file_of, new_directory};
+pub use settings::{
+    NewDirectory, Overrides, Settings, default_directory, directory_of, file_of, new_directory,
+};
 pub use table::Position;
 pub use ui::{Background, Colour, Role, UiSettings};

@@ -1,7 +1,7 @@
 //! Why there is no answer: a client that cannot be built, a call that was never sent, a call whose answer was lost. The
 //! texts name the host, never the whole address, and never quote what was sent.
 
-use std::{error::Error as _, io, time::Duration};
+use std::{error::Error as _, fmt::Write, io, time::Duration};
 
 use super::{answer::error_message::Scrub, proxied::ProxyFault, send_by::TooLate, tls::TlsError};
 use crate::intake::proxy::Proxy;
@@ -245,7 +245,7 @@ impl Sending<'_> {
     }
 
     fn not_connected(&self, error: &reqwest::Error, scrub: &Scrub<'_>) -> NotSent {
-        let host = self.host.to_owned();
+        let mut host = self.host.to_owned();
         let kind = io_error(error).map(io::Error::kind);
         if chain(error).any(<dyn std::error::Error>::is::<TooLate>) {
             return NotSent::Late(host);
@@ -258,6 +258,10 @@ impl Sending<'_> {
                 proxy: proxy.named(),
                 why,
             };
+        }
+        // It may be the proxy that spoils what goes through it.
+        if let Some(proxy) = self.proxy {
+            let _ = write!(host, " through the proxy {}", proxy.named());
         }
         if error.is_timeout() {
             return NotSent::TimedOut {

@@ -8,8 +8,8 @@ use super::unexpected;
 use crate::{
     config::{ConfigError, edit::EditError},
     directory::DirectoryError,
-    domain::history::Ending,
-    operations::Failure,
+    domain::{group::UserGroupId, history::Ending},
+    operations::{Done, Failure},
     service::store::StoreError,
 };
 
@@ -32,6 +32,13 @@ pub(crate) enum CliError {
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+    /// Something was done, and cannot be shown.
+    #[error("\"{id}\": {}, but the output cannot be written: {error}", .ending.as_str())]
+    Unwritten {
+        id: UserGroupId,
+        ending: Ending,
+        error: io::Error,
+    },
     /// An error that no command expects. It is reported by `panic_report`, not as a normal error.
     #[error("{0:#}")]
     Unexpected(Report),
@@ -45,6 +52,18 @@ impl CliError {
             Self::Store(error)
         } else {
             Self::Usage(format!("{name}: {text}"))
+        }
+    }
+
+    /// The error after an operation that may have changed something.
+    pub(super) fn after(self, done: &Done) -> Self {
+        match self {
+            Self::Output(error) if done.ending != Ending::Found => Self::Unwritten {
+                id: done.group.id.clone(),
+                ending: done.ending,
+                error,
+            },
+            other => other,
         }
     }
 
@@ -80,6 +99,7 @@ impl CliError {
     pub(super) fn ending(&self) -> Option<Ending> {
         match self {
             Self::Failed { failure } => failure.ending(),
+            Self::Unwritten { ending, .. } => Some(*ending),
             Self::Interrupted { in_flight: true } => Some(Ending::Unknown),
             Self::Config(_)
             | Self::Directory(_)

@@ -2,7 +2,6 @@
 
 use std::{
     io::IsTerminal,
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::{
     config::{
-        DirectoryAt, Environment, Overrides, Settings, nearest, new_directory,
+        DirectoryAt, Environment, NewDirectory, Overrides, Settings, nearest, new_directory,
         profile::{KeySource, Profile},
     },
     directory::{Directory, DirectoryError},
@@ -383,11 +382,17 @@ pub(super) fn open_named(
     Ok(directory)
 }
 
-pub(super) fn new_directory_text(file: &Path) -> String {
-    format!(
-        "! {} is a new, empty directory; there was no file",
-        file.display()
-    )
+pub(super) fn new_directory_text(new: &NewDirectory) -> String {
+    match new {
+        NewDirectory::Missing(file) => format!(
+            "! {} is a new, empty directory; there was no file",
+            file.display()
+        ),
+        NewDirectory::Empty(file) => format!(
+            "! {} is a new, empty directory; the file was empty (0 bytes). If it had groups, restore a backup",
+            file.display()
+        ),
+    }
 }
 
 /// The flags and the environment variables of this process.

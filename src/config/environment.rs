@@ -44,12 +44,13 @@ impl Environment {
         self.may_ask
     }
 
-    /// Returns a variable. An empty one counts as not set.
+    /// Returns a variable, without the line ends and the byte order mark that a file from elsewhere leaves around it. An
+    /// empty one counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
-        self.variables
-            .get(OsStr::new(name))
-            .map(OsString::as_os_str)
-            .filter(|value| !value.is_empty())
+        let value = self.variables.get(OsStr::new(name))?;
+        let plain = value.to_str().map(text::without_line_ends);
+        let plain = plain.map_or(value.as_os_str(), OsStr::new);
+        Some(plain).filter(|value| !value.is_empty())
     }
 
     /// Returns a variable that must be text.

@@ -185,12 +185,32 @@ pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
     }
 }
 
-/// The file that opening this directory would create, although a flag or a variable names it: it may be mistyped.
-pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<PathBuf> {
-    let is_named = matches!(named_directory(overrides), Ok(Some(_)));
-    match at {
-        DirectoryAt::File(file) if is_named && !file.exists() => Some(file.clone()),
-        DirectoryAt::File(_) | DirectoryAt::Team(_) => None,
+/// A file in which opening it begins a new directory, though a person may expect groups in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewDirectory {
+    /// A flag or a variable names it, and it does not exist: it may be mistyped.
+    Missing(PathBuf),
+    /// It has 0 bytes: a crash or a copy that failed may have left it so.
+    Empty(PathBuf),
+}
+
+/// Whether opening this directory would begin a new one, although it is named or there.
+pub fn new_directory(overrides: &Overrides, at: &DirectoryAt) -> Option<NewDirectory> {
+    let DirectoryAt::File(file) = at else {
+        return None;
+    };
+    let mut log = file.clone().into_os_string();
+    log.push("-wal");
+    let has_log = Path::new(&log).metadata().is_ok_and(|log| log.len() > 0);
+    match file.metadata() {
+        Ok(found) if found.is_file() && found.len() == 0 && !has_log => {
+            Some(NewDirectory::Empty(file.clone()))
+        }
+        Ok(_) => None,
+        Err(_) => {
+            let is_named = matches!(named_directory(overrides), Ok(Some(_)));
+            is_named.then(|| NewDirectory::Missing(file.clone()))
+        }
     }
 }
 

@@ -49,8 +49,11 @@ pub fn of(then: Timestamp, now: Timestamp) -> Option<Duration> {
     (!is_future).then(|| since(then, now))
 }
 
-/// Time since then, in its largest unit: `12s`, `3m`, `5h`, `388d`.
+/// Time since then, in its largest unit: `12s`, `3m`, `5h`, `388d`; `-3d` if it is in the future.
 pub fn in_words(then: Timestamp, now: Timestamp) -> String {
+    if of(then, now).is_none() {
+        return format!("-{}", in_words(now, then));
+    }
     let seconds = since(then, now).as_secs();
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -171,6 +174,9 @@ mod tests {
             Some(Duration::ZERO),
             "two clocks are never the same"
         );
+        let ahead = now + SignedDuration::from_hours(72);
+        assert_eq!(in_words(ahead, now), "-3d", "not 0s");
+        assert_eq!(in_words(soon, now), "0s");
     }
 
     #[test]

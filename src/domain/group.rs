@@ -77,7 +77,7 @@ impl UserGroupId {
 
     /// The id as an argument of a command that a person copies: quoted for a shell where that is needed.
     pub fn as_argument(&self) -> String {
-        quoted(&super::text::visible(&self.0)).into_owned()
+        quoted(&self.0).into_owned()
     }
 }
 
@@ -147,6 +147,14 @@ mod tests {
         );
         assert_eq!(UserGroupId::parse(""), Err(InvalidId::Empty));
         assert_eq!(UserGroupId::parse("a\0b"), Err(InvalidId::Nul));
+    }
+
+    #[test]
+    fn an_id_in_a_command_is_that_id() {
+        let argument = |id: &str| UserGroupId::parse(id).expect("an ID").as_argument();
+        assert_eq!(argument("acme-eu"), "acme-eu");
+        assert_eq!(argument("\u{feff}acme"), r"$'\xef\xbb\xbfacme'");
+        assert_eq!(argument("acme\r"), r"$'acme\r'");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::{
         annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, text::visible,
     },
     formats::strict_json,
-    intake::json_key::RESERVED,
+    intake::{json_key::RESERVED, text},
 };
 
 #[derive(Debug, Default)]
@@ -68,6 +68,23 @@ impl Record {
     pub(super) fn is_empty(&self) -> bool {
         let is_nothing = |cell: &Cell| cell.bytes.trim_ascii().is_empty() && !cell.quoted;
         self.error.is_none() && self.cells.iter().all(is_nothing)
+    }
+
+    /// Whether it is the header again, as where several tables were put one after the other. One of them may begin with a
+    /// byte order mark.
+    pub(super) fn repeats(&self, header: &[String]) -> bool {
+        let is_named = |(cell, name): (&Cell, &String)| {
+            std::str::from_utf8(&cell.bytes).is_ok_and(|text| text::trimmed(text) == name)
+        };
+        self.error.is_none()
+            && self.cells.len() == header.len()
+            && self.cells.iter().zip(header).all(is_named)
+    }
+
+    /// Its cells without the blanks around them.
+    pub(super) fn names(&self) -> Vec<String> {
+        let text = |cell: &Cell| text::trimmed(&String::from_utf8_lossy(&cell.bytes)).to_owned();
+        self.cells.iter().map(text).collect()
     }
 
     /// Whether a blank follows every separator.
@@ -209,6 +226,7 @@ impl Slot {
     /// `map:40` or `prop:tier`.
     fn part(name: &str) -> Option<Self> {
         let (kind, key) = name.split_once(':')?;
+        let (kind, key) = (kind.trim(), key.trim());
         let key = (!key.is_empty() && !key.starts_with(RESERVED)).then(|| key.to_owned())?;
         match kind {
             "map" => Some(Self::Map(key)),

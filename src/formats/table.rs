@@ -19,6 +19,8 @@ const SEPARATORS: [(u8, &str); 4] = [
 pub(super) struct Table {
     state: State,
     remarks: Remarks,
+    /// The names in the header.
+    names: Vec<String>,
     /// Only the ids are wanted, whatever other columns there are.
     is_of_ids: bool,
 }
@@ -51,6 +53,7 @@ struct Remarks {
     comments: usize,
     empty_columns: usize,
     empty_rows: usize,
+    headers: usize,
 }
 
 impl Table {
@@ -117,6 +120,7 @@ impl Table {
             comments,
             empty_columns,
             empty_rows,
+            headers,
         } = self.remarks;
         let mut parts: Vec<String> = separator
             .map(|name| format!("the cells are separated by a {name}"))
@@ -126,6 +130,7 @@ impl Table {
             (comments, "comment line"),
             (empty_columns, "empty column"),
             (empty_rows, "empty row"),
+            (headers, "repeated header"),
         ];
         let skipped: Vec<_> = skipped
             .iter()
@@ -138,11 +143,14 @@ impl Table {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Skips a record whose cells are all empty, unless the table has one column only.
+    /// Skips a record whose cells are all empty, unless the table has one column only; and the header of a second table,
+    /// which would be a group.
     fn with_content(&mut self, record: Record) -> Option<Record> {
         let is_empty = record.is_empty();
+        let is_header = record.repeats(&self.names);
         self.remarks.empty_rows += usize::from(is_empty);
-        (!is_empty).then_some(record)
+        self.remarks.headers += usize::from(is_header);
+        (!is_empty && !is_header).then_some(record)
     }
 
     /// Takes a line before the body.
@@ -177,6 +185,7 @@ impl Table {
             return Ok(());
         };
         splitter.trims = record.is_spaced();
+        self.names = record.names();
         let header = if self.is_of_ids {
             Header::of_ids(&record).ok_or_else(String::new)?
         } else {

@@ -110,6 +110,11 @@ pub fn trimmed(value: &str) -> &str {
     value.trim_matches(is_around)
 }
 
+/// A value without the byte order mark and the line ends around it. Its blanks may be part of it.
+pub fn without_line_ends(value: &str) -> &str {
+    value.trim_matches(['\u{feff}', '\r', '\n'])
+}
+
 /// A pasted text without the byte order mark that spreadsheets and editors put on the clipboard.
 pub fn unmarked(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')

@@ -78,7 +78,8 @@ fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
         }),
         Condition::Read(side, span) => entry
             .seen()
-            .is_some_and(|at| side.admits(age::since(at, request.at).cmp(span))),
+            .and_then(|at| age::of(at, request.at))
+            .is_some_and(|age| side.admits(age.cmp(span))),
         Condition::Rotation(state) => request
             .open
             .get(entry.id())

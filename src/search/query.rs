@@ -209,6 +209,8 @@ pub enum FilterErrorKind {
     Circle,
     /// No test begins like this. It is still searched as a word.
     NoTest,
+    /// A comparison that a blank separates from its test.
+    Torn,
     /// It differs by one mistake from this test.
     Meant(&'static str),
 }
@@ -240,6 +242,7 @@ impl fmt::Display for FilterErrorKind {
             Self::NoView => "no saved view of this name",
             Self::Circle => "this view contains itself",
             Self::NoTest => "not a test, searched as a word",
+            Self::Torn => "write it without spaces, as age>90d; in quotes it is a word",
             Self::Meant(test) => {
                 return write!(f, "did you mean {test}? In quotes it is a word");
             }

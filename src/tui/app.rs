@@ -148,6 +148,10 @@ impl App {
         }
         let page = self.top_page();
         match msg {
+            unseen if self.is_unseen(&unseen) => {
+                let why = "Nothing was done: the window was too small to show it";
+                self.context.messages.refuse(now, why);
+            }
             Msg::Key(key) => self.key(key),
             Msg::Burst(keys) => return self.burst(&keys),
             Msg::Paste(text) => self.paste(unmarked(&text)),

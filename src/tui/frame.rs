@@ -12,18 +12,15 @@ use super::panes::Pane;
 use crate::tui::{
     app::App,
     kit::{
-        boxes::{body, pages_line},
+        boxes::{body, is_too_small, pages_line},
         paint::{self, columns},
     },
 };
 
-/// Below this size, only one line is drawn, which says so (docs/design/console.md).
-const MIN_SIZE: (u16, u16) = (40, 8);
-
 /// Draws the whole console; returns the position of the terminal's cursor.
 pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
     let context = &app.context;
-    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
+    if is_too_small((area.width, area.height)) {
         // The environment must be visible however small the window is.
         let x = header::draw_environment(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);

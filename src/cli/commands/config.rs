@@ -61,9 +61,14 @@ impl Run for Config {
                 let file = config_file(&overrides)?;
                 let settings = Settings::load(&overrides)?;
                 // A profile may come from variables alone.
-                if !file.exists() && settings.profiles.is_empty() {
+                let is_nothing = match file.metadata() {
+                    Ok(found) if found.len() == 0 => Some("an empty configuration file"),
+                    Ok(_) => None,
+                    Err(_) => Some("no configuration file"),
+                };
+                if let Some(what) = is_nothing.filter(|_| settings.profiles.is_empty()) {
                     return Err(CliError::Usage(format!(
-                        "there is no configuration file at {}. To create one: groupdesk profile add NAME",
+                        "there is {what} at {}. To create one: groupdesk profile add NAME",
                         visible(&file.to_string_lossy())
                     )));
                 }

@@ -73,17 +73,17 @@ pub(crate) fn answer(
     let unwritten = write_token(done, file).err();
     let revealed = done.token.as_ref().filter(|_| token.reveal);
     human::say_warnings(done);
-    if session.json {
+    let printed = if session.json {
         let place = session.operations.bound_place_name();
         let place = place.as_deref();
         output::json(&match rotation {
             None => json::answer(done, place, revealed),
             Some(Rotated(handed)) => json::rotated(done, place, handed, revealed),
-        })?;
+        })
     } else {
         let is_rotation = rotation.is_some();
-        human::answered(done, is_rotation, revealed, session.operations.now())?;
-    }
+        human::answered(done, is_rotation, revealed, session.operations.now())
+    };
     if let Some(unwritten) = &unwritten {
         output::alarm(&format!("x {unwritten}"));
     } else if let Some(path) = &token.token_out
@@ -112,6 +112,7 @@ pub(crate) fn answer(
             done.group.id.as_argument()
         ));
     }
+    printed.map_err(|error| error.after(done))?;
     // The operation succeeded, but its token did not reach its destination.
     let in_part = has_none || unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
     Ok(match Exit::from_done(done) {

@@ -185,6 +185,11 @@ pub(crate) fn bulk_change(
     only_where: Option<&str>,
 ) -> Result<BulkChange, CliError> {
     let is_whole = fields.name.is_some() || fields.mapping.is_some() || fields.properties.is_some();
+    // As for pairs, blanks around it are not part of it.
+    let only_where = only_where.map(str::trim);
+    if only_where == Some("") {
+        return Err(usage("--if-value: it is empty; nothing was sent"));
+    }
     let change = match (
         fields.map.as_slice(),
         unmap,
@@ -195,12 +200,12 @@ pub(crate) fn bulk_change(
             let (schema, source) = map_row(row)?;
             BulkChange::mapping(&schema, Some(&source), only_where)
         }
-        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema, None, only_where),
+        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema.trim(), None, only_where),
         ([], [], [row], []) if !is_whole => {
             let (key, value) = property(row)?;
             BulkChange::property(&key, Some(&value.to_string()), only_where)
         }
-        ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
+        ([], [], [], [key]) if !is_whole => BulkChange::property(key.trim(), None, only_where),
         _ if only_where.is_some() => {
             return Err(usage(
                 "--if-value needs one of --map, --unmap, --property or --remove-property, and no other field option; nothing \

@@ -1,16 +1,21 @@
 //! The forms of a result that is a list or one object: indented JSON, one object per line, CSV, or only the names. All
 //! are made from the same JSON, so they cannot disagree.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    io::{self, IsTerminal},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
+use crate::{
+    api::inspect::escape_hidden, cli::error::CliError, domain::text::visible, formats::csv_line,
+};
 
 /// The forms of a list.
 pub(crate) const EVERY: &[Form] = &[
@@ -112,7 +117,13 @@ impl Items {
                 }
                 Some(Form::Name) => {
                     let name = item.get("user_group_id").or_else(|| first(&item));
-                    text.push_str(&name.and_then(plain).unwrap_or_default());
+                    let name = name.and_then(plain).unwrap_or_default();
+                    // The rest of it would be another name.
+                    text.push_str(&if name.contains(['\n', '\r']) {
+                        visible(&name)
+                    } else {
+                        name.as_str().into()
+                    });
                     text.push('\n');
                 }
                 Some(Form::Json | Form::Table | Form::Wide) | None => {
@@ -177,14 +188,16 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// Makes hidden characters visible in forms that have no JSON escapes.
+/// Makes hidden characters visible. CSV and names have no escapes that could be read back, so files and pipes get them as
+/// they are, as an export does: an import would take an escape for a part of an ID or a name.
 fn escaped(text: &str) -> String {
     match chosen() {
+        Some(Form::Csv | Form::Name) if !io::stdout().is_terminal() => text.to_owned(),
         Some(Form::Csv | Form::Name) => {
             let lines = text.split_inclusive('\n');
             let lines = lines.map(|line| {
                 let bare = line.trim_end_matches(['\r', '\n']);
-                let shown = crate::domain::text::visible(bare);
+                let shown = visible(bare);
                 format!("{shown}\n")
             });
             lines.collect()

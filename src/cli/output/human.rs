@@ -162,6 +162,7 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     }
     match age::in_words(at, now) {
         none if none == "0s" => "just now".into(),
+        _ if age::of(at, now).is_none() => format!("in the future: {}", when::second(at)),
         age => format!("{age} ago"),
     }
 }

@@ -169,12 +169,12 @@ impl Progress {
                 Err(CliError::Interrupted { in_flight: false })
             }
             Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let error = CliError::Output(error);
-                if exit == Exit::Done {
-                    return Err(error);
-                }
-                output::alarm(&format!("error: {error}"));
-                Ok(exit)
+                output::alarm(&format!("error: {}", CliError::Output(error)));
+                // What was done is done; only its report is not complete.
+                Ok(match exit {
+                    Exit::Done => Exit::Partly,
+                    other => other,
+                })
             }
             Written::Done(_) | Written::GivenUp => Ok(exit),
         }

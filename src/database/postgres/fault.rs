@@ -181,6 +181,9 @@ fn is_plain_error(error: &Error) -> bool {
     })
 }
 
+/// The server has no TLS.
+pub(super) const NO_TLS: &str = "it does not speak TLS";
+
 /// Why the server's certificate was not accepted; `None` if that was not the problem.
 fn distrust(error: &Error) -> Option<&'static str> {
     use std::error::Error as _;
@@ -209,7 +212,7 @@ fn distrust(error: &Error) -> Option<&'static str> {
             None => {}
         }
         if error.to_string() == "server does not support TLS" {
-            return Some("it does not speak TLS");
+            return Some(NO_TLS);
         }
         cause = error.source();
     }

@@ -23,7 +23,7 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 use zeroize::Zeroizing;
 
-use super::fault::{Failure, ServerFault, Then};
+use super::fault::{Failure, NO_TLS, ServerFault, Then};
 
 /// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
 /// schema.
@@ -354,8 +354,15 @@ impl Server {
                 config.channel_binding(ChannelBinding::Require);
             }
         }
+        let is_here = config.get_hosts().iter().all(is_this_machine);
         let failed = |error| {
-            let failure = ServerFault::of_connecting(&error);
+            let mut failure = ServerFault::of_connecting(&error);
+            if let ServerFault::Unsafe(why) = &mut failure.0
+                && why == NO_TLS
+                && is_here
+            {
+                why.push_str(", and on this machine it need not: add sslmode=disable to its URL");
+            }
             if let ServerFault::NotAllowed(_) = failure.0 {
                 // The password may have been changed.
                 *self.known() = None;

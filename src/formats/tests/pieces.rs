@@ -45,6 +45,12 @@ fn a_table_is_read_by_what_its_header_shows() {
         (b"user_group_id,name,,\na,x,,\n,,,\nb,y,,\n,,,\n".to_vec(), Some("2 empty columns and 2 empty rows skipped")),
         (b"user_group_id,name\na,x,,\nb,y\n".to_vec(), None),
         (b"user_group_id, name\na, x\nb , y \n".to_vec(), None),
+        // Several tables, one after the other.
+        (b"user_group_id,name\na,x\nuser_group_id,name\nb,y\n".to_vec(), Some("1 repeated header skipped")),
+        (
+            b"\xef\xbb\xbfuser_group_id;name\r\na;x\r\n\xef\xbb\xbfuser_group_id; name\r\nb;y\r\n".to_vec(),
+            Some("1 repeated header skipped"),
+        ),
         (b"user_group_id, \"name\"\na, \"x\" \nb, \"y\"\n".to_vec(), None),
         (b"{\n \"user_group_id\": \"a\", \"name\": \"x\"\n}\n{\n \"user_group_id\": \"b\",\n \"name\": \"y\" }".to_vec(), None),
         (b"{\"user_group_id\":\"a\",\"name\":\"x\"}{\"user_group_id\":\"b\",\"name\":\"y\"}\n".to_vec(), None),

@@ -74,6 +74,9 @@ fn what_cannot_be_read_is_named() {
         ("@night", FilterErrorKind::NoView),
         ("-age>xx", FilterErrorKind::NoAge),
         ("lable:vip", FilterErrorKind::Meant("label:")),
+        (">", FilterErrorKind::Torn),
+        (">90d", FilterErrorKind::Torn),
+        ("=gold", FilterErrorKind::Torn),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = FilterError {

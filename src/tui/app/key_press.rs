@@ -5,7 +5,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Outcome, Severity, Ticket, outcomes::has_ended};
-use crate::tui::{keymap::Press, state::message::JobError};
+use crate::tui::{
+    keymap::Press,
+    kit::boxes::is_too_small,
+    state::message::{JobError, Msg},
+};
 
 /// Keys within this pause were typed without looking; later ones were typed after looking.
 const LOOK_PAUSE: SignedDuration = SignedDuration::from_millis(300);
@@ -20,6 +24,22 @@ pub(super) struct DiscardedKeys {
 }
 
 impl App {
+    /// Whether it came from a person who saw nothing of what it would do, because the window is too small. Only Ctrl-C
+    /// acts then.
+    pub(super) fn is_unseen(&self, msg: &Msg) -> bool {
+        if self.context.plain_mode || !is_too_small(self.context.size) {
+            return false;
+        }
+        match msg {
+            Msg::Key(key) => {
+                let press = self.context.keys.press(self.top().focus(), *key);
+                press != Press::Do(Action::Cancel)
+            }
+            Msg::Paste(_) | Msg::Mouse(_) => true,
+            _ => false,
+        }
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent) {
         if key.kind == KeyEventKind::Release {
             return;

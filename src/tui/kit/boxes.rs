@@ -15,6 +15,14 @@ use super::{
 };
 use crate::tui::theme::Theme;
 
+/// Below this size, only one line is drawn, which says so (docs/design/console.md).
+const MIN_SIZE: (u16, u16) = (40, 8);
+
+/// Whether a window of so many columns and rows shows nothing but that it is too small.
+pub fn is_too_small((columns, rows): (u16, u16)) -> bool {
+    columns < MIN_SIZE.0 || rows < MIN_SIZE.1
+}
+
 /// Below this height, a rule is not worth its row.
 const MIN_HEIGHT_FOR_RULE: u16 = 4;
 

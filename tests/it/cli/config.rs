@@ -48,6 +48,15 @@ async fn the_path_and_the_validity_of_the_file_are_reported() {
         ran.out
     );
     let whole = text(&home);
+    // A crash or a full disk left nothing of it.
+    home.write("config.toml", "");
+    let ran = home.run(&["config", "validate"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(
+        ran.err.contains("an empty configuration file at"),
+        "{}",
+        ran.err
+    );
     for (more, words) in [
         ("timout = \"1s\"\n", "did you mean \"timeout\"?"),
         (

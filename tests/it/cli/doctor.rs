@@ -431,6 +431,11 @@ async fn times_in_the_future_are_told_and_count_as_an_unknown_age() {
             young.err
         );
     }
+    rotated(3 * 86_400 + 3_600);
+    let ran = home.run(&["list", "--columns", "id,age"]).await;
+    assert_has(&ran.out, "-3d");
+    let ran = home.run(&["show", "acme"]).await;
+    assert_has(&ran.out, "in the future: 2");
     let ran = home.run(&["doctor", "--json"]).await;
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(

@@ -271,6 +271,44 @@ async fn a_plan_says_first_what_a_person_must_know() {
 }
 
 #[tokio::test]
+async fn single_rows_that_become_empty_are_counted_and_ask_one_level_more() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let table = "user_group_id,map: 7 ,prop:tier\nacme-eu,\"\",\"\"\n";
+    let objects =
+        "{\"user_group_id\":\"acme-eu\",\"mapping\":{\"7\":\"\"},\"properties\":{\"tier\":\"\"}}\n";
+    for (name, content) in [("rows.csv", table), ("rows.jsonl", objects)] {
+        let file = home.write(name, content);
+        for command in [
+            &["import", &file, "--update", "--dry-run"][..],
+            &["apply", &file, "--dry-run"],
+        ] {
+            let ran = home.run(command).await;
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            assert_has(
+                &ran.out,
+                "! 1 mapping row becomes empty, 1 single property becomes empty",
+            );
+            assert_has(&ran.out, "~ mapping 7: ");
+        }
+        let ran = home.run(&["apply", &file, "--dry-run", "--json"]).await;
+        let sum: Value = ran
+            .out
+            .lines()
+            .last()
+            .expect("a sum")
+            .parse()
+            .expect("JSON");
+        assert_eq!(sum["emptied"]["mapping_rows"], 1, "{sum}");
+        assert_eq!(sum["emptied"]["single_properties"], 1, "{sum}");
+    }
+    // A cell counts once, and what the directory knows is not of the file.
+    let file = home.write("short.csv", "user_group_id,map:7\nacme-eu,1.2E+11\n");
+    let ran = home.run(&["apply", &file, "--dry-run"]).await;
+    assert_has(&ran.out, "! 1 cell contains what only a spreadsheet writes");
+}
+
+#[tokio::test]
 async fn what_a_list_writes_can_be_imported_again() {
     let mut home = Home::new();
     let _held = home.start_demo().await;
@@ -297,6 +335,39 @@ async fn what_a_list_writes_can_be_imported_again() {
     let ran = home.run(&["import", &file]).await;
     refused(&ran, "the column \"age\" of a list cannot be imported");
     assert_has(&ran.err, "the column \"read\" of a list");
+}
+
+#[tokio::test]
+async fn a_list_keeps_characters_that_nobody_sees() {
+    let mut home = Home::new();
+    let _held = home.start_demo().await;
+    let (id, name) = (
+        "a\u{200b}b \u{1f469}\u{200d}\u{1f467}",
+        "I \u{2764}\u{fe0f} it\u{ad}",
+    );
+    assert_eq!(
+        home.run(&["create", id, "--name", name, "--yes"])
+            .await
+            .code,
+        0
+    );
+    assert_eq!(home.run(&["create", "x\nacme-us", "--yes"]).await.code, 0);
+    let listed = home
+        .run(&["list", "-o", "csv", "--columns", "id,name"])
+        .await;
+    let file = home.write("listed.csv", &listed.out);
+    let ran = home.run(&["diff", &file]).await;
+    assert_eq!(
+        ran.code, 0,
+        "as last known, all of it: {}{}",
+        ran.out, ran.err
+    );
+    let listed = home.run(&["list", "-o", "name"]).await;
+    let ids: Vec<_> = listed.out.lines().collect();
+    assert!(ids.contains(&id), "{ids:?}");
+    assert!(ids.contains(&"x\\nacme-us"), "never two IDs: {ids:?}");
+    let file = home.write("one.txt", &format!("{id}\n"));
+    assert_eq!(home.run(&["show", "--from", &file]).await.code, 0);
 }
 
 #[tokio::test]

@@ -3,6 +3,11 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+
 use super::{
     guards::{knowing_acme, methods},
     program::{Home, files},
@@ -93,6 +98,46 @@ async fn a_new_directory_in_a_named_place_is_said_once() {
         "third.db is a new, empty directory",
     );
     assert!(home.path("third.db").exists());
+}
+
+#[tokio::test]
+async fn a_directory_file_that_was_emptied_is_said_to_begin_anew() {
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let usual = home.path(".local/share/groupdesk/directory.db");
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = usual.clone().into_os_string();
+        file.push(suffix);
+        let _ = fs::remove_file(file);
+    }
+    fs::write(&usual, "").expect("emptied");
+    let ran = home.run(&["list"]).await;
+    assert_has(&ran.err, "the file was empty (0 bytes)");
+    assert_has(&ran.err, "restore a backup");
+    assert_lacks(&home.run(&["list"]).await.err, "empty (0 bytes)");
+}
+
+#[tokio::test]
+async fn a_database_of_this_machine_without_tls_names_the_setting() {
+    // Refuses TLS as PostgreSQL does: N.
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let server = tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 8];
+            let _ = stream.read_exact(&mut request).await;
+            let _ = stream.write_all(b"N").await;
+        }
+    });
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let url = format!("postgres://ana@{address}/desk");
+    let ran = home.run(&["list", "--directory", &url]).await;
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    assert_has(&ran.err, "add sslmode=disable to its URL");
+    let listen = ["serve", "--listen", "127.0.0.1:0", "--storage", &url];
+    let ran = home.run(&listen).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&ran.err, "add sslmode=disable to its URL");
+    server.abort();
 }
 
 #[tokio::test]

@@ -92,12 +92,7 @@ async fn a_full_disk_is_reported_as_a_failure() {
         "help json",
         "man",
         "import rows.csv",
-        "import rows.csv --create --yes",
-        "import rows.csv --create --yes --json",
         "apply rows.csv",
-        "get --refresh-all",
-        "get --refresh-all --json",
-        "rotate acme-eu acme-us --yes --json",
     ] {
         let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
@@ -106,6 +101,39 @@ async fn a_full_disk_is_reported_as_a_failure() {
             "{command}: {}",
             ran.err
         );
+    }
+    // What was changed is never reported as a mistake of the caller, who would believe that nothing was sent.
+    for (command, words) in [
+        (
+            "create new-1 --yes",
+            "\"new-1\": created, but the output cannot be written",
+        ),
+        (
+            "update new-1 --name N --yes --json",
+            "\"new-1\": updated, but the output",
+        ),
+        (
+            "rotate new-1 --yes --reveal",
+            "\"new-1\": confirmed, but the output",
+        ),
+        (
+            "rotate acme-eu acme-us --yes --json",
+            "cannot write the output",
+        ),
+        (
+            "update acme-eu acme-us --property z=1 --yes --json",
+            "cannot write the output",
+        ),
+        ("import rows.csv --create --yes", "cannot write the output"),
+        (
+            "import rows.csv --create --yes --restart --json",
+            "cannot write the output",
+        ),
+        ("get --refresh-all --json", "cannot write the output"),
+    ] {
+        let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
+        assert_eq!(ran.code, 6, "{command}: {}", ran.err);
+        assert!(ran.err.contains(words), "{command}: {}", ran.err);
     }
 }
 

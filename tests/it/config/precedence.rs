@@ -1,9 +1,11 @@
 //! Options override variables, and variables override the file; the profile that needs no file.
 
+use std::fs;
+
 use groupdesk::{
     config::{
-        ConfigError, DirectoryAt, Environment, KeySource, Overrides, Settings, directory_of,
-        new_directory, paths,
+        ConfigError, DirectoryAt, Environment, KeySource, NewDirectory, Overrides, Settings,
+        directory_of, new_directory, paths,
     },
     domain::group::EnvironmentTag,
 };
@@ -139,7 +141,7 @@ fn what_looks_like_an_address_is_no_directory_and_is_not_repeated() {
 fn a_tilde_in_a_variable_is_the_home() {
     let home = Home::with_file(TWO);
     let one = home.write("one.toml", &profile_and(""));
-    let home = home
+    let mut home = home
         .set("GROUPDESK_CONFIG", "~/.config/groupdesk/one.toml")
         .set("GROUPDESK_DIRECTORY", "~/desk.db");
     let settings = home.load().expect("good");
@@ -148,8 +150,21 @@ fn a_tilde_in_a_variable_is_the_home() {
     assert_eq!(settings.directory, DirectoryAt::File(expected.clone()));
     assert_eq!(
         new_directory(&home.overrides(), &settings.directory),
-        Some(expected)
+        Some(NewDirectory::Missing(expected.clone()))
     );
+    // What a file with the line ends of another system leaves around it.
+    for value in ["~/desk.db\r", "~/desk.db\r\n", "\u{feff}~/desk.db"] {
+        home = home.set("GROUPDESK_DIRECTORY", value);
+        let at = home.load().expect("good").directory;
+        assert_eq!(at, DirectoryAt::File(expected.clone()), "{value:?}");
+    }
+    fs::write(&expected, "").expect("written");
+    assert_eq!(
+        new_directory(&home.overrides(), &settings.directory),
+        Some(NewDirectory::Empty(expected.clone()))
+    );
+    fs::write(expected.with_extension("db-wal"), "log").expect("written");
+    assert_eq!(new_directory(&home.overrides(), &settings.directory), None);
     let other = home.set("GROUPDESK_DIRECTORY", "~ben/desk.db");
     let refused = other.load().expect_err("of another person").to_string();
     assert_has(&refused, "GROUPDESK_DIRECTORY begins with \"~\" and a name");

@@ -252,3 +252,21 @@ async fn fast_resizing_breaks_no_place() {
         assert_eq!(console.screen(), before, "{script}");
     }
 }
+
+/// What is not seen is not confirmed: a window that is too small takes no key and no paste.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_is_too_small_confirms_nothing() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("tT").await;
+    let token = || world.stored(Side::Testing, "acme-eu").token;
+    let before = token();
+    console.resize((39, 24)).keys("y").await;
+    console.resize((80, 7)).keys("y<enter>").await;
+    console.resize(USUAL).shows("too small to show it");
+    assert_eq!(token(), before);
+    // The check is still there, and a key that is seen acts.
+    console.keys("y").await;
+    console.shows("ROTATED");
+    assert_ne!(token(), before);
+}

@@ -1,6 +1,8 @@
 //! What the rows of a file would empty: names, mappings, properties, notes and labels that are there now. A file in which
 //! every cell is quoted empties them by accident.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::{
@@ -19,6 +21,9 @@ pub(super) struct Losses {
     names: usize,
     mappings: usize,
     properties: usize,
+    /// Rows of a mapping, and single properties, of groups that keep others.
+    rows: usize,
+    values: usize,
     notes: usize,
     labels: usize,
 }
@@ -33,6 +38,10 @@ impl Losses {
         self.mappings += usize::from(is_lost(was, is));
         let [was, is] = [base, wanted].map(|all| all.properties.as_ref().map(Properties::is_empty));
         self.properties += usize::from(is_lost(was, is));
+        let [was, is] = [base, wanted].map(|all| all.mapping.as_ref());
+        self.rows += count_emptied(was, is, String::is_empty);
+        let [was, is] = [base, wanted].map(|all| all.properties.as_ref());
+        self.values += count_emptied(was, is, is_nothing);
         self.annotations(annotations);
     }
 
@@ -40,10 +49,8 @@ impl Losses {
     pub(super) fn annotations(&mut self, annotations: &AnnotationPlan) {
         for one in &annotations.changed {
             let is_removed = match &one.wanted {
-                Value::Null => true,
-                Value::String(text) => text.is_empty(),
                 Value::Array(labels) => labels.is_empty(),
-                _ => false,
+                one => is_nothing(one),
             };
             if !(is_removed && one.is_replacement()) {
                 continue;
@@ -81,12 +88,47 @@ impl Losses {
         let parts = [
             become_empty(self.names, "name"),
             become_empty(self.mappings, "mapping"),
+            become_empty(self.rows, "mapping row"),
             properties,
+            (self.values > 0).then(|| {
+                let [what, verb] = if self.values == 1 {
+                    ["property", "becomes"]
+                } else {
+                    ["properties", "become"]
+                };
+                format!("{} single {what} {verb} empty", self.values)
+            }),
             are_removed(self.notes, "note"),
             labels,
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// How many keys have an empty value in place of one that says something.
+fn count_emptied<'f, F, V: 'f>(
+    was: Option<&'f F>,
+    is: Option<&'f F>,
+    is_nothing: fn(&V) -> bool,
+) -> usize
+where
+    &'f F: IntoIterator<Item = (&'f String, &'f V)>,
+{
+    let (Some(was), Some(is)) = (was, is) else {
+        return 0;
+    };
+    let said = was.into_iter().filter(|(_, value)| !is_nothing(value));
+    let said: HashSet<_> = said.map(|(key, _)| key).collect();
+    let nothing = is.into_iter().filter(|(_, value)| is_nothing(value));
+    nothing.filter(|(key, _)| said.contains(key)).count()
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        _ => false,
     }
 }
 
@@ -96,7 +138,9 @@ shape! {
     pub(super) fn emptied(losses: &Losses) {
         "names": number = losses.names, "names";
         "mappings": number = losses.mappings, "mappings";
+        "mapping_rows": number = losses.rows, "mapping rows whose data source becomes empty";
         "properties": number = losses.properties, "groups whose properties become empty";
+        "single_properties": number = losses.values, "single properties that become empty";
         "notes": number = losses.notes, "notes";
         "labels": number = losses.labels, "groups that lose their labels";
     }

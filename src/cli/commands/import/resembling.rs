@@ -133,7 +133,9 @@ impl SpreadsheetCells {
     /// Reports such cells of a row, and returns their fields.
     pub(crate) fn check(&mut self, number: usize, row: &GroupRow) -> Vec<&'static str> {
         let mut fields = Vec::new();
+        // Single rows were laid over what is known, which is not of the file.
         let mapping = row.fields.mapping.iter().flatten();
+        let mapping = mapping.filter(|_| row.parts.map.is_empty());
         let texts = [("ID", row.id.as_str())]
             .into_iter()
             .chain(row.fields.name.as_deref().map(|name| ("name", name)))

@@ -102,6 +102,25 @@ async fn a_profile_may_use_the_proxy_and_does_not_give_it_the_key() {
     assert_eq!((code, proxy.connections()), (0, before), "{said}");
 }
 
+/// A proxy that says yes to everything, as a sign-in page does, is in between: a failure behind it names it.
+#[tokio::test]
+async fn a_failure_behind_a_proxy_names_the_proxy() {
+    let stage = Stage::new(1).await;
+    let config = stage.config(&nowhere(), "proxy_from_environment = true");
+    let group = stage.groups[0].as_str();
+    let proxy = Faults::always(Fault::Answer(http("200 OK", &[], "<html>"))).await;
+    for task in Task::ALL {
+        let mut program = stage.program(&config, &task.arguments(group));
+        program.env("HTTPS_PROXY", proxy.base_url());
+        let (code, said) = run(program).await;
+        assert_eq!(code, 5, "{said}");
+        let address = proxy.base_url().replace("http://", "");
+        let words = format!(" through the proxy {address} (HTTPS_PROXY)");
+        assert!(said.contains(&words), "{said}");
+        assert!(said.contains("nothing was sent"), "{said}");
+    }
+}
+
 /// What the proxy does, and what is said of it; the service is not blamed.
 #[tokio::test]
 async fn a_proxy_that_refuses_is_named_with_its_variable() {
