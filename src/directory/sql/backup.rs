@@ -110,6 +110,10 @@ fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(path, flags).map_err(Failed::Reading)?;
     source.busy_timeout(BUSY_TIMEOUT).map_err(Failed::Reading)?;
+    // So that a file that cannot be read is not taken for a copy that cannot be written.
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let read = source.query_row(tables, [], |_| Ok(()));
+    read.map_err(Failed::Reading)?;
     source
         .backup(MAIN_DB, part, None::<fn(rusqlite::backup::Progress)>)
         .map_err(|error| match error.sqlite_error_code() {

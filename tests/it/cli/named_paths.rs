@@ -117,6 +117,21 @@ async fn a_directory_file_that_was_emptied_is_said_to_begin_anew() {
 }
 
 #[tokio::test]
+async fn a_directory_that_cannot_be_read_is_not_taken_for_a_copy_that_cannot_be_written() {
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
+    let log = home.path(".local/share/groupdesk/directory.db-shm");
+    let _ = fs::remove_file(&log);
+    // SQLite needs this file to read, as on a disk that is read-only.
+    fs::create_dir(&log).expect("a folder");
+    let copy = home.path("copy.db").display().to_string();
+    let ran = home.run(&["directory", "backup", &copy]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&ran.err, "groupdesk/directory.db");
+    assert_lacks(&ran.err, "copy.db");
+    assert!(!home.path("copy.db").exists());
+}
+
+#[tokio::test]
 async fn a_database_of_this_machine_without_tls_names_the_setting() {
     // Refuses TLS as PostgreSQL does: N.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
