@@ -1,6 +1,6 @@
 //! Draws the list: the rows that fit, and the details of the current row below or beside them.
 
-use std::{cell::RefCell, time::Duration};
+use std::cell::RefCell;
 
 use ratatui::{
     buffer::Buffer,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     domain::{
-        age::{DEFAULT_LIMIT, TokenAge},
+        age::{self, DEFAULT_LIMIT, TokenAge},
         annotation::Annotation,
         group::{EnvironmentTag, UserGroupId},
     },
@@ -447,10 +447,8 @@ fn cells<'a>(
         ListColumn::Due => styled(Cell::new(due(entry, context)), theme.age(scale)),
         ListColumn::By => Cell::new(entry.rotated_by().unwrap_or("-")),
         ListColumn::Read => {
-            let read = entry.seen();
-            let passed =
-                |at| days(Duration::try_from(context.now.duration_since(at)).unwrap_or_default());
-            read.map_or_else(unknown, |at| Cell::new(passed(at)))
+            let passed = entry.seen().and_then(|at| age::of(at, context.now));
+            passed.map_or_else(unknown, |passed| Cell::new(days(passed)))
         }
         ListColumn::Tag => entry.tag().map_or_else(unknown, tag),
         ListColumn::Labels => {
