@@ -76,7 +76,6 @@ fn what_cannot_be_read_is_named() {
         ("lable:vip", FilterErrorKind::Meant("label:")),
         (">", FilterErrorKind::Torn),
         (">90d", FilterErrorKind::Torn),
-        ("=gold", FilterErrorKind::Torn),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = FilterError {
