@@ -119,9 +119,9 @@ async fn a_directory_file_that_was_emptied_is_said_to_begin_anew() {
 #[tokio::test]
 async fn a_directory_that_cannot_be_read_is_not_taken_for_a_copy_that_cannot_be_written() {
     let (home, _service) = knowing_acme(vec![Fault::Close]).await;
-    let log = home.path(".local/share/groupdesk/directory.db-shm");
+    let log = home.path(".local/share/groupdesk/directory.db-wal");
     let _ = fs::remove_file(&log);
-    // SQLite needs this file to read, as on a disk that is read-only.
+    // SQLite cannot open its log, as on a disk that is read-only.
     fs::create_dir(&log).expect("a folder");
     let copy = home.path("copy.db").display().to_string();
     let ran = home.run(&["directory", "backup", &copy]).await;

@@ -92,7 +92,6 @@ async fn a_full_disk_is_reported_as_a_failure() {
         "help json",
         "man",
         "import rows.csv",
-        "apply rows.csv",
     ] {
         let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
         assert_eq!(ran.code, 2, "{command}: {}", ran.err);
@@ -129,6 +128,7 @@ async fn a_full_disk_is_reported_as_a_failure() {
             "import rows.csv --create --yes --restart --json",
             "cannot write the output",
         ),
+        ("apply rows.csv", "cannot write the output"),
         ("get --refresh-all --json", "cannot write the output"),
     ] {
         let ran = shell(&home, &format!("groupdesk {command} > /dev/full")).await;
