@@ -139,10 +139,30 @@ fn report(error: &CliError, as_json: bool) -> Exit {
     exit
 }
 
+/// What the standard library says of a number, and the words for it.
+const PARSE_ERRORS: [(&str, &str); 4] = [
+    ("invalid digit found in string", "expected a whole number"),
+    (
+        "cannot parse integer from empty string",
+        "expected a whole number",
+    ),
+    (
+        "number too large to fit in target type",
+        "the number is too large",
+    ),
+    (
+        "number too small to fit in target type",
+        "the number is too small",
+    ),
+];
+
 /// Reports a command line that could not be parsed.
 fn report_parse_error(error: &clap::Error) -> Exit {
     // The text quotes arguments, which may contain anything.
     let text = secrets::masked(error.render().to_string(), std::env::args_os().skip(1));
+    let text = PARSE_ERRORS
+        .iter()
+        .fold(text, |text, (rust, plain)| text.replace(rust, plain));
     let instead = gone::instead(error).map(|instead| format!("it was removed; {instead}"));
     match &instead {
         // The advice of the parser would be about something else.

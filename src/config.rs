@@ -38,6 +38,7 @@ pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
 pub use settings::{
     NewDirectory, Overrides, Settings, default_directory, directory_of, file_of, new_directory,
+    unknown_profile,
 };
 pub use table::Position;
 pub use ui::{Background, Colour, Role, UiSettings};

@@ -4,6 +4,7 @@ pub(crate) mod boot_time;
 pub mod child;
 pub(crate) mod clock;
 pub(crate) mod file_events;
+pub(crate) mod os_error;
 pub(crate) mod own_session;
 pub mod private_files;
 pub(crate) mod process;

@@ -1,5 +1,5 @@
 //! Makes bodies and headers fit to be kept: every known secret, and everything that looks like one or is in the place
-//! of one, is removed before anybody can look. In doubt it hides too much.
+//! of one, is removed before anybody can look. If in doubt, it hides too much.
 
 use std::{
     collections::VecDeque,

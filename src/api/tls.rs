@@ -124,7 +124,7 @@ impl TlsError {
     }
 }
 
-/// The crypto provider of this process; reqwest uses the process's default, too.
+/// The crypto provider of this process; reqwest uses the process's default as well.
 pub(super) fn provider() -> Arc<CryptoProvider> {
     if CryptoProvider::get_default().is_none() {
         // Another thread may install the same provider first.

@@ -76,7 +76,7 @@ impl Drop for ParsedAnswer {
     }
 }
 
-/// The parser's depth limit bounds this recursion, too. Keys of objects cannot be wiped, and contain no secret.
+/// The parser's depth limit bounds this recursion as well. Keys of objects cannot be wiped, and contain no secret.
 fn wipe(value: &mut Value) {
     match value {
         Value::String(text) => text.zeroize(),

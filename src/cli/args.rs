@@ -1,4 +1,4 @@
-//! Options that several commands share, and the global ones. A command's own arguments stand in its file.
+//! Options that several commands share, and the global ones. A command's own arguments are in its file.
 
 mod batch;
 mod batches;

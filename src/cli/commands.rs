@@ -123,7 +123,7 @@ commands! {
         "version" Version(version::Version);
 }
 
-/// Manage the groups and tokens of a User Group Service, in a console or from scripts.
+/// Manage groups and tokens of a User Group Service, in a console or from scripts.
 #[derive(Debug, Parser)]
 #[command(
     name = "groupdesk",

@@ -32,7 +32,9 @@ use super::{
         stdio::{ERR, OUT, Written},
     },
 };
-use crate::{api::inspect::escape_hidden, domain::text::visible};
+use crate::{
+    api::inspect::escape_hidden, domain::text::visible, platform::os_error::in_plain_words,
+};
 
 /// Context that `--quiet` holds back until a question is asked. Not set without `--quiet`.
 static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
@@ -174,7 +176,7 @@ pub(super) fn alarm(text: &str) {
 /// Prints to standard error, with hidden characters made visible. A failure to print is not worth a second error.
 fn print(text: &str) {
     let mut lines = String::new();
-    for line in text.lines() {
+    for line in in_plain_words(text).lines() {
         lines.push_str(&colour::painted(visible(line)));
         lines.push('\n');
     }

@@ -16,8 +16,9 @@ use super::{
 };
 use crate::{
     config::{
-        DirectoryAt, Environment, NewDirectory, Overrides, Settings, nearest, new_directory,
+        DirectoryAt, Environment, NewDirectory, Overrides, Settings, new_directory,
         profile::{KeySource, Profile},
+        unknown_profile,
     },
     directory::{Directory, DirectoryError},
     domain::{
@@ -173,17 +174,7 @@ impl Session {
     pub(super) fn with_profile(&self, name: &str) -> Result<Self, CliError> {
         let mut profiles = self.profiles.iter();
         let Some(profile) = profiles.find(|profile| profile.name == name) else {
-            let known: Vec<_> = self
-                .profiles
-                .iter()
-                .map(|known| known.name.as_str())
-                .collect();
-            let near = nearest(name, known.iter().copied());
-            let meant = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-            return Err(CliError::Usage(format!(
-                "profile \"{}\" not found{meant}; nothing was sent. For a list: groupdesk profile list",
-                visible(name)
-            )));
+            return Err(unknown_profile(name, None, &self.profiles).into());
         };
         Ok(Self {
             operations: with_listeners(

@@ -33,7 +33,7 @@ table! {
         password: Option<KeySource>, PASSWORD, Words("none is sent"),
             "source of the password, never the password itself: exactly one of env, file, command and keyring, as in api_key";
         /// Certificate authorities to trust besides those of the system, in PEM.
-        ca: Option<PathBuf>, PEM, Words("none"),
+        ca_file: Option<PathBuf>, PEM, Words("none"),
             "CA certificates in PEM that are trusted in addition to those of the system; relative to the configuration file, ~/ is the home";
         /// The client certificate, in PEM.
         cert: Option<PathBuf>, PEM, Words("none"),
@@ -81,7 +81,7 @@ impl TeamSettings {
                 url: String::new(),
                 schema: "groupdesk".into(),
                 password: None,
-                ca: None,
+                ca_file: None,
                 cert: None,
                 key: None,
                 fingerprint_key: None,
@@ -94,7 +94,7 @@ impl TeamSettings {
     /// Makes the files absolute; what cannot be, with its key.
     pub(super) fn resolve(&mut self, around: PathContext) -> Vec<(&'static str, String)> {
         let files = [
-            ("ca", &mut self.ca),
+            ("ca_file", &mut self.ca_file),
             ("cert", &mut self.cert),
             ("key", &mut self.key),
         ];

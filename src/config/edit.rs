@@ -20,7 +20,7 @@ use super::{
     profile::Profile,
     schema::{self, ConfigFile},
     scrub::shown,
-    settings::{Overrides, file_of, unknown},
+    settings::{Overrides, file_of, unknown_profile},
 };
 use crate::platform::private_files::{private_folder, write_new_private};
 
@@ -300,7 +300,7 @@ impl Opened {
         if written.profiles.iter().any(|profile| profile.name == name) {
             Ok((text, written))
         } else {
-            Err(unknown(name, None, &written.profiles).into())
+            Err(unknown_profile(name, None, &written.profiles).into())
         }
     }
 }

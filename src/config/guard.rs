@@ -15,16 +15,18 @@ use crate::domain::{group::UserGroupId, word_enum::word_enum};
 
 /// How strongly to ask before something is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// `y` after the review. One level more is still `y`.
     #[serde(rename = "review")]
     Button,
     /// `y`.
+    #[serde(rename = "confirm", alias = "key")]
     Key,
     /// Typing the group id.
+    #[serde(rename = "type-id", alias = "typed")]
     Typed,
-    /// Typing words that name the operation, the number of groups, and the profile.
+    /// Typing a phrase that names the operation, the number of groups, and the profile.
+    #[serde(rename = "type-phrase", alias = "words")]
     Words,
 }
 
@@ -37,7 +39,7 @@ word_enum! {
         /// One token; forbidding it forbids bulk rotation too.
         Rotate = "rotate",
         Bulk = "bulk",
-        HandOff = "hand_off",
+        HandOff = "handoff",
         Abandon = "abandon",
     }
 }
@@ -184,7 +186,7 @@ pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
 /// Checked once its keys are.
 pub(super) const GUARD: Kind = Kind::new(
     "list of tables",
-    "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \
+    "{ operation = \"rotate\", level = \"type-id\", reason = \"two people look\" }, { operation = \"update\", \
      forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }",
     |_, value| {
         let written: Result<Written, _> = value.clone().try_into();
@@ -197,18 +199,25 @@ pub(super) const GUARD: Kind = Kind::new(
 .with(Inside::List(|| SETTINGS));
 
 const OPERATION: Kind = Kind::new(
-    "create, update, rotate, bulk, hand_off or abandon",
+    "\"create\", \"update\", \"rotate\", \"bulk\", \"handoff\" or \"abandon\"",
     "\"rotate\"",
-    |kind, value| {
-        kind::word(
-            kind,
-            Operation::ALL.into_iter().map(Operation::as_str),
-            value,
-        )
+    |kind, value| match value.as_str() {
+        Some(HANDOFF_0_2) => Ok(()),
+        _ => kind::one_of_words(kind, value),
     },
 );
+/// `handoff` in the files of version 0.2.0.
+const HANDOFF_0_2: &str = "hand_off";
 
-const LEVEL: Kind = Kind::one_of("\"review\", \"key\", \"typed\" or \"words\"", "\"typed\"");
+const LEVEL: Kind = Kind::new(
+    "\"review\", \"confirm\", \"type-id\" or \"type-phrase\"",
+    "\"type-id\"",
+    |kind, value| match value.as_str() {
+        // The names of version 0.2.0.
+        Some("key" | "typed" | "words") => Ok(()),
+        _ => kind::one_of_words(kind, value),
+    },
+);
 const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 
 table! {
@@ -217,7 +226,7 @@ table! {
         #[serde(deserialize_with = "read_operation")]
         operation: Operation, OPERATION, Required, "operation that the guard applies to; forbidding rotate also forbids bulk";
         level: Option<Level>, LEVEL, ONE_RULE,
-            "for create, update and rotate: minimum confirmation: a review and y, y, typing the ID, or typing a phrase";
+            "minimum confirmation for create, update and rotate: a review and y, y alone, typing the ID, or typing a phrase";
         forbid: Option<bool>, TRUE, ONE_RULE, "refused before anything is sent, in the console and on the command line";
         max: Option<usize>, kind::count("0 to 1000000"), ONE_RULE, "for bulk: maximum number of groups at once";
         reason: String, REASON, Required, "shown when the guard applies; at most 200 characters";
@@ -227,8 +236,12 @@ table! {
 pub(super) const SETTINGS: &[kind::Setting] = Written::SETTINGS;
 
 fn read_operation<'de, D: Deserializer<'de>>(value: D) -> Result<Operation, D::Error> {
-    let operation = Operation::parse(&String::deserialize(value)?);
-    operation.ok_or_else(|| D::Error::custom("an unknown operation"))
+    let word = String::deserialize(value)?;
+    let is_old = word == HANDOFF_0_2;
+    let operation = is_old.then_some(Operation::HandOff);
+    operation
+        .or_else(|| Operation::parse(&word))
+        .ok_or_else(|| D::Error::custom("an unknown operation"))
 }
 
 impl TryFrom<Written> for Guard {

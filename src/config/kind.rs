@@ -92,14 +92,12 @@ impl Kind {
     }
 
     pub(super) const fn text(example: &'static str, check: Check) -> Self {
-        Self::new("text", example, check)
+        Self::new("string", example, check)
     }
 
     /// One of the words in quotes.
     pub(super) const fn one_of(words: &'static str, example: &'static str) -> Self {
-        Self::new(words, example, |kind, value| {
-            word(kind, kind.words.split('"').skip(1).step_by(2), value)
-        })
+        Self::new(words, example, one_of_words)
     }
 
     pub(super) const fn with(self, inside: Inside) -> Self {
@@ -219,6 +217,11 @@ pub(super) fn string<'v>(kind: &Kind, value: &'v Value) -> Result<&'v str, Strin
         let (example, found) = (kind.example, value.type_str());
         format!("must be a string such as {example}, but is of type {found}")
     })
+}
+
+/// One of the words in quotes of the kind.
+pub(super) fn one_of_words(kind: &Kind, value: &Value) -> Result<(), String> {
+    word(kind, kind.words.split('"').skip(1).step_by(2), value)
 }
 
 /// One of these words.

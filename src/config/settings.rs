@@ -294,10 +294,11 @@ fn find<'p>(
     profiles
         .iter()
         .find(|profile| profile.name == name)
-        .ok_or_else(|| unknown(name, named_by, profiles))
+        .ok_or_else(|| unknown_profile(name, named_by, profiles))
 }
 
-pub(super) fn unknown(
+/// The error of every front end for a profile that does not exist.
+pub fn unknown_profile(
     name: &str,
     named_by: Option<&'static str>,
     profiles: &[Profile],

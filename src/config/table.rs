@@ -205,10 +205,18 @@ pub(super) fn check(
         if others.tables.contains(&key) {
             continue;
         }
-        let Some(setting) = settings.iter().find(|setting| setting.key == key) else {
+        let is_meant = |setting: &&Setting| {
+            setting.key == key || (setting.key, key) == ("environment", "environment_tag")
+        };
+        let Some(setting) = settings.iter().find(is_meant) else {
             problems.add(entry.key_at, unknown(&entry, settings, others));
             continue;
         };
+        let key = setting.key;
+        if seen.contains(&key) {
+            problems.add(entry.key_at, format!("{key} is set twice; keep one"));
+            continue;
+        }
         seen.push(key);
         let so_far = problems.found.len();
         let value = nested(setting, entry.value, problems);
@@ -318,7 +326,7 @@ fn unknown(entry: &Entry, settings: &[Setting], others: Others) -> String {
     }
     let choice = match near {
         Some(_) => meant(near),
-        None => format!("; the known keys here are {}", known.join(", ")),
+        None => format!("; known keys: {}", known.join(", ")),
     };
     format!("unknown key \"{}\"{choice}", shown(entry.key))
 }

@@ -42,7 +42,7 @@ pub struct NewBatch {
 #[serde(default)]
 pub struct BatchOptions {
     pub concurrency: Option<u16>,
-    /// Maximum number of items begun per second.
+    /// Maximum number of items started per second.
     pub rate: Option<f64>,
     pub stop_after: Option<u16>,
     /// The new tokens are written to a file.

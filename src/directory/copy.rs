@@ -52,7 +52,7 @@ const TABLES: [&str; 24] = [
     "saved_views",
 ];
 
-/// Columns that the server fills itself: times by its clock, transactions, and its user names. They start anew there.
+/// Columns that the server fills itself: times by its clock, transactions, and its user names. They start again there.
 const SERVER_COLUMNS: [&str; 6] = [
     "boot_clock",
     "changed_in",
@@ -150,7 +150,7 @@ pub fn copy_from_team(
     };
     let path = std::path::absolute(to).map_err(not_copied)?;
     if path.symlink_metadata().is_ok() {
-        let there = io::Error::new(io::ErrorKind::AlreadyExists, "it is there already");
+        let there = io::Error::new(io::ErrorKind::AlreadyExists, "it already exists");
         return Err(not_copied(there));
     }
     drop(sql::File::open(&path)?);

@@ -65,7 +65,7 @@ pub enum DirectoryError {
         path.display()
     )]
     NotShareable { path: PathBuf },
-    #[error("{} was moved or deleted while in use; put it back, or start groupdesk again", path.display())]
+    #[error("{} was moved or deleted while in use; put it back, or restart groupdesk", path.display())]
     Gone { path: PathBuf },
     /// An I/O error while writing or committing. This is the only error after which the write may have been stored.
     #[error(
@@ -91,8 +91,7 @@ pub enum DirectoryError {
     },
     /// Another process has advanced the mutation because it considered this process dead.
     #[error(
-        "this took so long that another process gave up the claim on the group (number {}); look at the group, then try \
-         again",
+        "this took so long that another process took over the group (claim {}); check the group, then try again",
         id.0
     )]
     ClaimMoved { id: MutationId },
@@ -161,7 +160,7 @@ pub enum DirectoryError {
     NotAPlace(String),
     #[error("the directory of the team, {at}, {fault}")]
     Team { at: String, fault: TeamFault },
-    #[error("the directory {} has stopped working; start groupdesk again", path.display())]
+    #[error("the directory {} has stopped working; restart groupdesk", path.display())]
     Stopped { path: PathBuf },
     #[error(
         "SQLite reports \"{what}\" (code {code}) for {}. To check the file, run `groupdesk doctor`",

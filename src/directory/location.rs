@@ -326,7 +326,7 @@ impl From<ServerFault> for TeamFault {
             ServerFault::NoPassword(why) => Self::NoPassword(why),
             ServerFault::Unfit(why) => Self::Unfit(why),
             ServerFault::Unsafe(why) if why == UNTRUSTED => {
-                Self::Unsafe(format!("{why}; set ca under [directory]"))
+                Self::Unsafe(format!("{why}; set ca_file under [directory]"))
             }
             ServerFault::Unsafe(why) => Self::Unsafe(why),
             ServerFault::Outdated(why) => Self::Outdated(why),

@@ -63,7 +63,7 @@ pub struct Mutation {
 }
 
 impl Mutation {
-    /// When it was sent, or begun if it was not sent, by the wall clock.
+    /// When it was sent, or started if it was not sent, by the wall clock.
     pub fn since(&self) -> Timestamp {
         self.sent_at.unwrap_or(self.started_at)
     }

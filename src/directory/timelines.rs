@@ -1,5 +1,5 @@
-//! The highest timeline of each PostgreSQL cluster that was seen from here. A server with a lower one was left behind by a
-//! failover: what it holds is out of date, and it does not know that.
+//! The highest timeline of each PostgreSQL cluster that was seen from here. A server with a lower one was left behind
+//! by a failover: its data is out of date.
 
 use std::{
     collections::BTreeMap,

@@ -119,7 +119,7 @@ pub struct HandOffStep {
 pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Drift,
-    /// Rotations of that group with an unknown outcome, most recently begun first, as far as their rows can be read.
+    /// Rotations of that group with an unknown outcome, most recently started first, as far as their rows can be read.
     pub open: Vec<RotationRow>,
     /// Creates and updates of that group with an unknown outcome.
     pub mutations: Vec<Mutation>,
@@ -131,9 +131,9 @@ pub struct Recorded {
 #[derive(Debug, Clone, Default)]
 pub struct GroupSnapshot {
     pub group: Option<KnownGroup>,
-    /// Rotations with an unknown outcome, most recently begun first.
+    /// Rotations with an unknown outcome, most recently started first.
     pub open: Vec<RotationRow>,
-    /// Creates and updates with an unknown outcome, most recently begun first.
+    /// Creates and updates with an unknown outcome, most recently started first.
     pub mutations: Vec<Mutation>,
     /// The last recorded changes of the group.
     pub noted: Noted,
@@ -175,7 +175,7 @@ pub struct RotationIntent {
     pub hands_off: bool,
     /// The API key it will be sent with.
     pub key: Option<KeyId>,
-    /// The batch item it is begun for; an item is begun only once.
+    /// The batch item it is started for; an item is started only once.
     pub item: Option<ItemKey>,
     /// Leaves alone a token that came from a rotation recorded later than this number of the directory.
     pub noted: Option<i64>,

@@ -63,6 +63,23 @@ pub fn in_words(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// The same in a sentence: `just now`, `3m ago`.
+pub fn ago(then: Timestamp, now: Timestamp) -> String {
+    match of(then, now).map(|age| age.as_secs()) {
+        None => format!("in {}", in_words(now, then)),
+        Some(0) => "just now".into(),
+        Some(_) => format!("{} ago", in_words(then, now)),
+    }
+}
+
+/// The same in a column: `now`, `3m`.
+pub fn passed(then: Timestamp, now: Timestamp) -> String {
+    match of(then, now).map(|age| age.as_secs()) {
+        Some(0) => "now".into(),
+        _ => in_words(then, now),
+    }
+}
+
 /// Time since then; zero when the clock went back.
 pub fn since(then: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(now.duration_since(then)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What people write beside a group for each other: a note, labels, a favourite. Kept in the directory, never sent.
+//! What people attach to a group for each other: a note, labels, a favourite. Stored in the directory, never sent.
 
 mod plan;
 

@@ -139,6 +139,15 @@ impl Counts {
         ]
     }
 
+    /// As text: a group of an edit is updated, not confirmed.
+    pub fn of(&self, kind: &BatchKind) -> String {
+        let text = self.to_string();
+        match kind {
+            BatchKind::Rotate => text,
+            BatchKind::Edit(_) => text.replace(" confirmed", " updated"),
+        }
+    }
+
     /// What of it is done: `33 of 40 done, 7 not`.
     pub fn in_short(&self) -> String {
         let (done, all) = (self.succeeded(), self.planned());

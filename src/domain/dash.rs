@@ -1,4 +1,4 @@
-//! Dashes that word processors, chats and macOS write in place of `-` and `--`.
+//! Dashes that word processors, chats and macOS write instead of `-` and `--`.
 
 use super::text::is_hidden;
 

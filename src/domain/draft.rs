@@ -34,7 +34,7 @@ pub struct DraftFields {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     pub user_group_id: UserGroupId,
-    /// The group was unknown when the draft was begun: it will be created.
+    /// The group was unknown when the draft was started: it will be created.
     pub creating: bool,
     pub typed: DraftFields,
     /// The other person whose draft was loaded into the form; what was typed since is one's own.

@@ -59,7 +59,7 @@ impl<T> Stated<T> {
     }
 }
 
-/// The facts of a place. By default nothing is known, and others write, too.
+/// The facts of a place. By default nothing is known, and others write as well.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     pub properties_on_get: Stated<GetBehaviour>,

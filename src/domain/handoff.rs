@@ -10,7 +10,7 @@ word_enum! {
         /// Nothing is to be handed off.
         #[default]
         None = "none",
-        /// To be done, under way, or broken off by a crash.
+        /// To be done, in progress, or broken off by a crash.
         Pending = "pending",
         /// The command took it: exit 0 within its time limit.
         Done = "done",

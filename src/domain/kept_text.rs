@@ -2,7 +2,7 @@
 
 use super::pasted::{Shape, shape, suspicious_words};
 
-/// A token of the service as `serve` makes it has this many hexadecimal digits; other runs of the same length go, too.
+/// A token of the service as `serve` makes it has this many hexadecimal digits; other runs of the same length go as well.
 const DIGITS: usize = 64;
 
 /// Each byte of a token becomes this one, so that the file of an editor keeps its structure.

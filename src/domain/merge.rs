@@ -41,7 +41,7 @@ pub struct Merge {
     theirs: DesiredFields,
     mine: DesiredFields,
     pub conflicts: Vec<Conflict>,
-    /// Parts that somebody else changed to the value that this edit wants, too.
+    /// Parts that somebody else changed to the value that this edit wants as well.
     pub agreed: Vec<Part>,
     /// Parts that somebody else changed in a field that this edit leaves out.
     pub left_out: Vec<Part>,

@@ -1,5 +1,5 @@
 //! A create, an update or a rotation from its intent to its end. The intent *is* the claim on the group: while one may
-//! still be on its way, no other is begun. The state of a rotation is decided by `rotation`; here it only holds the
+//! still be on its way, no other is started. The state of a rotation is decided by `rotation`; here it only holds the
 //! group.
 
 use serde_json::Value;

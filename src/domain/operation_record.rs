@@ -1,5 +1,5 @@
 //! Groups history entries that belong to the same operation: a rotation and the read that confirmed it, or an update
-//! whose answer was lost and what a later read found out. Called a *deed* on the command line and in JSON.
+//! whose answer was lost and what a later read found out. `history --by-operation` prints one entry for each.
 
 use std::collections::HashMap;
 

@@ -189,7 +189,7 @@ impl<'t> Proposed<'t> {
     }
 }
 
-/// Whether the name of a profile follows, as in ` bind live --undo`.
+/// Whether the name of a profile follows, as in ` unbind live`.
 fn names_one(after: &str) -> bool {
     let name = after.trim_start_matches(' ').split_once(' ');
     let name = name.map_or("", |(_, name)| name.trim_start_matches(' '));
@@ -237,8 +237,8 @@ mod tests {
                 "more: groupdesk --directory 'my desk.db' -P 'eu test' profile behaviour",
             ),
             (
-                "groupdesk profile bind 'a b' --undo",
-                "groupdesk --directory 'my desk.db' profile bind 'a b' --undo",
+                "groupdesk profile unbind 'a b'",
+                "groupdesk --directory 'my desk.db' profile unbind 'a b'",
             ),
             (
                 "groupdesk directory status",
@@ -257,8 +257,8 @@ mod tests {
                 "groupdesk -P 'eu test' --directory $'b\\x27 c' get x",
             ),
             (
-                "groupdesk profile bind $'a\\nb' --undo",
-                "groupdesk --directory 'my desk.db' profile bind $'a\\nb' --undo",
+                "groupdesk profile unbind $'a\\nb'",
+                "groupdesk --directory 'my desk.db' profile unbind $'a\\nb'",
             ),
             ("groupdesk help get", "groupdesk help get"),
             (

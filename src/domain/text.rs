@@ -277,7 +277,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
             let mut rest = word;
             while width(rest) > room {
                 let piece = take_front(rest, room);
-                // A grapheme wider than the room is left out, because it would loop for ever.
+                // A grapheme wider than the room is left out, because it would loop permanently.
                 if piece.is_empty() {
                     rest = "";
                     break;

@@ -236,7 +236,7 @@ impl Plan {
         }
     }
 
-    /// The objections that a person can decide about who sees the values and their age; none if there are others, too.
+    /// The objections that a person can decide about who sees the values and their age; none if there are others as well.
     pub fn in_doubt(&self) -> Vec<UnsafeUpdate> {
         let can_decide = |objection: &UnsafeUpdate| {
             matches!(

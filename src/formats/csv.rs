@@ -291,7 +291,7 @@ impl Header {
         wholes.retain(|whole| columns.contains(&Slot::Column(*whole)));
         if let Some(whole) = wholes.first() {
             problems.push(format!(
-                "the column {} and single parts of it contradict each other; remove one of them",
+                "the column {} and single parts of it cannot be combined; remove one of them",
                 whole.as_str()
             ));
         }

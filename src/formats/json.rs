@@ -30,7 +30,7 @@ impl ElementSplitter {
         self.element.len()
     }
 
-    /// Whether an element has begun.
+    /// Whether an element has started.
     pub(super) fn is_inside(&self) -> bool {
         !self.element.is_empty()
     }
@@ -160,7 +160,7 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
     if text.is_empty() {
         return Err(
-            "nothing stands between two commas, or after the last one: remove a comma".into(),
+            "a value is missing between two commas, or after the last one: remove a comma".into(),
         );
     }
     let Value::Object(object) = strict_json::value(&text)? else {

@@ -23,14 +23,14 @@ pub enum NoPairs {
     #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
     Line(usize),
     #[error(
-        "line {0} of the paste looks like column titles, not like ids; nothing was added: remove the line"
+        "line {0} of the paste looks like column titles, not like IDs; nothing was added: remove the line"
     )]
     Titles(usize),
     #[error("the paste begins like JSON, but is not an object of strings; nothing was added")]
     Object,
-    #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
+    #[error("entry {0} of the pasted object is not a string or a number; nothing was added")]
     Entry(usize),
-    #[error("pasted pairs {0} and {1} name the same schema id; nothing was added")]
+    #[error("pasted pairs {0} and {1} have the same schema ID; nothing was added")]
     Duplicate(usize, usize),
 }
 

@@ -161,7 +161,7 @@ impl Reader {
         let Some(at) = start.iter().position(|byte| !byte.is_ascii_whitespace()) else {
             return if start.len() > MAX_ROW_BYTES {
                 Err(
-                    "the file begins with more than 8 MiB without content; is it another file?"
+                    "the file begins with more than 8 MiB without content; is it the right file?"
                         .into(),
                 )
             } else {
@@ -239,7 +239,7 @@ impl Reader {
         }
         if length > MAX_ROW_BYTES {
             return Err(format!(
-                "the row at line {} is longer than 8 MiB; is it another file, or is a quote missing?",
+                "the row at line {} is longer than 8 MiB; is it the right file, or is a quote missing?",
                 self.begin
             ));
         }

@@ -87,7 +87,7 @@ pub struct Ended {
 pub struct Report {
     pub batch: BatchId,
     pub counts: Counts,
-    /// Why some items were not begun.
+    /// Why some items were not started.
     pub halt: Option<Halt>,
 }
 
@@ -233,7 +233,7 @@ impl Operations {
         }
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
-        // What is left to send is checked again: the limits may have been tightened since the batch began.
+        // What is left to send is checked again: the limits may have been tightened since the batch started.
         let left = items
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);
@@ -245,12 +245,12 @@ impl Operations {
         Ok(run)
     }
 
-    /// Returns all batches of this place, the most recently begun first.
+    /// Returns all batches of this place, the most recently started first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
         self.batches_in(self.place().await?).await
     }
 
-    /// Returns all batches of the places of these profiles, the most recently begun first, each with the index of a
+    /// Returns all batches of the places of these profiles, the most recently started first, each with the index of a
     /// profile bound to its place (`first` if that one is). No API key is needed: a profile that was never bound has no
     /// batches.
     pub async fn batches_of_all(

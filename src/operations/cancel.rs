@@ -1,4 +1,4 @@
-//! Cancelling a change: whoever asked for it may take that back until the change itself is sent.
+//! Cancelling a change: it can be cancelled until it is sent.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Reads of several groups end at a failure that all of them would meet: the service or the directory is away, or the
-//! key is refused.
+//! Ends the reads of several groups at a failure that would meet all of them: the service or the directory is
+//! unavailable, or the key is refused.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

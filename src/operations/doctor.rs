@@ -135,14 +135,14 @@ pub struct DoctorRequest {
     pub terminal: Terminal,
     /// Finds problems with the configured key bindings; only the console knows the keys.
     pub wrong_keys: fn(&[KeyOverride]) -> Vec<Problem>,
-    /// A group to read, so that the body of a get is tested, too.
+    /// A group to read, so that the body of a get is tested as well.
     pub id: Option<UserGroupId>,
     pub clock: Clock,
     /// Also notified of the exchanges.
     pub listener: Option<Listener>,
 }
 
-/// Runs all checks. A check that cannot be made is a finding, too.
+/// Runs all checks. A check that cannot be made is a finding as well.
 pub async fn examine(request: &DoctorRequest) -> Report {
     let mut report = Report {
         findings: Vec::new(),

@@ -27,7 +27,7 @@ pub enum Failpoint {
     GetAnswered,
     /// 11: what followed from the get is durable.
     GetDurable,
-    /// 12: one item of a batch has ended, and the next has not begun.
+    /// 12: one item of a batch has ended, and the next has not started.
     ItemEnded,
 }
 

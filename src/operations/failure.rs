@@ -123,7 +123,7 @@ pub enum Failure {
         expected: EnvironmentTag,
         got: EnvironmentTag,
     },
-    /// Another mutation of the group is still under way.
+    /// Another mutation of the group is still in progress.
     #[error("nothing was sent: {0}")]
     Held(Box<ClaimHolder>),
     /// What the operator is about to change is no longer as it was reviewed.
@@ -136,7 +136,7 @@ pub enum Failure {
         /// Each changed part with both values; with invisible characters made visible.
         what: Vec<String>,
     },
-    /// The values that would be sent along are not known well enough, and nobody vouched for them.
+    /// The values that would be sent as well are not known well enough, and nobody vouched for them.
     #[error("{0}")]
     NotKnownEnough(Box<UnknownFields>),
     /// One rotation per seen token (docs/design/rotation.md).
@@ -149,7 +149,7 @@ pub enum Failure {
         id: UserGroupId,
         state: State,
         by: String,
-        /// Since it was sent, or begun if it was not sent.
+        /// Since it was sent, or started if it was not sent.
         ago: Option<Duration>,
     },
     /// Somebody rotated it since this process began, or a moment ago, by the directory's own order and clock.
@@ -482,8 +482,7 @@ fn changed_how(settled: &[Ending], by: Option<&(String, Option<Duration>)>) -> S
             "this read resolved an earlier rotation ({}); the current token is a newer one",
             ending.as_str().replace('_', " ")
         ),
-        (None, None) => "its token was changed outside this directory since it was last seen; look at the group, then \
-             rotate it again if that is still wanted"
+        (None, None) => "its token was changed outside this directory since it was last seen; check the group, then rotate it again if it is still necessary"
             .into(),
     }
 }

@@ -52,7 +52,7 @@ fn not_handed_off(why: impl fmt::Display) -> Failure {
 }
 
 impl Operations {
-    /// Whether the rotation was begun under this profile: only then is its hand-off run here automatically.
+    /// Whether the rotation was started under this profile: only then is its hand-off run here automatically.
     pub fn is_begun_here(&self, row: &RotationRow) -> bool {
         row.profile == self.profile().name
     }
@@ -66,13 +66,13 @@ impl Operations {
         }
     }
 
-    /// Returns the rotations of this place whose new token waits for its hand-off, most recently begun first. Those
+    /// Returns the rotations of this place whose new token waits for its hand-off, most recently started first. Those
     /// that another profile began are left to that profile.
     pub async fn pending_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         self.hand_offs(HandOffState::Pending).await
     }
 
-    /// Returns the rotations of this place whose hand-off is in this state, most recently begun first.
+    /// Returns the rotations of this place whose hand-off is in this state, most recently started first.
     pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
@@ -110,7 +110,7 @@ impl Operations {
                 .any(|warning| warning.is_alarm() || *warning == Warning::StaleAnswer);
         let why = match &done.token {
             _ if is_contradicted => {
-                "reading it back did not return the new token; look at the group first"
+                "reading it back did not return the new token; check the group first"
             }
             None => "the current token is not known; read the group again",
             Some(token) => {

@@ -28,8 +28,8 @@ pub fn team_location(
     let location = TeamLocation::parse(&team.url, &team.schema);
     let mut location = location.map_err(|why| unusable(why.to_string()))?;
     if location.needs_tls() {
-        let trusted = tls::client_config(team.ca.as_deref());
-        let trusted = trusted.map_err(|why| unusable(format!("ca: {why}")))?;
+        let trusted = tls::client_config(team.ca_file.as_deref());
+        let trusted = trusted.map_err(|why| unusable(format!("ca_file: {why}")))?;
         let known = match (&team.cert, &team.key) {
             (Some(cert), Some(key)) => tls::with_certificate(&trusted, cert, key),
             (None, None) => Ok(trusted),

@@ -1,4 +1,4 @@
-//! The life of one rotation (docs/design/rotation.md): begun, settled, recovered.
+//! The life of one rotation (docs/design/rotation.md): started, settled, recovered.
 
 pub(super) mod recover;
 pub(super) mod rotate;

@@ -33,7 +33,7 @@ const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
 pub struct RunLimits {
     /// Items in flight at the same time; at least 1.
     pub concurrency: usize,
-    /// Maximum number of items begun per second.
+    /// Maximum number of items started per second.
     pub rate: Option<f64>,
     /// Stop after this many failures in a row; 0 never stops.
     pub stop_after: usize,
@@ -101,10 +101,10 @@ pub enum Event<K: Kind> {
     Started(K::Key),
     /// The service asked for a pause of this length; nothing is sent meanwhile.
     Throttled(Duration),
-    /// The directory is unreachable; nothing is begun, and it is tried again after this time.
+    /// The directory is unreachable; nothing is started, and it is tried again after this time.
     NoDirectory(Duration),
     Ended(Box<K::End>),
-    /// Nothing new will be begun; what is in flight is finished.
+    /// Nothing new will be started; what is in flight is finished.
     Halted(Halt),
     /// The last event.
     Finished(K::Sum),
@@ -114,7 +114,7 @@ pub enum Event<K: Kind> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum<C> {
     pub counts: C,
-    /// Why some items were not begun.
+    /// Why some items were not started.
     pub halt: Option<Halt>,
 }
 
@@ -170,7 +170,7 @@ impl<K: Kind> Context<K> {
         self.tell(Event::NoDirectory(DIRECTORY_AGAIN));
     }
 
-    /// Tells why nothing new is begun.
+    /// Tells why nothing new is started.
     pub(crate) fn halted(&self, halt: Halt) -> Halt {
         self.tell(Event::Halted(halt.clone()));
         halt
@@ -190,7 +190,7 @@ pub(crate) enum Consequence {
     Neutral,
     /// Some of these in a row stop the run.
     Bad,
-    /// Nothing new may be begun.
+    /// Nothing new may be started.
     Stop(Halt),
     /// The run was stopped before anything was sent for it.
     NotStarted,
@@ -286,7 +286,7 @@ pub(crate) trait Work: Send {
     }
 }
 
-/// Runs until nothing is in flight and nothing more may be begun. Returns why items were not begun, if any.
+/// Runs until nothing is in flight and nothing more may be started. Returns why items were not started, if any.
 pub(crate) async fn drive<W: Work>(
     work: &mut W,
     limits: RunLimits,

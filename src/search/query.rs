@@ -228,7 +228,7 @@ impl fmt::Display for FilterErrorKind {
         f.write_str(match self {
             Self::NoAge => "write an age as 90d, 12w or 36h",
             Self::Minutes => "m may mean months: write 90d, 12w or 36h",
-            Self::NoAgeAtAll => "zero is no age",
+            Self::NoAgeAtAll => "zero is not an age",
             Self::LongAge => "3650d at most",
             Self::NoTag => "write tag:customer",
             Self::NoMapping => "write map:213 or map:40=213",

@@ -19,7 +19,7 @@ pub(super) struct LogEntry<'a> {
     /// When it was answered, in UTC.
     pub(super) time: String,
     pub(super) operation: &'static str,
-    pub(super) verdict: &'static str,
+    pub(super) result: &'static str,
     /// Null if the caller left before there was an answer.
     pub(super) status: Option<u16>,
     pub(super) duration_ms: f64,

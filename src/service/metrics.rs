@@ -25,7 +25,7 @@ const PREFIX: &str = "groupdesk_service";
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     operation: &'static str,
-    verdict: &'static str,
+    result: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -166,7 +166,10 @@ impl Metrics {
 
     pub(super) fn count(&self, operation: &'static str, verdict: &'static str, took: Duration) {
         self.requests
-            .get_or_create(&RequestLabels { operation, verdict })
+            .get_or_create(&RequestLabels {
+                operation,
+                result: verdict,
+            })
             .inc();
         self.durations
             .get_or_create(&OperationLabel { operation })

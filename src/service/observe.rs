@@ -120,7 +120,7 @@ impl Observer {
         let written = log.write(&LogEntry {
             time: access_log::now(),
             operation,
-            verdict,
+            result: verdict,
             status,
             duration_ms: milliseconds(took),
             key: key.map(|key| key.number),
@@ -228,7 +228,7 @@ mod tests {
             assert!(polled.is_pending());
         }
         let counted = observer.metrics.text(CurrentValues::default());
-        let sample = "requests_total{operation=\"get_or_create\",verdict=\"caller_left\"} 1";
+        let sample = "requests_total{operation=\"get_or_create\",result=\"caller_left\"} 1";
         assert!(counted.contains(sample), "{counted}");
     }
 

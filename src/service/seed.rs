@@ -42,7 +42,7 @@ impl Store {
         self.seed_with(move |seeder| seeder.add(&environment, groups))
     }
 
-    /// Adds groups to any environments in one transaction, all or none. Blocks, and the store is blocked, too, until
+    /// Adds groups to any environments in one transaction, all or none. Blocks, and the store is blocked as well, until
     /// `work` ends.
     pub fn seed_with<T: Send + 'static>(
         &self,

@@ -289,7 +289,7 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Columns and rows of the terminal. Asked for every frame, so the terminal is not opened anew for it, as crossterm does.
+/// Columns and rows of the terminal. Asked for every frame, so the terminal is not opened again for it, as crossterm does.
 pub(in crate::tui) fn size() -> io::Result<(u16, u16)> {
     match tty()?.size() {
         Some(size) => Ok(size),

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{Mutation, Pace};
 
-/// List bulk rotations and bulk edits, newest first; show, check, resume, retry or reverse one
+/// List bulk rotations and bulk edits; show, check, resume, retry or reverse one
 #[derive(Debug, Args)]
 pub(crate) struct Batches {
     /// Show only batches with work left
@@ -39,30 +39,36 @@ impl Batches {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {
-    /// List this profile's bulk rotations and bulk edits, newest first, without contacting the service
+    /// List this profile's batches, newest first, without contacting the service
     List {
         /// Show only batches with work left
         #[arg(long)]
         unfinished: bool,
     },
-    /// Show a batch and each of its groups; nothing is sent
+    /// Show a batch and each of its groups, without contacting the service
     Show {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
     },
-    /// Resume a batch: checks the groups that were not started, asks for confirmation, and continues; sends nothing twice
-    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
+    /// Resume a batch with the groups that were not started; sends nothing twice
+    #[command(
+        after_help = "Checks these groups again and asks for confirmation.\n\nExit codes: like `rotate` with several groups."
+    )]
     Resume(ResumeBatch),
-    /// Read the groups of a batch whose result is unknown, and show the updated batch; rotates and updates nothing
-    #[command(after_help = "Exit codes: 0 all results are known, 7 some are unknown.")]
+    /// Read the groups of a batch whose result is unknown, and show the batch
+    #[command(
+        after_help = "Rotates and updates nothing.\n\nExit codes: 0 all results are known, 7 some are unknown."
+    )]
     Check {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
     },
-    /// Retry the groups that were certainly not changed, as a new batch; never those with an unknown result
-    #[command(after_help = "Exit codes: like `rotate` with several groups.")]
+    /// Retry the groups of a batch that were certainly not changed, as a new batch
+    #[command(
+        after_help = "Never retries a group with an unknown result.\n\nExit codes: like `rotate` with several groups."
+    )]
     Retry {
         #[command(flatten)]
         batch: AgainBatch,

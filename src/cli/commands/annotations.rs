@@ -92,7 +92,7 @@ async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Add or remove favourites, or show whether groups are favourites; stored in the directory, never sent
+/// Add, remove or show favourites; stored in the directory, never sent
 #[derive(Debug, Args)]
 #[command(alias = "favorite")]
 pub(crate) struct Favourite {

@@ -1,4 +1,4 @@
-//! `attention`: what needs a person, most urgent first, each with the command that continues it.
+//! `attention`: what needs attention, most urgent first, each with the command that continues it.
 
 use super::prelude::*;
 use crate::{
@@ -21,9 +21,11 @@ use crate::{
 
 const WHAT: usize = 0;
 
-/// List what needs attention, most urgent first, without contacting the service or reading an API key
+/// List what needs attention, most urgent first, without contacting the service
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 nothing is unfinished or failed, 7 at least one item is.")]
+#[command(
+    after_help = "Reads no API key.\n\nExit codes: 0 nothing is unfinished or failed, 7 at least one item is."
+)]
 pub(crate) struct Attention {
     /// Include all profiles
     #[arg(long)]
@@ -33,7 +35,7 @@ pub(crate) struct Attention {
 impl Run for Attention {
     #[rustfmt::skip] // A table: one command a line.
     const PAGES: &'static [Page] = &[
-        page("attention", &["groupdesk attention", "groupdesk attention --all --json | jq '.[] | select(.counted)'"],
+        page("attention", &["groupdesk attention", "groupdesk attention --all --json | jq '.[] | select(.unfinished)'"],
             &[array("", &[&CONCERN])]),
     ];
 
@@ -124,7 +126,7 @@ shape! {
     CONCERN = "concern", "something that needs attention, most urgent first";
     fn value(concern: &Concern, place: Option<&str>, (what, object, next): (&str, &str, &str)) {
         "what": text = what, "what waits: alarm, rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, batch partly done, changed elsewhere, tokens overdue, tokens due soon, draft";
-        "counted": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
+        "unfinished": bool = concern.is_counted(), "unfinished or failed work: it changes the exit code";
         "profile": text = concern.place, "the profile of the environment, or the environment if no profile has it";
         ..PLACE = of_place(place);
         "object": text = object, "the group, the number of the batch, the environment of an alarm, or how many";

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    about = "Show the audit log of a team directory, with the database role behind each change",
+    about = "Show who changed what in a team directory, by database role",
     after_help = "Lines marked `history` at the end are history entries that have no matching change."
 )]
 pub(crate) struct Audit {
@@ -52,7 +52,7 @@ impl Run for Audit {
         };
         let lines = directory.audit(filter).await?;
         let none = "no matching changes";
-        let header = ["TIME", "WHO", "FROM", "ENVIRONMENT", "ID", "WHAT"];
+        let header = ["TIME", "BY", "FROM", "ENVIRONMENT", "ID", "WHAT"];
         let text = || human::rows(header, &lines.iter().map(row).collect::<Vec<_>>(), None);
         output::list(global.json, &lines, object, none, text)
     }
@@ -63,7 +63,7 @@ shape! {
     fn object(line: &Audited) {
         "number": number or "a history entry" = line.number, "its number";
         "at": time = line.at, "when it was made, by the clock of the database";
-        "who": text = line.who, "the database role";
+        "by": text = line.who, "the database role";
         "address": text or "on the same machine" = line.address.as_ref(), "where from";
         "what": text = line.what, "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history";
         "environment": text or "it concerns no environment" = line.place.as_ref(), "its name";

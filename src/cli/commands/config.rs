@@ -31,7 +31,7 @@ pub(crate) struct Config {
 enum Command {
     /// Print the path of the configuration file, even if it does not exist yet
     Path,
-    /// Check the configuration file, including console keys, without contacting the service
+    /// Check the configuration file, without contacting the service
     #[command(after_help = "Exit codes: 0 valid, 2 invalid.")]
     Validate,
     /// Edit the configuration file in $EDITOR; saves it only if it is valid

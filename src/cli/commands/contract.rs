@@ -1,5 +1,5 @@
 //! A page of each command: its examples, and the JSON that it prints, which scripts rely on. The help, the manual and
-//! `help json` read the pages, which stand beside the commands ([`super::Run::PAGES`]), as the objects do where they are
+//! `help json` read the pages, which are next to the commands ([`super::Run::PAGES`]), as the objects do where they are
 //! made ([`crate::cli::output::shape`]).
 
 mod render;
@@ -138,7 +138,7 @@ const PROMISE: &str = concat!(
     "of `outcome`, `state`, `finding` and `plan`, may be added at any time: read the fields you need by name, and treat an ",
     "unknown value as not done.\n",
     "A command that fails prints the object `failure` on one line of standard output, also for wrong arguments, and its ",
-    "text to standard error; the exit code is the same with and without --json. A reader that closes early is no failure."
+    "text to standard error; the exit code is the same with and without --json. A reader that closes early is not a failure."
 );
 
 fn pages() -> impl Iterator<Item = &'static Page> {

@@ -59,7 +59,7 @@ pub(crate) async fn begin(
     let progress = groups.filter(|groups| *groups >= MANY).map(Progress::start);
     let told = |made: usize| {
         if let Some(progress) = &progress {
-            progress.counts(made, &"groups made");
+            progress.counts(made, &"groups created");
         }
     };
     let made = tokio::select! {

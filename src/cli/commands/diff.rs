@@ -24,7 +24,7 @@ use crate::{
     operations::{UnknownIdPolicy, changes_json},
 };
 
-/// Compare files with known groups, or a group with the same group in another profile; changes nothing
+/// Compare files with known groups, or a group in two profiles; changes nothing
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 the same, 10 different.")]
 pub(crate) struct Diff {

@@ -17,7 +17,7 @@ use crate::{
     operations::team_location,
 };
 
-/// Manage the directory of known groups: back it up, copy it, or share it with a team
+/// Manage the directory of known groups: back up, copy or share it with a team
 #[derive(Debug, Args)]
 pub(crate) struct Directory {
     #[command(subcommand)]
@@ -47,9 +47,9 @@ enum Command {
         #[arg(long)]
         print: bool,
     },
-    /// Copy a directory file into an empty team directory, or a team directory into a new file
+    /// Copy a directory file into a team directory, or a team directory into a file
     #[command(
-        after_help = "Copies everything: groups, history, journals and the fingerprint key. Reads the copy back and compares \
+        after_help = "The target must be empty, or a new file. Copies everything: groups, history, journals and the fingerprint key. Reads the copy back and compares \
             it before committing. A file gets only the drafts and bindings that you can see."
     )]
     Copy {
@@ -186,7 +186,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Init { print: true, url } => {
             let settings = match team_settings(&overrides, url.as_deref()) {
                 Ok(settings) => settings,
-                // No address is needed here: whoever runs the database knows it.
+                // No address is needed here: the database administrator knows it.
                 Err(CliError::Usage(_)) => TeamSettings::at("", None),
                 Err(error) => return Err(error),
             };

@@ -15,13 +15,14 @@ use crate::{
         Clock,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
     },
+    platform::os_error::in_plain_words,
     tui::{keymap, theme::Theme},
 };
 
 /// Width when there is no terminal, because the report goes into tickets.
 const COLUMNS: usize = 80;
 
-/// Check configuration, API key, network, service, clock, directory and terminal; creates and changes nothing
+/// Check configuration, API key, service, directory and terminal; changes nothing
 #[derive(Debug, Args)]
 #[command(
     after_help = "The report is safe to share: it contains no API key, no token, and no group except the one named with \
@@ -88,14 +89,14 @@ shape! {
     fn finding(finding: &Finding) {
         "area": text = finding.area.as_str(), "groupdesk, configuration, key, network, service, clock, directory or terminal";
         "severity": text = finding.severity.as_str(), "ok, note, warning or problem";
-        "found": text = finding.found, "what was found; human-readable, may change";
+        "found": text = in_plain_words(&finding.found), "what was found; human-readable, may change";
         "advice": text or "nothing needs to be done" = finding.advice.as_deref().map(proposals::complete), "what to do; human-readable, may change";
     }
 }
 
 fn text(report: &Report) -> String {
     let lines = report.findings.iter().map(|finding| {
-        let mut found = finding.found.clone();
+        let mut found = in_plain_words(&finding.found).into_owned();
         if let Some(advice) = &finding.advice {
             found.push_str("\n-> ");
             found.push_str(&proposals::complete(advice));

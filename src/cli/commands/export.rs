@@ -42,7 +42,7 @@ type Piece = Option<Vec<Listed>>;
 /// The format and the columns in which groups are written.
 type Form = (Format, Columns);
 
-/// Export known groups without tokens; contacts the service only with --reveal-tokens
+/// Export known groups; tokens only with --reveal-tokens
 #[derive(Debug, Args)]
 #[command(
     after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite."

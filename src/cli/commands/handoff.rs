@@ -18,15 +18,15 @@ use crate::{
     operations::{Done, Failure, Guarded, HandedOff, RotationId, RotationRow},
 };
 
-/// Run the hand-off for new tokens that were not delivered: reads each token again and passes it to the profile's command
+/// Deliver new tokens whose hand-off is pending or failed
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all handed off, 6 some were not.\n\nA hand-off belongs to the profile that started the \
-              rotation. Hand-offs of other profiles of the same environment are only listed; to run one here, pass \
+    after_help = "Reads each token again and passes it to the command of the profile.\n\nExit codes: 0 all handed off, 6 \
+              some were not.\n\nA hand-off belongs to the profile that started the rotation. Hand-offs of other profiles of the same environment are only listed; to run one here, pass \
               its number."
 )]
 pub(crate) struct HandOff {
-    /// Rotation numbers, whatever the state of their hand-off
+    /// Numbers of rotations, in any state of their hand-off
     #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
     ids: Vec<i64>,
     /// Run pending and interrupted hand-offs (the default)

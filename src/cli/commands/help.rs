@@ -18,7 +18,7 @@ const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
 const OPTIONS: &str = "options";
 
-/// Show the help of a command, the JSON that commands print, the exit codes, or the global options
+/// Show help for a command, for JSON output, exit codes or global options
 #[derive(Debug, Args)]
 pub(crate) struct Help {
     /// Command and subcommand; or json, optionally with a command; or exit-codes; or options

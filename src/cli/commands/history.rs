@@ -75,7 +75,7 @@ pub(crate) struct History {
 
 #[derive(Debug, Subcommand)]
 enum HistoryCommand {
-    /// Show what an entry changed, or compare it with now, without contacting the service
+    /// Show what an entry of the history changed, without contacting the service
     #[command(after_help = "Exit codes with --now: 0 same, 10 different.")]
     Diff {
         /// Entry number, as printed by --json; or a group ID, for its last update

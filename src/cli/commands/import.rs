@@ -41,7 +41,7 @@ use plan::{
 };
 use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
 
-/// Import groups from CSV or JSON into the directory; with --create and --update, also into the service
+/// Import groups from CSV or JSON into the directory, or also into the service
 #[derive(Debug, Args)]
 #[command(
     after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and note, labels, favourite, \

@@ -1,5 +1,5 @@
-//! `place`: the environments that the directory knows, how they are told apart, and what people have declared about
-//! them.
+//! `environment`: the environments that the directory knows, how they are told apart, and what people have declared
+//! about them.
 
 use super::prelude::*;
 use crate::{

@@ -42,9 +42,9 @@ pub(crate) struct Profile {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Add a profile: prompts for missing values, tests the connection, and updates the configuration
+    /// Add a profile to the configuration file, after a test of its connection
     #[command(
-        after_help = "Exit codes: 0 saved, 1 the test failed and nothing was saved, 2 usage or configuration error."
+        after_help = "Prompts for missing values.\n\nExit codes: 0 saved, 1 the test failed and nothing was saved, 2 usage or configuration error."
     )]
     Add(Box<add::Add>),
     /// List profiles
@@ -54,13 +54,15 @@ enum Command {
         /// Profile [default: the profile in use]
         name: Option<String>,
     },
-    /// Bind a profile to an environment, if its URL, API key and name leave open which one it is
+    /// Bind a profile to the environment that it connects to
     #[command(
         override_usage = "groupdesk profile bind <NAME|--variables|--all> --same-environment [ENVIRONMENT] [OPTIONS]\n       \
-                          groupdesk profile bind <NAME|--variables> --new-environment|--undo [OPTIONS]",
-        after_help = "Exit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read."
+                          groupdesk profile bind <NAME|--variables> --new-environment [OPTIONS]",
+        after_help = "Needed if URL, API key and name do not show which environment it is.\n\nExit codes: 0 bound, 2 usage or configuration error, 3 verification failed, 4 the key cannot be read."
     )]
     Bind(Box<bind::Bind>),
+    /// Undo the binding of a profile to its environment; keeps recorded data
+    Unbind(bind::Unbind),
     /// Test the connection of a profile; creates nothing
     #[command(
         after_help = "Exit codes: 0 connected and the key is accepted, 1 unexpected response, 4 key missing or refused, 5 \
@@ -91,9 +93,9 @@ enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Show or set how the service behaves where its API is undocumented; updates depend on it
+    /// Show or set how the service behaves where its API is undocumented
     #[command(
-        after_help = "You do not have to know: with --omitted-fields unknown, updates also send the last known values of \
+        after_help = "Updates depend on it. You do not have to know: with --omitted-fields unknown, updates also send the last known values of \
             omitted fields."
     )]
     #[command(aliases = ["behavior", "facts"])]
@@ -124,6 +126,8 @@ impl Run for Profile {
             "groupdesk profile bind eu-live --same-environment --verify-with acme-eu",
             "groupdesk profile bind --all --same-environment",
         ], &[array("NAME", &[&bind::BINDING])]),
+        page("profile unbind", &["groupdesk profile unbind eu-test", "groupdesk profile unbind eu-test --json"],
+            &[array("NAME", &[&bind::BINDING])]),
         page("profile check", &["groupdesk profile check", "groupdesk profile check eu-live --json"], &[one("[NAME]", &[&CHECK])]),
         page("profile rename", &["groupdesk profile rename eu eu-live", "groupdesk profile rename eu eu-live --dry-run"],
             &[one("NAME TO", &[&RENAMED])]),
@@ -157,6 +161,7 @@ impl Setup {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
             Command::Bind(arguments) => bind::bind(self, *arguments).await,
+            Command::Unbind(arguments) => bind::bind(self, arguments.into()).await,
             Command::List => show::list(self),
             Command::Show { name } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,

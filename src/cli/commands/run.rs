@@ -25,7 +25,7 @@ const STEPS: usize = 10;
 pub(crate) trait RunReport {
     type Of: Kind;
 
-    /// Reports an item that ended. Returns the counts after it, if it was begun.
+    /// Reports an item that ended. Returns the counts after it, if it was started.
     fn ended(
         &mut self,
         session: &Session,
@@ -36,7 +36,7 @@ pub(crate) trait RunReport {
     /// Whether groups may end without a line, so that a person without a progress bar wants a line now and then.
     const HAS_STEPS: bool = false;
 
-    /// The command that goes on with what is left, if it can be continued.
+    /// The command that continues with what is left, if it can be continued.
     fn again(&self) -> Option<String>;
 
     /// How it ended.

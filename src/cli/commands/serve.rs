@@ -152,7 +152,7 @@ impl Run for Serve {
     }
 }
 
-/// Zero, too: it is the same as none.
+/// Zero as well: it is the same as none.
 fn drain(text: &str) -> Result<Duration, InvalidDuration> {
     match duration::wait(text) {
         Err(InvalidDuration::Zero) => Ok(Duration::ZERO),
@@ -345,7 +345,7 @@ shape! {
     REQUEST_SERVED = "request-served", "a request to the service; with or without --json"; {
         "time": time, "when the response was sent, or the client disconnected";
         "operation": text, "get_or_create, update, rotate, other or unreadable";
-        "verdict": text, "ok, the code of the error, or caller_left (the client disconnected)";
+        "result": text, "ok, the code of the error, or caller_left (the client disconnected)";
         "status": number or "the client disconnected", "HTTP status";
         "duration_ms": number, "milliseconds from the head of the request to the response";
         "key": number or "no key was recognised", "number of the API key";

@@ -24,9 +24,11 @@ use crate::{
 /// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
 
-/// Find the group that has or had a token (read from standard input), without contacting the service
+/// Find the group that has or had a token, without contacting the service
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 found, 1 not found, 2 no whole token.")]
+#[command(
+    after_help = "Reads the token from standard input, or prompts for it.\n\nExit codes: 0 found, 1 not found, 2 no whole token."
+)]
 pub(crate) struct Whose {
     /// Taken so that it can be refused without being repeated.
     #[arg(hide = true, value_name = "NOTHING")]

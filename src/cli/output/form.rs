@@ -83,7 +83,7 @@ pub(crate) fn is_wide() -> bool {
     chosen() == Some(Form::Wide)
 }
 
-/// Whether an array was begun that is not at its end: nothing else may be printed then.
+/// Whether an array was started that is not at its end: nothing else may be printed then.
 pub(crate) fn is_open() -> bool {
     IS_OPEN.load(Ordering::SeqCst)
 }

@@ -160,11 +160,10 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     if form::is_wide() {
         return when::second(at);
     }
-    match age::in_words(at, now) {
-        none if none == "0s" => "just now".into(),
-        _ if age::of(at, now).is_none() => format!("in the future: {}", when::second(at)),
-        age => format!("{age} ago"),
+    if age::of(at, now).is_none() {
+        return format!("in the future: {}", when::second(at));
     }
+    age::ago(at, now)
 }
 
 /// How long ago, for a cell: `3h`; in a wide table the time.
@@ -172,7 +171,7 @@ pub(crate) fn passed(at: Timestamp, now: Timestamp) -> String {
     if form::is_wide() {
         return when::second(at);
     }
-    age::in_words(at, now)
+    age::passed(at, now)
 }
 
 /// The title of a column of [`passed`].

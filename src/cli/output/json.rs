@@ -22,6 +22,7 @@ use crate::{
         token::Token,
     },
     operations::{Done, HandedOff, Mutation, Recovered, RotationRow, TokenReport, Warning},
+    platform::os_error::in_plain_words,
 };
 
 shape! {
@@ -271,7 +272,7 @@ fn why_open(recovered: &Recovered) -> Option<String> {
 }
 
 shape! {
-    pub(crate) SETTLED = "settled", "a rotation whose group was read again";
+    pub(crate) SETTLED = "checked", "a rotation whose group was read again";
     pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) {
         ..ROTATION = rotation(recovered.row(), place);
         "why": text or "it is resolved" = why_open(recovered), "why it is still open, or an alarm";
@@ -300,7 +301,7 @@ shape! {
     /// What is printed when a command fails.
     pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) {
         "outcome": text or "nothing was sent" = ending.map(Ending::as_str), "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get";
-        "error": text = proposals::complete(error), "what is wrong and what to do; human-readable, may change";
+        "error": text = in_plain_words(&proposals::complete(error)), "what is wrong and what to do; human-readable, may change";
         "exit": number = exit as u8, "the exit code";
     }
 }

@@ -22,6 +22,7 @@ use crate::{
         },
     },
     domain::text::visible,
+    platform::os_error::in_plain_words,
 };
 
 enum Update {
@@ -201,7 +202,8 @@ fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
     for news in news {
         match news {
             Update::Line(text) | Update::Alarm(text) => {
-                for line in proposals::complete(&text).lines() {
+                let text = proposals::complete(&text);
+                for line in in_plain_words(&text).lines() {
                     bar.println(visible(line));
                 }
             }

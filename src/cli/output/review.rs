@@ -51,7 +51,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
     text
 }
 
-/// Parts of the request that the person did not change: replaced whole or sent along, each with its age.
+/// Parts of the request that the person did not change: replaced whole or also sent, each with its age.
 pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     let mut text = String::new();
     for field in &plan.replaced {

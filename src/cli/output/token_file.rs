@@ -40,6 +40,19 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
     Ok(())
 }
 
+/// Why a file for tokens was not created: the cause, the state, what to do.
+pub(crate) fn not_created(error: &io::Error) -> CliError {
+    let text = error.to_string();
+    let (cause, advice) = text.split_once("; ").unwrap_or((&text, ""));
+    let mut advice = advice.chars();
+    let advice = advice.next().map_or_else(String::new, |first| {
+        format!(". {}{}", first.to_uppercase(), advice.as_str())
+    });
+    CliError::Usage(format!(
+        "cannot create the token file: {cause}; nothing was sent{advice}"
+    ))
+}
+
 /// A new file with mode 0600 that waits for a token, or standard output. The file is removed on drop if there was no
 /// token.
 pub(crate) struct TokenFile {
@@ -54,13 +67,7 @@ pub(crate) struct TokenFile {
 impl TokenFile {
     /// Creates the file. Fails if it exists already.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
-        let make = || {
-            private_files::new_token_file(path).map_err(|error| {
-                CliError::Usage(format!(
-                    "cannot create the token file; nothing was sent: {error}"
-                ))
-            })
-        };
+        let make = || private_files::new_token_file(path).map_err(|error| not_created(&error));
         let file = if is_output(path) { None } else { Some(make()?) };
         Ok(Self {
             path: path.to_owned(),

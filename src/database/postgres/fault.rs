@@ -172,7 +172,7 @@ pub(super) fn is_refusal(error: &Error) -> bool {
         && ROLLED_BACK.contains(&class)
 }
 
-/// An ERROR: the session goes on. A server that does not say so in English is not believed.
+/// An ERROR: the session continues. A server that does not say so in English is not believed.
 fn is_plain_error(error: &Error) -> bool {
     let error = error.as_db_error();
     error.is_some_and(|error| match error.parsed_severity() {

@@ -41,7 +41,7 @@ const POLLS_ON_STANDBY: usize = 5;
 const CHANNEL: &str =
     "SELECT 'groupdesk_' || left(replace(instance::text, '-', ''), 16) FROM installation";
 
-/// Announces that this writer has written. Watchers that miss it look at regular intervals all the same.
+/// Announces that this writer has written. Watchers that miss it look at regular intervals anyway.
 pub(super) fn hint(writer: i64) -> String {
     format!(
         "SELECT set_config('synchronous_commit', 'off', true), \

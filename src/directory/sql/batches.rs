@@ -45,7 +45,7 @@ impl Directory {
         .await
     }
 
-    /// Returns all batches of a place, most recently begun first.
+    /// Returns all batches of a place, most recently started first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
         self.execute(Access::Long, move |c| list(c, place)).await
     }

@@ -1,4 +1,4 @@
-//! Every fingerprint that a group ever had, and thereby the owners of a token.
+//! Every fingerprint that a group ever had, and so the owners of a token.
 
 use jiff::Timestamp;
 
@@ -25,7 +25,7 @@ VALUES ($1, $2, $3, $4, $4) \
 ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
 WHERE fingerprints.last_seen < excluded.last_seen";
 
-/// Records for ever that a group had this token.
+/// Records permanently that a group had this token.
 pub(super) fn keep(
     tx: &Tx<'_>,
     place: PlaceId,

@@ -30,7 +30,7 @@ impl Directory {
             history::add(tx, row.place, None, &entry)?;
             let ended = ended.changed()? == 1;
             if !ended {
-                let again = "an older token may have been put over it";
+                let again = "an older token may have been delivered after it";
                 tx.put(HAND_OFF_LATER, values![again, id])?;
             }
             Ok(ended)

@@ -1,4 +1,4 @@
-//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event for ever.
+//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event permanently.
 
 use jiff::Timestamp;
 
@@ -33,7 +33,7 @@ impl Directory {
             .await
     }
 
-    /// Returns the current state of rotations, most recently begun first.
+    /// Returns the current state of rotations, most recently started first.
     pub async fn rotations(
         &self,
         filter: RotationFilter,

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{fault::Fault, schema::NEWEST};
 use crate::directory::DirectoryError;
 
-/// Newer than any schema, so that older versions refuse the file, too.
+/// Newer than any schema, so that older versions refuse the file as well.
 const MOVED: i64 = 1_000_000;
 
 const TO: &str = "moved_to";

@@ -39,7 +39,7 @@ impl Directory {
         stepped
     }
 
-    /// Returns the creates and updates of a place whose outcome is unknown, most recently begun first.
+    /// Returns the creates and updates of a place whose outcome is unknown, most recently started first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
         self.execute(Access::Long, move |tx| Ok(tx.all(OPEN, values![place])?))
             .await
@@ -223,7 +223,7 @@ pub(super) fn replace_sent(tx: &Tx<'_>, id: MutationId, rest: &DesiredFields) ->
     Ok(tx.put(text, values![rest, id])?)
 }
 
-/// A step of a rotation advances its claim, too.
+/// A step of a rotation advances its claim as well.
 const FOLLOW_ROTATION: &str = "\
 UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending) WHERE rotation_id = $6";

@@ -174,7 +174,7 @@ fn the_index_knows_which_states_hold_a_token() {
     }
 }
 
-/// The schema version after opening a file of version 8 with a change in this state, begun so many seconds ago. A rotation is
+/// The schema version after opening a file of version 8 with a change in this state, started so many seconds ago. A rotation is
 /// of version 7: since then it has a row in both journals.
 fn opened_from_an_earlier_version(
     journal: &str,

@@ -1,5 +1,5 @@
 //! Changes that may still be in progress, on either engine: an upgrade of the schema waits for them, because the
-//! groupdesk that began them could not record their result afterwards.
+//! groupdesk that started them could not record their result afterwards.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const MUTATIONS: Journal = ("mutations", "operation");
 const FIRST_WITH_CLOCK: i64 = 3;
 const FIRST_WITH_MUTATIONS: i64 = 8;
 
-/// Refuses an upgrade from this version while a change may be in progress: one that was begun less than the longest settle window
+/// Refuses an upgrade from this version while a change may be in progress: one that was started less than the longest settle window
 /// ago, because the profile it was sent with, and so its own window, is unknown.
 pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
     // A rotation has a row in both since there are mutations.
@@ -54,7 +54,7 @@ pub(crate) fn refuse_upgrade(tx: &Tx<'_>, from: i64) -> Result<(), Fault> {
     .into())
 }
 
-/// What was begun and has not ended, and how long ago. Of another boot of the machine nothing is in progress.
+/// What was started and has not ended, and how long ago. Of another boot of the machine nothing is in progress.
 fn begun(
     tx: &Tx<'_>,
     (table, operation): Journal,

@@ -57,7 +57,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     })
 }
 
-/// The same as SQL, for whoever runs the database. The key is created there. The admin is this user, and else whoever runs
+/// The same as SQL, for the database administrator. The key is created there. The admin is this user, and else whoever runs
 /// it.
 pub fn set_up_sql(schema: &str, admin: Option<&str>) -> String {
     let mut text = format!("BEGIN;\n{}", begin_sql(schema));
@@ -142,7 +142,7 @@ pub struct Migrated {
     /// The oldest versions that a groupdesk must know afterwards to read, and to write.
     pub reads_from: i64,
     pub writes_from: i64,
-    /// The SQL of the migration, for whoever runs the database; empty if nothing needs to be done.
+    /// The SQL of the migration, for the database administrator; empty if nothing needs to be done.
     pub sql: String,
 }
 

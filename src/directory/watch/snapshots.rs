@@ -121,7 +121,7 @@ mod tests {
         let later = soon.then(state("9:9:", 2, 560));
         assert_eq!(since(&later, "9:9:", 3), some("4:4:"));
 
-        // Restored tables have begun to count anew.
+        // Restored tables have started to count again.
         assert_eq!(since(&later, "3:3:", 3), some(NOTHING));
 
         // Another server took over: nothing that was seen counts, whatever the connection.

@@ -179,7 +179,7 @@ mod tests {
             (None, false)
         );
         assert_eq!(current.labels_text(), "#later #trial #vip");
-        // A removal counts as written by somebody, too.
+        // A removal counts as written by somebody as well.
         assert_eq!(
             columns(&file.plan(&current, false).kept),
             ["note", "labels"]

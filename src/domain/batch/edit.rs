@@ -116,7 +116,7 @@ impl fmt::Display for EditSkip {
                 };
                 write!(f, "it has a draft ({whose}, {})", days(*age))
             }
-            Self::Unknown(field) => write!(f, "{} unknown here", field.as_str()),
+            Self::Unknown(field) => write!(f, "{} unknown", field.as_str()),
             Self::Imported(field) => write!(f, "{} known from a file only", field.as_str()),
             Self::Other => f.write_str("another value"),
             Self::Old { field, age, by } => {

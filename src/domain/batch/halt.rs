@@ -1,4 +1,4 @@
-//! Why a run begins nothing new any more, and what is recorded about that.
+//! Why a run starts nothing new, and what is recorded about that.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ pub enum Halt {
     Asked(StopCause),
     /// A task inside groupdesk panicked.
     Internal,
-    /// Nothing can be recorded, no token can be stored, or there is no key: the next item would fail, too.
+    /// Nothing can be recorded, no token can be stored, or there is no key: the next item would fail as well.
     Cannot(String),
 }
 

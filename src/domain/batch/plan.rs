@@ -19,7 +19,7 @@ pub const RECENT: Duration = Duration::from_hours(24);
 pub enum Skip {
     /// Hazard 1: reading an unknown id could create it.
     NotKnown,
-    /// It is known only from a file: reading it could create it, too.
+    /// It is known only from a file: reading it could create it as well.
     NotSeen,
     /// Hazard 11.
     OtherEnvironment(EnvironmentTag),
@@ -50,10 +50,10 @@ impl fmt::Display for Skip {
             Self::RotatedRecently(at) => {
                 write!(f, "rotated less than 24 h ago, at {}", when::second(*at))
             }
-            Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch began"),
-            Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
+            Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch started"),
+            Self::Beyond(most) => write!(f, "more than max_bulk = {most} in the profile"),
             Self::Guarded(most, reason) => {
-                write!(f, "beyond {most}, the limit of a guard: {reason}")
+                write!(f, "more than {most}, the limit of a guard: {reason}")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Removes what stands between the characters of a text without being of it: colours, tags, invisible signs.
+//! Removes what interrupts a text without being part of it: colours, tags, invisible signs.
 
 use zeroize::Zeroizing;
 

@@ -154,7 +154,7 @@ fn percent(after: &str) -> Option<(char, usize)> {
     Some((meant_byte(number(after, 2, 16)?), 2))
 }
 
-/// `=3D`, and `=` at the end of a line that goes on. A key and its value look alike, so only capital letters count.
+/// `=3D`, and `=` at the end of a line that continues. A key and its value look alike, so only capital letters count.
 fn quoted_printable(after: &str, is_padding: bool) -> Option<(char, usize)> {
     if after.starts_with('\n') || after.starts_with("\r\n") {
         return (!is_padding).then_some(('\u{200b}', 0));

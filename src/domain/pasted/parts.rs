@@ -1,5 +1,5 @@
-//! Parts of tokens that this process has in memory. A fingerprint tells a whole token only; a part can be told by the
-//! token itself, while it is here.
+//! Parts of tokens that this process has in memory. A fingerprint identifies only a whole token; a part can be
+//! recognised only while the token itself is in memory.
 
 use std::{
     collections::HashSet,

@@ -303,7 +303,7 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
         [],
         "the same was done already"
     );
-    // If the field is given whole, a row that nobody looked at counts, too.
+    // If the field is given whole, a row that nobody looked at counts as well.
     let whole = Edit {
         whole: vec![Field::Properties],
         ..tier

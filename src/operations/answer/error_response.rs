@@ -95,7 +95,7 @@ impl ErrorResponse {
         };
         match self {
             Self::Answered(reply) => match reply.verdict {
-                // A create is a get with a body, too.
+                // A create is a get with a body as well.
                 Verdict::Refused {
                     status,
                     stated: true,

@@ -1,4 +1,4 @@
-//! Tells rotations and updates whose process may still be working on them.
+//! Recognises rotations and updates whose process may still be working on them.
 
 use crate::{
     directory::{Mutation, RotationRow},

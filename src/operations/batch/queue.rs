@@ -30,7 +30,7 @@ pub(super) struct Queue {
     kind: BatchKind,
     reason: Option<String>,
     noted: i64,
-    /// Items to settle first, then items that were not begun.
+    /// Items to settle first, then items that were not started.
     waiting: VecDeque<BatchItem>,
     /// Whether those that could not be read back have been tried again.
     was_again: bool,
@@ -68,7 +68,7 @@ impl Queue {
         }
     }
 
-    /// Does not begin these groups; what is open of them is settled all the same.
+    /// Does not begin these groups; what is open of them is settled anyway.
     pub(super) fn leave_out(&mut self, groups: &[UserGroupId]) {
         let groups: HashSet<&UserGroupId> = groups.iter().collect();
         let stays = |item: &BatchItem| item.is_open() || !groups.contains(&item.user_group_id);

@@ -38,7 +38,7 @@ const SAME_SHIFT: Duration = Duration::from_hours(24);
 pub struct Resumption {
     pub batch: Batch,
     pub items: Vec<BatchItem>,
-    /// Items that were not begun and are ready.
+    /// Items that were not started and are ready.
     pub ready: Vec<UserGroupId>,
     /// Items that will be refused as things stand, with nothing sent; each with the reason.
     pub refused: Vec<(UserGroupId, String)>,
@@ -46,7 +46,7 @@ pub struct Resumption {
     /// longest ago.
     pub unverified: Option<(usize, UnverifiedField)>,
     /// Of the refused items: those with an unreadable field that was last sent too long ago, unless the operator
-    /// includes them. They are not begun.
+    /// includes them. They are not started.
     pub old: Vec<UserGroupId>,
     /// Items whose rotation or update is open; they are read first.
     pub open: usize,
@@ -57,7 +57,7 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// How many items will be begun.
+    /// How many items will be started.
     pub fn left(&self) -> usize {
         self.batch.counts.not_started.saturating_sub(self.old.len())
     }

@@ -24,7 +24,7 @@ pub(super) struct RunRecord {
 
 impl RunRecord {
     /// Does the work of the run with heartbeats meanwhile, and records how it ended. A panic in the work is recorded as
-    /// the end, too.
+    /// the end as well.
     pub(super) async fn run_with_heartbeat(
         operations: &Operations,
         batch: BatchId,
@@ -37,7 +37,7 @@ impl RunRecord {
             batch,
             id: run_row.id,
         };
-        // If this cannot be written, no item can be begun either.
+        // If this cannot be written, no item can be started either.
         drop(operations.directory().begin_run(batch, run_row).await);
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
@@ -48,7 +48,7 @@ impl RunRecord {
         halt.or_else(|| Some(Halt::Cannot(ended.err()?.to_string())))
     }
 
-    /// Sends heartbeats for ever.
+    /// Sends heartbeats permanently.
     async fn beat(&self, mut commands: watch::Receiver<RunCommand>) {
         let mut ticks = tokio::time::interval(HEARTBEAT_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

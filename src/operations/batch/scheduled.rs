@@ -1,5 +1,5 @@
 //! The scheduled rotation of a place. A run holds a row of the directory, records a heartbeat there every few seconds,
-//! and begins nothing more once another run has taken the row over.
+//! and starts nothing once another run has taken the row over.
 
 use tokio::{sync::watch, task::JoinHandle, time::MissedTickBehavior};
 

@@ -1,4 +1,4 @@
-//! Checks the directory file: who may read it, whether it is intact, and what in it waits for a person.
+//! Checks the directory file: who may read it, whether it is intact, and what in it needs attention.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -144,7 +144,7 @@ async fn of_team(
         report.note(
             AREA,
             "commits are not confirmed by a standby (synchronous_standby_names is empty)",
-            "After a failover to a standby, look at the last rotations: the most recent changes may be missing.",
+            "After a failover to a standby, check the last rotations: the most recent changes may be missing.",
         );
     }
     if let Some(to) = &status.moved_to {
@@ -168,7 +168,7 @@ async fn of_team(
         report.warning(
             AREA,
             format!("its clock and this machine's are {} s apart", away.as_secs()),
-            "Ages of rotations go by its clock; times in the history are those of the machines. Set both by NTP.",
+            "Ages of rotations use its clock; times in the history use the clock of each machine. Synchronise both with NTP.",
         );
     }
     match Directory::open(Location::Team(location)) {
@@ -218,7 +218,7 @@ fn judge(file: &Path, inspected: &Inspected, now: Timestamp, report: &mut Report
         report.problem(
             AREA,
             format!("{} is empty (0 bytes): it was cut, or a copy failed", shown(&file.to_string_lossy())),
-            "Restore a backup of it. If there is none, remove it: groupdesk begins with an empty directory.",
+            "Restore a backup of it. If there is none, remove it: groupdesk then starts with an empty directory.",
         );
         return false;
     }

@@ -1,4 +1,4 @@
-//! Checks the places of the directory: who uses them, and what in them waits for a person.
+//! Checks the places of the directory: who uses them, and what in them needs attention.
 
 use super::{Area, Report, count_of};
 use crate::{

@@ -70,7 +70,7 @@ pub(super) async fn check(
         ),
         (Some(_), false) => report.note(
             Area::Service,
-            "whether a GET body reaches the service was not tested: the service is not as it should be",
+            "whether a GET body reaches the service was not tested: the service has a problem",
             "Fix that first, then run doctor again.",
         ),
         (Some(id), true) => get(request, settings, profile, directory, id, report).await,
@@ -379,7 +379,7 @@ fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
     report.ok(
         Area::Service,
         format!(
-            "a get of \"{id}\" came back with that id: a GET body reaches the service ({} ms)",
+            "a get of \"{id}\" returned that ID: a GET body reaches the service ({} ms)",
             done.latency.as_millis()
         ),
     );
@@ -398,7 +398,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
         Failure::Unreadable(_) => report.problem(
             Area::Service,
             format!(
-                "the response to a get of \"{id}\" is unusable: it is for another id or from a different API; a proxy may drop \
+                "the response to a get of \"{id}\" is unusable: it is for another ID or from a different API; a proxy may drop \
                  the body of a GET"
             ),
             "For details, run `groupdesk get ID`; read nothing else until it is clear: a get without a body could create a group.",

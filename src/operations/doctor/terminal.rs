@@ -136,7 +136,7 @@ fn clipboard(
     if variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some() {
         report.ok(
             AREA,
-            "over SSH: what is copied goes to the clipboard of the machine you sit at (OSC 52)",
+            "over SSH: copies go to the clipboard of your own machine (OSC 52)",
         );
     }
     let (severity, found, advice) = if tmux == Some("on") {
@@ -150,13 +150,13 @@ fn clipboard(
             Severity::Note,
             match tmux {
                 Some("off") => {
-                    "inside tmux, which keeps copies from the clipboard (OSC 52): set-clipboard is off"
+                    "inside tmux, which does not pass copies on to the clipboard (OSC 52): set-clipboard is off"
                 }
                 Some(_) => {
-                    "inside tmux, which keeps copies of programs from the clipboard (OSC 52): set-clipboard is external"
+                    "inside tmux, which does not pass copies of programs on to the clipboard (OSC 52): set-clipboard is external"
                 }
                 None => {
-                    "inside tmux, which keeps copies from the clipboard (OSC 52) unless configured otherwise"
+                    "inside tmux, which does not pass copies on to the clipboard (OSC 52) unless configured otherwise"
                 }
             },
             "Put `set -g set-clipboard on` into ~/.tmux.conf; for now: tmux set -g set-clipboard on",

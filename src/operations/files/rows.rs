@@ -134,7 +134,7 @@ impl fmt::Display for RowCounts {
             (self.updated, "updated"),
             (self.done_before, "done before"),
             (self.unchanged, "unchanged"),
-            (self.as_known, "as last known"),
+            (self.as_known, "without difference"),
             (self.not_started, "not started"),
             (self.annotated, "annotated"),
         ];

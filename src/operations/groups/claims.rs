@@ -1,5 +1,5 @@
 //! The claim on a group: one unsettled mutation per group and place, held by its own durable intent. Taken after the
-//! operator has confirmed, released with the outcome. Claims left open by dead processes are found here, too.
+//! operator has confirmed, released with the outcome. Claims left open by dead processes are also found here.
 
 use std::{
     sync::Arc,
@@ -117,7 +117,7 @@ impl Drop for Claim {
         if self.state != State::Intended {
             return;
         }
-        let note = Some("given back: nothing was sent".to_owned());
+        let note = Some("released: nothing was sent".to_owned());
         let step = self.step(State::Ended, Some(Ending::NotApplied), note);
         self.state = State::Ended;
         let place = self.operations.here();

@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl Operations {
-    /// Returns the creates and updates of this place whose outcome is unknown, most recently begun first.
+    /// Returns the creates and updates of this place whose outcome is unknown, most recently started first.
     pub async fn open_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
         let place = self.place().await?;
         self.directory().open_mutations(place).await

@@ -146,7 +146,7 @@ impl Operations {
         let mut plan = before.plan(edit);
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
-            // The reviewer has not seen changes that were begun since.
+            // The reviewer has not seen changes that were started since.
             plan.reject_uncertain(&uncertain(&before.open, &before.read));
         }
         refuse(id, &self.profile().name, &plan, &before.open)?;

@@ -1,4 +1,4 @@
-//! Facts about undocumented behaviour of the place (hazard 4 of docs/design/service.md): told by a person or by the
+//! Facts about undocumented behaviour of the place (hazard 4 of docs/design/service.md): declared by a person or by the
 //! service, and withdrawn as soon as a reading contradicts them.
 
 use std::sync::{Mutex, PoisonError};

@@ -245,7 +245,7 @@ impl ReadContext {
     }
 
     /// Notes that the group was read. If that fails it is read once more when the refresh is resumed, and what was read is
-    /// recorded all the same.
+    /// recorded anyway.
     async fn note(&self, read: &GroupRead) {
         if let Some(begun) = self.begun
             && read.not_kept.is_none()

@@ -54,7 +54,7 @@ impl Recovered {
 }
 
 impl Operations {
-    /// Returns the rotations of this place, most recently begun first.
+    /// Returns the rotations of this place, most recently started first.
     pub async fn rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),

@@ -167,7 +167,7 @@ impl Operations {
     ) {
         let since_sent = self.since_sent(row, read_at);
         let mut rotation = row.rotation;
-        // Younger ones may be under way in their process, and are its business.
+        // Younger ones may be in progress in their process, and are its business.
         let left_behind = since_sent >= self.settle_window();
         if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
             rotation = self.step(row, rotation, Event::Orphaned, evidence, settled);

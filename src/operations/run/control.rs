@@ -6,7 +6,7 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::domain::batch::{Halt, StopCause};
 
-/// What a run should do with the items it has not begun.
+/// What a run should do with the items it has not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCommand {
     Go,
@@ -95,7 +95,7 @@ impl Control {
         });
     }
 
-    /// Waits until something new may be begun, but not before `not_before`. Returns false if that will never be.
+    /// Waits until something new may be started, but not before `not_before`. Returns false if that will never be.
     pub async fn may_begin(&self, not_before: Instant) -> bool {
         // A timer takes a tick of a millisecond, even for a deadline that has passed.
         if not_before <= Instant::now() {

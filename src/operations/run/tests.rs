@@ -28,7 +28,7 @@ impl Counts for usize {
     }
 }
 
-/// Items that end one after another, the last begun first; what happened, in order.
+/// Items that end one after another, the last started first; what happened, in order.
 struct Items {
     left: usize,
     releases: bool,
@@ -62,7 +62,7 @@ impl Work for Items {
         async move {
             if releases {
                 slot.release();
-                // Written down when the next one is under way.
+                // Written down when the next one is in progress.
                 let _ = before.map(|before| before.send(()));
                 if !is_last {
                     ends.await.expect("another one begins");

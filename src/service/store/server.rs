@@ -159,7 +159,7 @@ impl From<ServerFault> for StoreError {
             ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
             ServerFault::Unsafe(why) => {
                 let advice = if why == UNTRUSTED {
-                    "; pass a file with the CA certificate with --storage-ca"
+                    "; pass a file with the CA certificate with --storage-ca-file"
                 } else {
                     ""
                 };

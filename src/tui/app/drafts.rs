@@ -101,9 +101,9 @@ impl App {
     /// Two consoles have a draft of the same group: says so once.
     fn report_second_draft(&mut self, key: &(ProfileIndex, UserGroupId), other: &OtherDraft) {
         if self.context.drafts.is_news(key, &other.by) {
-            let age = self.context.age(other.at);
+            let ago = self.context.ago(other.at);
             let (id, by) = (&key.1, visible(&other.by));
-            let text = format!("{by} has a draft of {id} as well ({age} ago); both are kept");
+            let text = format!("{by} has a draft of {id} as well ({ago}); both are kept");
             self.context.say(Severity::Warning, text);
         }
     }
@@ -169,8 +169,8 @@ impl App {
         let context = &self.context;
         let drafts = context.drafts.of(context.current);
         let named = drafts.iter().take(NAMED).map(|unsent| {
-            let age = context.age(unsent.draft.changed_at);
-            format!("{} ({age} ago)", unsent.draft.user_group_id)
+            let ago = context.ago(unsent.draft.changed_at);
+            format!("{} ({ago})", unsent.draft.user_group_id)
         });
         let named = named.collect::<Vec<_>>().join(", ");
         let key = |action| context.keys.key(Focus::List, action);

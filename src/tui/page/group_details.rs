@@ -130,7 +130,7 @@ pub fn whole(page: &mut TextPage, group: &KnownGroup, context: &Context) {
     }
 }
 
-const NEVER_RETURNED: &str = "unknown here; the service never returns it";
+const NEVER_RETURNED: &str = "unknown; the service never returns it";
 
 fn rows(count: usize) -> String {
     match count {
@@ -165,7 +165,7 @@ fn token(page: &mut TextPage, group: &KnownGroup, context: &Context) {
                 |by| format!("rotated {since} by {}", visible(by)),
             )
         }
-        None => "rotation unknown here".to_owned(),
+        None => "rotation unknown".to_owned(),
     };
     // Never cut: half a fingerprint identifies nothing.
     page.field("token", &value, Style::new(), &rotated);

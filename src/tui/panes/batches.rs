@@ -281,7 +281,7 @@ impl Rows for Batches {
             Some(_) if counts.succeeded() < counts.planned() => format!("{}: ", counts.in_short()),
             _ => String::new(),
         };
-        page.text(&format!("{done}{counts}"), Style::new());
+        page.text(&format!("{done}{}", counts.of(&batch.kind)), Style::new());
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));
         let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
@@ -315,7 +315,7 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
         }
     };
     let plain = Style::new();
-    let joins = "joins that run, after a question; no group is processed twice";
+    let joins = "joins that run (asks first); no group is processed twice";
     let text = format!("{enter} watches it. {resume} {joins}.");
     step(is_open && batch.is_run(), text, plain);
     if is_unfinished(batch, context) {

@@ -125,11 +125,11 @@ impl Compare {
             None => Some("no row to copy".into()),
             Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => {
-                Some(format!("the {} there is unknown", part.field.as_str()))
+                Some(format!("the {} in the other profile is unknown", part.field.as_str()))
             }
             Some((part, _)) if part.field != Field::Name && !part.is_known_in(&here) => {
                 Some(format!(
-                    "the {} here is unknown: copying one row would replace all of it; {} copies all",
+                    "the {} is unknown: copying one row would replace all of it; {} copies all",
                     part.field.as_str(),
                     context.keys.key(Focus::Compare, Action::BringAll)
                 ))

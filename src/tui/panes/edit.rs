@@ -96,7 +96,7 @@ impl GroupForm {
         if !is_done {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
             let key = context.keys.key(Focus::EditCell, Action::Back);
-            let text = format!("Properties: {why}; correct the cell, or {key} leaves it as it was");
+            let text = format!("Properties: {why}; correct the cell, or {key} restores it");
             context.messages.refuse(context.now, text);
         }
         is_done

@@ -383,8 +383,8 @@ fn reverse(page: &mut HistoryPage, context: &mut Context) {
     let at = entry.at;
     match GroupForm::carrying(&group, &parts, &before, context) {
         Ok(mut edit) => {
-            let age = context.age(at);
-            let text = format!("Filled with the values of {age} ago, before that update");
+            let ago = context.ago(at);
+            let text = format!("Filled with the values of {ago}, before that update");
             context.say(Severity::Info, text);
             edit.prefilled = edit.wanted().ok();
             let proposal = edit.proposal(context);

@@ -246,7 +246,7 @@ fn size(bytes: usize) -> String {
 pub(super) fn describe(page: &mut TextPage, exchange: &Exchange, context: &Context) {
     let theme = context.theme;
     let recorded = &exchange.recorded;
-    let group = recorded.id.as_deref().unwrap_or("a group unknown here");
+    let group = recorded.id.as_deref().unwrap_or("an unknown group");
     let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
     let at = context.whole_time(exchange.at);
     page.field("request", &what, theme.title(), &at);

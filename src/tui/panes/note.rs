@@ -216,7 +216,7 @@ impl View for NotePane {
         let text = if self.is_on_labels() {
             "Labels between spaces; Tab completes a known one".into()
         } else {
-            format!("Kept in the directory, never sent{written}")
+            format!("Stored in the directory, never sent{written}")
         };
         paint::line(buffer, paint::row(inner, 3), &text, theme.dim(), theme);
         cursor

@@ -127,7 +127,8 @@ impl Open {
         } else if let Some(why) = context.why_incomplete() {
             self.typed.error = Some(format!("Not opened: {why}; try again"));
         } else if context.why_forbidden(Guarded::Create).is_some() {
-            self.typed.error = Some("Unknown here, and it cannot be created: see below".into());
+            self.typed.error =
+                Some("Not in the directory, and it cannot be created: see below".into());
         } else {
             let source = match self.copy_of.chosen(context) {
                 Ok(source) => source,

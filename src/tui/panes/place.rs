@@ -1,5 +1,5 @@
-//! Questions that a person must answer before anything is sent: which environment the profile is, a proof for a key on
-//! trial, the result of looking into an alarm. Until then nothing is sent, but the list can be read. Enter alone is
+//! Questions that a person must answer before anything is sent: which environment the profile is, a verification of a
+//! new key, the result of investigating an alarm. Until then nothing is sent, but the list can be read. Enter alone is
 //! never an answer.
 
 mod view;

@@ -73,7 +73,7 @@ impl ResultPane {
             page.text(&text, theme.warning());
         }
         page.blank();
-        page.heading("What came back, and what is known now");
+        page.heading("Response, and what is known now");
         group_details::whole(&mut page, &done.group, context);
         if self.sent_mapping {
             page.blank();

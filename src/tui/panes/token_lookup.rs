@@ -281,6 +281,6 @@ fn describe_owner(owner: &Owner, context: &Context) -> String {
     let what = if owner.current { "current" } else { "former" };
     let id = paint::cut_id(owner.user_group_id.as_str(), 32, context.theme);
     let profile = visible(&owner.profile);
-    let age = context.age(owner.last_seen);
-    format!("{what:<8} token of {id} in {profile}, seen {age} ago")
+    let ago = context.ago(owner.last_seen);
+    format!("{what:<8} token of {id} in {profile}, seen {ago}")
 }

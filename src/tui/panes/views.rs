@@ -292,7 +292,7 @@ impl View for ViewsPane {
                 Some("the list needs ID or name".into())
             }
             Action::MoveDown | Action::MoveUp if !is_shown => {
-                Some("only a shown column moves".into())
+                Some("only a shown column can be moved".into())
             }
             Action::MoveUp if column == Some(0) => Some("this column is the first".into()),
             Action::MoveDown if column.map(|at| at + 1) == Some(self.shown) => {

@@ -348,8 +348,15 @@ impl BatchRun {
     /// Each count above zero as text, with its status; those not started as running or waiting.
     pub fn parts(&self) -> impl Iterator<Item = (ItemStatus, String)> {
         let is_under_way = self.is_under_way();
+        let done = match self.kind {
+            BatchKind::Rotate => "confirmed",
+            BatchKind::Edit(_) => "updated",
+        };
         let parts = self.counts.each().into_iter().flat_map(move |part| {
             let (status, count, word) = part;
+            if status == ItemStatus::Confirmed {
+                return [Some((status, count, done)), None];
+            }
             if status != ItemStatus::NotStarted {
                 return [Some(part), None];
             }

@@ -1,4 +1,4 @@
-//! What an entry of the palette does, beside pressing a key: plain data, which `App` carries out.
+//! What an entry of the palette does, apart from pressing a key: plain data, which `App` carries out.
 
 use crate::{
     config::Background,

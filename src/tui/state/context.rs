@@ -299,7 +299,7 @@ impl Context {
         self.drafts = drafts;
     }
 
-    /// Cancels a read; a write goes on.
+    /// Cancels a read; a write continues.
     pub fn cancel(&mut self, ticket: Ticket) {
         if self
             .running

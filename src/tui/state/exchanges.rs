@@ -139,7 +139,7 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// Records an exchange that has begun or ended.
+    /// Records an exchange that has started or ended.
     pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) -> &Exchange {
         let is_same = |begun: &Exchange| begun.recorded.number == recorded.number;
         let begun = self.in_flight.iter().position(is_same);

@@ -138,7 +138,7 @@ impl Groups {
     }
 
     /// Replaces all groups by those that were read. Changes made meanwhile are newer; if another list is still being
-    /// read, they are newer than that one, too.
+    /// read, they are newer than that one as well.
     pub fn replace(&mut self, listing: Listing, at: Timestamp, is_another_read: bool) {
         let old = std::mem::replace(&mut self.index, listing.index);
         self.loading = None;

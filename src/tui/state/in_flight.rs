@@ -53,7 +53,7 @@ impl Context {
         self.line(&flights, self.esc(ticket))
     }
 
-    /// Records a request that has begun or ended, and how the last one to the service of this profile ended.
+    /// Records a request that has started or ended, and how the last one to the service of this profile ended.
     pub fn note_exchange(&mut self, recorded: RecordedExchange) {
         let is_here = self
             .profile()

@@ -87,7 +87,7 @@ pub struct Asked {
 /// What a confirmed question leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
-    /// The pane below goes on.
+    /// The pane below continues.
     Below,
     Quit,
 }

@@ -10,8 +10,11 @@ pub use line::LineMessage;
 use line::MessageLine;
 
 use super::message::{ProfileIndex, Ticket};
-use crate::domain::{group::UserGroupId, text::visible};
 pub use crate::tui::kit::severity::Severity;
+use crate::{
+    domain::{group::UserGroupId, text::visible},
+    platform::os_error::in_plain_words,
+};
 
 /// The subject of a message, so that the message can be resolved later.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +112,7 @@ impl Notices {
         about: Option<Ticket>,
         subject: Option<Subject>,
     ) {
+        let text = in_plain_words(&text).into_owned();
         let number = self.next_number();
         let shown = LineMessage::new(Some(number), at, severity, text.clone());
         let repeated = if self.announcements.is_none() && self.line.holds(&shown) {

@@ -20,7 +20,7 @@ impl Context {
             };
             self.zoned(at).strftime(format).to_string()
         } else {
-            format!("{} ago", self.age(at))
+            self.ago(at)
         }
     }
 
@@ -80,6 +80,11 @@ impl Context {
 
     fn zoned(&self, at: Timestamp) -> Zoned {
         at.to_zoned(self.zone.clone())
+    }
+
+    /// The age in a sentence: `just now`, `12s ago`, `388d ago`.
+    pub fn ago(&self, at: Timestamp) -> String {
+        age::ago(at, self.now)
     }
 
     /// The age as text: `12s`, `3m`, `5h`, `388d`.

@@ -188,7 +188,7 @@ impl Pen {
             return;
         }
         // Terminals disagree about the width of such a character. So nothing old may remain beside a narrow one, a
-        // wide one must push nothing over the edge, and what follows is positioned anew.
+        // wide one must push nothing over the edge, and what follows is positioned again.
         if spot.width > 1 {
             let _ = write!(out, "\x1b[{}X", spot.width);
         }

@@ -90,7 +90,7 @@ impl Signals {
 ///
 /// Sends SIGTTOU, because SIGTSTP has a handler: it stops in the same way, and is ignored in the same case, when no
 /// shell could ever continue the process. Call it on the main thread: the kernel delivers the signal to that thread,
-/// which then stops before it goes on.
+/// which then stops before it continues.
 pub(crate) fn stop_here() -> io::Result<()> {
     rustix::process::kill_current_process_group(rustix::process::Signal::TTOU)
         .map_err(io::Error::from)

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::support::world::id;
 
-/// The list with one unfinished batch, begun by this person in this profile.
+/// The list with one unfinished batch, started by this person in this profile.
 pub(super) fn listed(by: &str, profile: usize) -> Scene {
     let mut scene = Scene::on(profile);
     scene.keys("5");
@@ -203,7 +203,7 @@ fn groups_sent_unread_and_a_possible_runner_are_shown_above_the_confirmation() {
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
-        .shows("! 17 whole mappings are sent as last sent from here, the oldest 200d ago by")
+        .shows("! 17 whole mappings are sent again as last sent, the oldest 200d ago by")
         .shows("! Another console or command is running it, running: bob@desk7, since")
         .shows("no group is processed twice");
 }
@@ -253,7 +253,7 @@ fn running_paused_killed_and_silent_runners_are_told_apart_in_every_view() {
         scene.answer_with(Outcome::Batch(stands));
         scene.shows(page);
         scene.shows(if is_alive {
-            "R joins that run, after a question"
+            "R joins that run; asks first"
         } else {
             "1 of 2 not started"
         });

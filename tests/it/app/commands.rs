@@ -72,7 +72,7 @@ fn a_note_is_written_with_a_enter_and_found_again() {
 fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_kept() {
     let mut scene = three();
     scene.keys("amine<enter>");
-    // They added a label, too, which this change must not remove.
+    // They added a label as well, which this change must not remove.
     let theirs = Annotation {
         note: Some("theirs".into()),
         labels: labels("vip"),
@@ -188,7 +188,7 @@ fn a_view_is_saved_applied_and_removed() {
     scene.walk("<esc>:view night<enter>").shows("/acme -us");
     scene
         .walk("<esc>:view day<enter>")
-        .shows("No command \u{201c}view day\u{201d}");
+        .shows("No command \"view day\"");
     scene.walk("<esc>vDy").says("View @night removed");
     scene
         .walk("<esc>/@night<enter>")
@@ -329,10 +329,8 @@ fn the_palette_orders_and_says_what_it_does_not_find() {
     let mut scene = three();
     scene
         .walk(":import")
-        .shows("No command \u{201c}import\u{201d}. Command line: groupdesk import");
-    scene
-        .walk("<esc>:zzz")
-        .shows("No command \u{201c}zzz\u{201d}");
+        .shows("No command \"import\". Command line: groupdesk import");
+    scene.walk("<esc>:zzz").shows("No command \"zzz\"");
     // Available commands come first, then groups, then commands that are not available here.
     scene.walk("<esc>:acme").shows("group acme-eu");
     scene.walk("<esc>");

@@ -388,7 +388,7 @@ fn commands_of_the_command_line_are_refused_in_every_view() {
             continue;
         }
         scene.walk("import");
-        scene.shows("No command \u{201c}import\u{201d}. Command line: groupdesk import");
+        scene.shows("No command \"import\". Command line: groupdesk import");
         assert_eq!(scene.keys("<enter>"), [], "{focus:?}");
         assert_eq!(scene.focus(), "Palette", "{focus:?}");
     }

@@ -210,7 +210,7 @@ fn old_tokens_are_marked_and_found_by_age() {
     scene
         .shows("402d !!")
         .shows("3d ")
-        .shows("402d old, 312d over the limit");
+        .shows("402d, 312d over the limit");
     scene.walk("/age>90d");
     scene.shows("1 of 3").shows("acme-eu");
     for (filter, count) in [

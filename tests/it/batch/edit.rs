@@ -384,7 +384,7 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let expected = [
         "",
         "it has a draft (yours, today)",
-        "mapping unknown here",
+        "mapping unknown",
         "not in the directory",
     ];
     assert_eq!(said, expected);

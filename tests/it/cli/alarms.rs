@@ -74,7 +74,7 @@ async fn assert_alarm_needs_attention(home: &Home) {
         let first = &found[0];
         assert_eq!(first["what"], "alarm", "{found}");
         assert_eq!(first["object"], "live", "{found}");
-        assert_eq!(first["counted"], true, "{found}");
+        assert_eq!(first["unfinished"], true, "{found}");
         assert_eq!(first["next"], command, "{found}");
     }
     let ran = home.run(&["attention"]).await;

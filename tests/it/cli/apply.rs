@@ -57,7 +57,10 @@ async fn a_second_run_changes_nothing() {
     assert_eq!(asked.code, 3, "{}", asked.err);
     let human = home.run(&apply).await;
     assert_eq!(human.code, 0, "{}{}", human.out, human.err);
-    assert_has(&human.out, "1 created, 1 updated, 1 as last known; 3 rows");
+    assert_has(
+        &human.out,
+        "1 created, 1 updated, 1 without difference; 3 rows",
+    );
     let made = home.json(0, &["get", "new-1"]).await;
     assert_eq!(made["name"], "New 1");
     let changed = home.json(0, &["show", "acme-eu"]).await;
@@ -66,7 +69,7 @@ async fn a_second_run_changes_nothing() {
     let before = home.json(0, &["history"]).await;
     let again = home.run(&apply).await;
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_has(&again.out, "3 as last known; 3 rows");
+    assert_has(&again.out, "3 without difference; 3 rows");
     assert_eq!(home.json(0, &["history"]).await, before, "nothing was sent");
 }
 

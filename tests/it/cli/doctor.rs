@@ -84,7 +84,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "can be read from file ",
         "connection to port ",
         "the API key is accepted",
-        "a get of \"acme-eu\" came back with that id: a GET body reaches the service",
+        "a get of \"acme-eu\" returned that ID: a GET body reaches the service",
         "agrees with the service's clock to within a minute",
         "passed the integrity check, version ",
         "23 groups known, over all profiles",

@@ -297,7 +297,7 @@ async fn the_check_shows_what_would_be_sent_before_asking() {
     let dry = home.run(&["import", &file, "--update", "--dry-run"]).await;
     assert!(
         dry.out
-            .contains("update 1, as last known 1, not known 1, according to the directory"),
+            .contains("update 1, without difference 1, not known 1, according to the directory"),
         "{}",
         dry.out
     );
@@ -308,7 +308,7 @@ async fn the_check_shows_what_would_be_sent_before_asking() {
         .await;
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     for words in [
-        "3 rows, according to the directory: create 1, update 1, as last known 1",
+        "3 rows, according to the directory: create 1, update 1, without difference 1",
         "  create new-1",
         "  update acme-eu",
     ] {

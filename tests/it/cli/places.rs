@@ -209,7 +209,7 @@ async fn doctor_reports_places_and_everything_that_waits() {
         &["update", "acme", "--name", "Acme", "--exists", "--yes"],
     )
     .await;
-    home.json(0, &["profile", "bind", "live", "--undo"]).await;
+    home.json(0, &["profile", "unbind", "live"]).await;
     let report = home.json(4, &["doctor"]).await;
     assert_one_finding(
         &report,

@@ -126,6 +126,6 @@ async fn the_output_is_complete_once_it_is_read() {
     assert_eq!(running.code().await, Some(0));
     let text = read.await.expect("no panic").expect("UTF-8");
     let text = text.trim_start_matches('\n');
-    assert!(text.starts_with("create 1, as last known 1"), "{text}");
+    assert!(text.starts_with("create 1, without difference 1"), "{text}");
     assert!(text.contains("\ncreate other\n"), "{text}");
 }

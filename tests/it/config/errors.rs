@@ -13,7 +13,7 @@ fn each_error_names_its_place_and_what_to_do() {
     let cases = [
         ("timout = \"1s\"", (4, 1), "unknown key \"timout\"; did you mean \"timeout\"?"),
         ("  url = \"x\"", (4, 3), "did you mean \"base_url\"?"),
-        ("colour = \"red\"", (4, 1), "unknown key \"colour\"; the known keys here are"),
+        ("colour = \"red\"", (4, 1), "unknown key \"colour\"; known keys:"),
         ("timeout = 30", (4, 11), "timeout must be a string such as \"30s\", but is of type integer"),
         ("timeout = \"30\"", (4, 11), "timeout is not a duration"),
         ("timeout = \"0s\"", (4, 11), "timeout is zero"),

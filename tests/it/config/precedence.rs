@@ -170,7 +170,7 @@ fn a_tilde_in_a_variable_is_the_home() {
     assert_has(&refused, "GROUPDESK_DIRECTORY begins with \"~\" and a name");
 }
 
-const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca = \"team-ca.pem\"\n\
+const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca_file = \"team-ca.pem\"\n\
                     password = { command = [\"pass\", \"show\", \"desk\"] }\n";
 
 #[test]
@@ -184,7 +184,7 @@ fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
         ("postgres://ana@db1/desk", "groupdesk")
     );
     assert_eq!(
-        team.ca,
+        team.ca_file,
         Some(home.folder.path().join(".config/groupdesk/team-ca.pem"))
     );
     let flags = Overrides {
@@ -195,7 +195,10 @@ fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
         panic!("a team's");
     };
     assert_eq!(other.url, "postgres://ana@db2/desk");
-    assert_eq!((other.ca, other.password), (team.ca, team.password));
+    assert_eq!(
+        (other.ca_file, other.password),
+        (team.ca_file, team.password)
+    );
     let mistaken = Overrides {
         directory: Some(format!("postgres://ana:{CANARY}@db2/desk").into()),
         ..home.overrides()

@@ -138,7 +138,7 @@ fn valid_value(setting: &Setting) -> String {
         ("operation", _) => "\"bulk\"",
         ("ACTION", _) => "[\"R\"]",
         (_, "flag" | "true") => "true",
-        (_, "text") => "\"some\"",
+        (_, "string") => "\"some\"",
         (_, "duration") => "\"2s\"",
         (_, "age") => "\"12w\"",
         (_, "colour") => "\"light-blue\"",

@@ -43,14 +43,14 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
 
     let mut console = open(&world, Side::Production, USUAL).await;
     console
-        .shows("1 unsent draft: acme-eu (0s ago); e on it opens it")
+        .shows("1 unsent draft: acme-eu (just now); e on it opens it")
         .shows("d Acme Europe");
     console.keys("e").await;
     console
         .shows("Acme Europe 2")
         .shows("2139")
         .shows("2 changes");
-    console.shows("your unsent draft (0s ago)");
+    console.shows("your unsent draft (just now)");
     console
         .keys("<f5>")
         .await
@@ -78,7 +78,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
         .await;
     drop(console);
     let mut console = open(&world, Side::Testing, USUAL).await;
-    console.shows("1 unsent draft: new-group (0s ago); o and its ID opens it");
+    console.shows("1 unsent draft: new-group (just now); o and its ID opens it");
     console.keys("onew-group<enter>").await;
     console.shows("Create new-group").shows("Typed").shows("99");
     assert!(world.find_stored(Side::Testing, "new-group").is_none());

@@ -35,9 +35,8 @@ fn row(same: &[&Setting]) -> String {
 }
 
 pub(super) fn settings() -> String {
-    let mut made = String::from(
-        "| setting | what may stand there | without it | meaning |\n|---|---|---|---|\n",
-    );
+    let mut made =
+        String::from("| setting | allowed values | default | meaning |\n|---|---|---|---|\n");
     for table in TABLES {
         if !table.is_empty() {
             let _ = writeln!(made, "| **`[{table}]`** | | | |");

@@ -247,7 +247,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     }
     if let Some((count, oldest)) = plan.unverified() {
         lines.push(format!(
-            "! for {count} of them, {} is sent again as last sent from here, the oldest {} by {}",
+            "! for {count} of them, {} is sent again as last sent, the oldest {} by {}",
             oldest.field.as_str(),
             human::ago(oldest.at, session.operations.now()),
             visible(&oldest.by)

@@ -15,7 +15,10 @@ use zeroize::Zeroizing;
 use crate::{
     cli::{
         error::CliError,
-        output::{self, token_file::is_output},
+        output::{
+            self,
+            token_file::{is_output, not_created},
+        },
     },
     domain::token::Fingerprinter,
     operations::{Done, batch::TokenSink},
@@ -44,11 +47,7 @@ impl TokenLines {
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
             Ok(file)
         });
-        let file = made.map_err(|error| {
-            CliError::Usage(format!(
-                "cannot create the token file; nothing was sent: {error}"
-            ))
-        })?;
+        let file = made.map_err(|error| not_created(&error))?;
         Ok(Self::new(path, Some(file), fingerprinter))
     }
 

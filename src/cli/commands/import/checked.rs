@@ -18,6 +18,7 @@ use crate::{
     formats::{GroupRow, Ids, Reader, RowResult},
     intake::text,
     operations::Rows,
+    platform::os_error::in_plain_words,
 };
 
 mod faults;
@@ -229,7 +230,7 @@ shape! {
         "file": text = file, "the file, or standard input";
         "row": number = row, "row number in the files, from 1";
         "line": number = line, "line of the file where the row begins";
-        "error": text = error, "what is wrong; human-readable, may change";
+        "error": text = in_plain_words(error), "what is wrong; human-readable, may change";
     }
 }
 
@@ -238,6 +239,6 @@ shape! {
     fn wrong_sum(rows: usize, bad: usize, error: &str) {
         "rows": number = rows, "rows of the files";
         "bad": number = bad, "number of invalid rows";
-        "error": text = error, "the same as text; human-readable, may change";
+        "error": text = in_plain_words(error), "the same as text; human-readable, may change";
     }
 }

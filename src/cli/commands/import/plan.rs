@@ -382,7 +382,7 @@ fn in_words(sending: Sending, shown: &ShownPlan) -> String {
 /// A [`word`] for people. The other groups were not read, so they must not be called unchanged.
 fn word_for_people(word: &str) -> String {
     match word {
-        "unchanged" => "as last known".to_owned(),
+        "unchanged" => "without difference".to_owned(),
         word => word.replace('_', " "),
     }
 }

@@ -18,10 +18,11 @@ use crate::{
     operations::UnknownIdPolicy,
 };
 
-/// Copy a group to another profile: creates it there, or updates it if it is known; does not copy token and notes
+/// Copy a group to another profile: create it there, or update it
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Copies name, mapping and properties from the directory; to refresh them, run `groupdesk get ID` first. \
+    after_help = "Copies name, mapping and properties from the directory; to refresh them, run `groupdesk get ID` first. Token, \
+        note and labels are not copied. \
         Options such as --map and --property override the copied values."
 )]
 pub(crate) struct Copy {
@@ -91,7 +92,7 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
     for field in [Field::Mapping, Field::Properties] {
         if !wanted.has(field) {
             let name = field.as_str();
-            output::context(&format!("! {name} of \"{id}\" unknown here; not copied"));
+            output::context(&format!("! {name} of \"{id}\" is unknown; not copied"));
         }
     }
     proposals::select_profile(&to);

@@ -23,7 +23,7 @@ use crate::{
     operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(group = clap::ArgGroup::new("answer").required(true))]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Bind {
@@ -42,8 +42,8 @@ pub(crate) struct Bind {
     /// The profile is a new environment
     #[arg(long, group = "answer")]
     new_environment: bool,
-    /// Undo the binding; keeps recorded data
-    #[arg(long, group = "answer")]
+    /// As `profile unbind`, which version 0.2.0 did not have
+    #[arg(long, group = "answer", hide = true)]
     undo: bool,
     /// Read this group now, to verify that the key belongs to the environment
     #[arg(
@@ -61,6 +61,28 @@ pub(crate) struct Bind {
         conflicts_with = "verify_with"
     )]
     no_verify: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Unbind {
+    /// The profile
+    #[arg(group = "which")]
+    name: Option<String>,
+    /// Unbind the profile that GROUPDESK_BASE_URL and GROUPDESK_API_KEY define
+    #[arg(long, group = "which")]
+    variables: bool,
+}
+
+impl From<Unbind> for Bind {
+    fn from(Unbind { name, variables }: Unbind) -> Self {
+        Self {
+            name,
+            variables,
+            undo: true,
+            ..Self::default()
+        }
+    }
 }
 
 pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {

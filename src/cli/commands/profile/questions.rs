@@ -22,7 +22,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         .iter()
         .all(|field| is_open(known.absent(*field).basis))
     {
-        let question = "What does the service do to fields that an update leaves out? keep, clear, or Enter if unknown:";
+        let question = "What does the service do to fields that an update omits? keep, clear, or Enter if unknown:";
         match input::line(question).await?.to_lowercase().as_str() {
             "" => {}
             word => match OmittedField::parse(word) {
@@ -35,7 +35,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
     }
     if is_open(known.properties_on_get.basis) {
         let question =
-            "Does reading a group return its stored properties? yes, no, Enter for not known:";
+            "Does reading a group return its stored properties? yes, no, or Enter if unknown:";
         match yes_or_no(question).await? {
             Some(true) => facts.push(Fact::PropertiesOnGet(GetBehaviour::Returned)),
             Some(false) => facts.push(Fact::PropertiesOnGet(GetBehaviour::Echoed)),

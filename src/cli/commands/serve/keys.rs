@@ -28,7 +28,7 @@ pub(super) struct Keys {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Create an API key and print it once; with --read-only, the key can read but not change groups
+    /// Create an API key and print it once
     #[command(visible_alias = "add")]
     Create(CreateKey),
     /// List API keys by number, without the keys themselves

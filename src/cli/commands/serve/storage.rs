@@ -44,7 +44,7 @@ pub(crate) struct StorageArgs {
     pub(super) password: Option<PathBuf>,
     /// Additional CA certificates to trust for the database (PEM)
     #[arg(
-        long = "storage-ca",
+        long = "storage-ca-file",
         global = true,
         value_name = "FILE",
         conflicts_with = "database"
@@ -63,7 +63,7 @@ impl Storage {
         let Some(url) = &said.url else {
             if said.password.is_some() || said.ca.is_some() {
                 return Err(CliError::Usage(
-                    "--storage-password-file and --storage-ca need --storage".into(),
+                    "--storage-password-file and --storage-ca-file need --storage".into(),
                 ));
             }
             let database = arguments.database.clone();
@@ -83,7 +83,8 @@ impl Storage {
             .map_err(|error| CliError::Usage(error.to_string()))?;
         if shared.needs_tls() {
             let trusted = tls::client_config(said.ca.as_deref());
-            let trusted = trusted.map_err(|why| CliError::Usage(format!("--storage-ca: {why}")))?;
+            let trusted =
+                trusted.map_err(|why| CliError::Usage(format!("--storage-ca-file: {why}")))?;
             shared = shared.with_tls(trusted);
         }
         if let Some(file) = &said.password {

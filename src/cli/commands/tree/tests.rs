@@ -97,6 +97,15 @@ fn the_help_of_a_command_fits_a_screen() {
 }
 
 #[test]
+fn the_first_line_of_help_is_short() {
+    let long = commands().into_iter().filter_map(|(name, command)| {
+        let about = command.get_about()?.to_string();
+        (about.chars().count() > 80).then(|| format!("{name}: {about}"))
+    });
+    assert_eq!(long.collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
 fn only_options_for_several_groups_stand_below_that_heading() {
     for (name, command) in commands() {
         for arg in command.get_arguments() {

@@ -60,9 +60,6 @@ const NAMED: [(Column, &str, &str); 13] = [
 /// How many of them are shown by default.
 const USUAL: usize = 8;
 
-/// Appended to an age beyond the limit.
-pub(super) const OLD: &str = " old";
-
 /// A group, and its annotation if that is wanted.
 pub(crate) type Listed = (KnownGroup, Option<Annotation>);
 
@@ -232,11 +229,10 @@ impl Column {
             Self::Map => of(group.mapping.as_ref(), |mapping| mapping.len().to_string()),
             Self::Props => of(group.properties.as_ref(), |known| known.len().to_string()),
             Self::Token => of(group.fingerprint.as_ref(), ToString::to_string),
-            Self::Age => group.last_rotated.as_ref().map_or(UNKNOWN.into(), |last| {
-                let is_old = max_age.is_some_and(|limit| is_older(group, limit, now));
-                let old = if is_old { OLD } else { "" };
-                format!("{}{old}", passed(last.at, now))
-            }),
+            Self::Age => {
+                let last = group.last_rotated.as_ref();
+                last.map_or(UNKNOWN.into(), |last| passed(last.at, now))
+            }
             Self::Read => group.last_seen.map_or(UNKNOWN.into(), |at| passed(at, now)),
             Self::Due => match (age::age(group, now), max_age) {
                 (Some(age), Some(limit)) if age > limit => {

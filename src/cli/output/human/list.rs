@@ -8,12 +8,15 @@ use jiff::Timestamp;
 
 use super::{
     GAP, Tone,
-    columns::{Column, Columns, Listed, OLD},
+    columns::{Column, Columns, Listed},
     done,
     rows::paragraphs,
     table, terminal_width,
 };
-use crate::domain::text::{cut_middle, width};
+use crate::domain::{
+    age::is_older,
+    text::{cut_middle, width},
+};
 
 const SHORTEST_NAME: usize = 16;
 
@@ -124,7 +127,8 @@ impl List {
                 if cut == Some(at) {
                     cell = cut_middle(&cell, widths[at], "...");
                 }
-                let is_old = self.columns[at] == Column::Age && cell.ends_with(OLD);
+                let limit = self.max_age.filter(|_| self.columns[at] == Column::Age);
+                let is_old = limit.is_some_and(|limit| is_older(&listed.0, limit, self.now));
                 let tone = if is_old { Tone::Warning } else { Tone::Plain };
                 tone.cell(&cell)
             }));

@@ -57,7 +57,7 @@ const MOVE: [&str; 4] = [
     "UPDATE console_views SET profile = $1 WHERE profile = $2",
 ];
 
-/// Rotations whose new token this profile is still to hand off, begun by the same person.
+/// Rotations whose new token this profile is still to hand off, started by the same person.
 const HAND_OFFS: &str = "\
 UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 \
  AND (handoff IN ('pending', 'failed') OR state IN ('intended', 'sent', 'rotated', 'unknown'))";

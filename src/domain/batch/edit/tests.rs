@@ -157,7 +157,7 @@ fn each_reason_to_skip_a_group() {
     assert!(skipped(&odd, |_| ()).contains("comes from a file"));
     let mut odd = usual.clone();
     odd.mapping = None;
-    assert_eq!(skipped(&odd, |_| ()), "mapping unknown here");
+    assert_eq!(skipped(&odd, |_| ()), "mapping unknown");
     let mut odd = usual.clone();
     odd.mapping.as_mut().expect("known").source = Source::Imported;
     assert_eq!(skipped(&odd, |_| ()), "mapping known from a file only");

@@ -24,7 +24,7 @@ pub enum PlaceProblem {
     },
     #[error(
         "profiles {profile} and {other} are both bound to environment {place}, but have different `environment` settings; nothing was \
-         sent. Correct one of them, or undo a binding: groupdesk profile bind {} --undo",
+         sent. Correct one of them, or undo a binding: groupdesk profile unbind {}",
         quoted(other)
     )]
     TagConflict {
@@ -41,8 +41,8 @@ pub enum PlaceProblem {
     OnTrial { profile: String, place: String },
     /// The trial failed: what was read does not belong to this place.
     #[error(
-        "ALARM: \"{id}\" {}: the API key of profile {profile} does not belong to environment {place}. The binding was undone, and \
-         nothing was recorded. If this is another environment: groupdesk profile bind {} --new-environment",
+        "ALARM: the binding of profile {profile} was undone, and nothing was recorded: \"{id}\" {}, so its API key does not belong to \
+         environment {place}. If this is another environment: groupdesk profile bind {} --new-environment",
         if *created { "was CREATED by reading it" } else { "has a token that was never seen there" },
         quoted(profile)
     )]
@@ -61,8 +61,8 @@ pub enum PlaceProblem {
     },
     /// An answer contradicted the place, and nobody has acknowledged it yet.
     #[error(
-        "ALARM in environment {place} {}; requests for its groups are blocked. Investigate, then acknowledge it: groupdesk environment \
-         acknowledge {} --reason WHY",
+        "ALARM in environment {place}; nothing was sent: requests for its groups are blocked {}. Investigate, then acknowledge it: \
+         groupdesk environment acknowledge {} --reason WHY",
         oldest_alarm(alarms),
         quoted(place)
     )]

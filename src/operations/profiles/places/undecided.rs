@@ -1,4 +1,4 @@
-//! Tells, before anything is sent, why a profile cannot send, and what the operator can look at to decide.
+//! Explains, before anything is sent, why a profile cannot send, and shows the operator what helps to decide.
 
 use jiff::Timestamp;
 

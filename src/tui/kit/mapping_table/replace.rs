@@ -8,7 +8,7 @@ use crate::domain::group::Mapping;
 
 /// An entry of an object that is no pair, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("entry {0} is not a text or a number")]
+#[error("entry {0} is not a string or a number")]
 pub struct NotText(pub usize);
 
 impl MappingTable {

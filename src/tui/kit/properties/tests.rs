@@ -212,7 +212,7 @@ fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     keys(&mut field, "\n");
     assert!(drawn(&field, 60, 5).contains("! column 7: unclosed bracket"));
     assert!(field.go_to_problem());
-    // A form that is left has to take it over all the same.
+    // A form that is left has to take it over anyway.
     field.settle();
     assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
     assert_eq!(field.place(), PropertiesFocus::Text);

@@ -30,7 +30,7 @@ const MAX_KEY_WIDTH: usize = 16;
 
 type Pieces = Vec<(String, Style)>;
 
-/// The age of a token relative to its limit: `388d old, 298d over the limit`.
+/// The age of a token relative to its limit: `388d, 298d over the limit`.
 pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let at = group.last_rotated.as_ref().map(|last| last.at);
@@ -42,16 +42,16 @@ pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
     };
     let left = |limit: Duration| days(limit.saturating_sub(age));
     let text = match (scale, limit) {
-        (TokenAge::Fresh | TokenAge::Unknown, _) => format!("{} old", days(age)),
-        (TokenAge::Due, Some(limit)) => format!("{} old, due in {}", days(age), left(limit)),
+        (TokenAge::Fresh | TokenAge::Unknown, _) => days(age),
+        (TokenAge::Due, Some(limit)) => format!("{}, due in {}", days(age), left(limit)),
         (TokenAge::Over | TokenAge::Far, Some(limit)) => {
             format!(
-                "{} old, {} over the limit",
+                "{}, {} over the limit",
                 days(age),
                 days(age.saturating_sub(limit))
             )
         }
-        (_, None) => format!("{} old, usual limit {}", days(age), days(DEFAULT_LIMIT)),
+        (_, None) => format!("{}, usual limit {}", days(age), days(DEFAULT_LIMIT)),
     };
     (text, style)
 }
@@ -62,7 +62,7 @@ fn rotated_by(group: &KnownGroup, context: &Context) -> String {
             Some(by) => format!("rotated {} by {}", context.moment(last.at), visible(by)),
             None => format!("changed outside, noticed {}", context.moment(last.at)),
         },
-        None => "rotation unknown here".into(),
+        None => "rotation unknown".into(),
     }
 }
 

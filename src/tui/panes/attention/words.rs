@@ -137,7 +137,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
                 None => format!("bind a profile: {}", visible(what)),
             }
         }
-        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
+        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} open the group"),
         ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
         ConcernKind::Change(..) => format!("{read} read it"),
         ConcernKind::HandOff { exit, .. } => {
@@ -165,7 +165,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
         ConcernKind::NotDone(batch, _) => {
             let done = batch.counts.in_short();
             match batch.counts.not_applied {
-                0 => format!("{enter} look: {done}"),
+                0 => format!("{enter} open: {done}"),
                 _ => format!("{} retry: {done}", key(Action::Resume)),
             }
         }

@@ -217,10 +217,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             RunnerState::Paused => theme.warning(),
             _ => theme.focus(),
         };
-        let text = format!(
-            "{}. {resume} joins that run, after a question",
-            sentence(told)
-        );
+        let text = format!("{}. {resume} joins that run; asks first", sentence(told));
         return (text, style);
     }
     if counts.unknown > 0 {

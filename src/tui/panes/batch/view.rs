@@ -104,14 +104,14 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     let begun = context.whole_time(batch.started_at);
     let is_old = context.now.duration_since(batch.started_at).as_hours() >= 24;
     let begun = if is_old {
-        format!("{begun}, {} ago", context.age(batch.started_at))
+        format!("{begun}, {}", context.ago(batch.started_at))
     } else {
         begun
     };
     page.field("started by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");
     page.field("reason", reason, Style::new(), "");
-    page.field("done", &batch.counts.to_string(), Style::new(), "");
+    page.field("done", &batch.counts.of(&batch.kind), Style::new(), "");
     if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
         let what = if batch.is_run() { "now" } else { "last run" };
         page.field(what, &why, Style::new(), "");

@@ -347,7 +347,7 @@ pub(in crate::tui::panes) fn sent_unread(
         (count, field) => format!("{field} of {count} groups are"),
     };
     let (when, by) = (context.age(oldest.at), &oldest.by);
-    format!("{whole} sent as last sent from here, the oldest {when} ago by {by}")
+    format!("{whole} sent again as last sent, the oldest {when} ago by {by}")
 }
 
 /// Why nothing can be confirmed now; while the fields have the focus, the key that leads to the confirmation.

@@ -115,7 +115,7 @@ fn nothing(compare: &Compare, page: &mut TextPage, context: &Context) {
     if compare.asking.is_some() {
         page.text("Reading the directory", theme.dim());
     } else if compare.here(context).is_none() {
-        page.text("This group is unknown here", theme.dim());
+        page.text("This group is not in the directory", theme.dim());
     } else {
         page.text("No other profile knows this ID.", theme.warning());
         let key = |action| context.keys.key(Focus::Compare, action);
@@ -334,7 +334,7 @@ fn value(part: &Part, copy: &DesiredFields) -> String {
     if part.is_known_in(copy) {
         part.text_in(copy).unwrap_or_else(|| "-".into())
     } else {
-        "? unknown here".into()
+        "? unknown".into()
     }
 }
 

@@ -49,9 +49,9 @@ impl GroupForm {
         let Some(by) = context.other_author(unsent).map(visible) else {
             return;
         };
-        let age = context.age(unsent.draft.changed_at);
+        let ago = context.ago(unsent.draft.changed_at);
         let text = format!(
-            "{by} has a draft of this group as well ({age} ago); this form shows only what you type"
+            "{by} has a draft of this group as well ({ago}); this form shows only what you type"
         );
         context.say(Severity::Warning, text);
     }
@@ -69,14 +69,14 @@ impl GroupForm {
             DraftOrigin::Elsewhere { by } => format!("{}'s unsent draft", visible(by)),
         };
         let draft = &unsent.draft;
-        let age = context.age(draft.changed_at);
+        let ago = context.ago(draft.changed_at);
         let is_old = !draft.creating && context.now.duration_since(draft.base_at) > OLD_COPY;
         let text = if is_old {
             let copy = context.age(draft.base_at);
             let key = context.keys.key(Focus::EditName, Action::Refresh);
-            format!("{whose} ({age} ago), based on a copy {copy} old: {key} re-reads it")
+            format!("{whose} ({ago}), based on a copy {copy} old: {key} re-reads it")
         } else {
-            format!("{whose} ({age} ago); nothing was sent")
+            format!("{whose} ({ago}); nothing was sent")
         };
         context.say(Severity::Info, text);
     }
@@ -192,7 +192,7 @@ impl GroupForm {
         };
         let by = visible(&other.by);
         let text =
-            format!("Loaded the draft of {by} ({age} ago); what you send goes out in your name");
+            format!("Loaded the draft of {by} ({ago}); what you send is recorded under your name");
         context.say(Severity::Info, text);
     }
 

@@ -130,7 +130,7 @@ pub(super) fn draw(
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         format!("Mapping: schema ID {} data source ID", theme.arrow())
     } else {
-        "Mapping: unknown here; rows you add replace the whole".to_owned()
+        "Mapping: unknown; the rows you add replace all of it".to_owned()
     };
     let inner = titled(buffer, mapping, &mapping_title, on(Section::Mapping), theme);
     let inner = if on(Section::Mapping) {
@@ -147,7 +147,7 @@ pub(super) fn draw(
     );
     let is_known = edit.creating || edit.base.properties.is_some();
     let properties_title = match edit.properties.place() {
-        _ if !is_known => "Properties: unknown here; your input replaces the whole",
+        _ if !is_known => "Properties: unknown; your input replaces all of them",
         PropertiesFocus::Text => "Properties: a JSON object",
         PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::ValueType => {
             "Properties: key, type, value"

@@ -239,7 +239,7 @@ impl Help {
         if self.typed.looks_secret() {
             return "No such command.".into();
         }
-        let text = format!("No command \u{201c}{}\u{201d}.", visible(typed));
+        let text = format!("No command \"{}\".", visible(typed));
         if ON_THE_COMMAND_LINE.contains(&word.to_lowercase().as_str()) {
             format!("{text} Command line: groupdesk {}", word.to_lowercase())
         } else {

@@ -231,7 +231,7 @@ fn trial(page: &mut TextPage, pane: &PlacePane) {
     };
     let text = format!(
         "The API key of profile {profile} is new for environment {place}. To verify it, groupdesk reads one group that you name and \
-         sends nothing else. If {place} has never seen the token that comes back, the binding is undone."
+         sends nothing else. If {place} has never seen the token that the service returns, the binding is undone."
     );
     page.text(&text, Style::new());
     page.text(

@@ -243,7 +243,7 @@ fn uncertain(review: &Review, page: &mut TextPage, context: &Context) {
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(
-                "omitting the {field} would clear it, and its value is unknown here: fill it in as well"
+                "omitting the {field} would clear it, and its value is unknown: fill it in as well"
             ),
             UnsafeUpdate::Uncertain { .. } => format!(
                 "the open change above may have changed the {field}: fill it in as well, or close that change with a reason"

@@ -27,7 +27,7 @@ impl<S: Screen> Runner<S> {
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
                     Ok(None) => {}
-                    // The edited text is taken over all the same; the draft keeps it.
+                    // The edited text is taken over anyway; the draft keeps it.
                     Err(_) => end = end.or(Some(Signal::Hangup)),
                 }
                 text

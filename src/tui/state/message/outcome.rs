@@ -20,6 +20,7 @@ use crate::{
         attention::Attention,
         batch::{Report, Resumption},
     },
+    platform::os_error::in_plain_words,
     search::{SavedView, SearchResults},
     tui::{kit::severity::Severity, state::groups::Listing},
 };
@@ -165,7 +166,7 @@ impl JobError {
     /// A failure after which nothing was sent, or nothing was changed; the text says which.
     pub fn of(text: impl Into<String>) -> Self {
         Self {
-            text: text.into(),
+            text: in_plain_words(&text.into()).into_owned(),
             ending: None,
             is_cancelled: false,
             wrong_environment: false,
@@ -194,7 +195,7 @@ impl JobError {
 impl From<Failure> for JobError {
     fn from(failure: Failure) -> Self {
         Self {
-            text: failure.to_string(),
+            text: in_plain_words(&failure.to_string()).into_owned(),
             ending: failure.ending(),
             is_cancelled: matches!(failure, Failure::Cancelled { .. }),
             wrong_environment: failure.is_wrong_environment(),

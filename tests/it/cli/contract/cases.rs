@@ -430,6 +430,8 @@ async fn profiles(c: &mut Contract) {
     );
     let bind = ["profile", "bind", "second", "--new-environment"];
     c.case(&home, 0, "profile bind NAME", &bind).await;
+    let unbind = ["profile", "unbind", "eu"];
+    c.case(&home, 0, "profile unbind NAME", &unbind).await;
     home.json(0, &["profile", "bind", "eu", "--new-environment"])
         .await;
     let raw = rusqlite::Connection::open(home.path(".local/share/groupdesk/directory.db"));

@@ -55,7 +55,7 @@ async fn only_the_exact_words_send_anything() {
     // Nothing differs any more, so nothing is asked.
     let (shown, code) = dialogue(&home, &["apply", &file], &[]);
     assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("2 as last known; 2 rows"), "{shown}");
+    assert!(shown.contains("2 without difference; 2 rows"), "{shown}");
     assert_eq!(methods(&service).len(), 2);
 }
 

@@ -116,7 +116,7 @@ async fn every_request_is_counted_and_logged_without_secrets() {
             let line = operated.serving.line().await;
             let found: Value = serde_json::from_str(&line).expect("JSON");
             assert_eq!(
-                (&found["operation"], &found["verdict"], &found["status"]),
+                (&found["operation"], &found["result"], &found["status"]),
                 (&json!(operation), &json!(verdict), &json!(status)),
                 "{line}"
             );
@@ -141,7 +141,7 @@ async fn every_request_is_counted_and_logged_without_secrets() {
         let counted = operated.metrics().await;
         for (operation, verdict, ..) in wanted {
             let sample = format!(
-                "groupdesk_service_requests_total{{operation=\"{operation}\",verdict=\"{verdict}\"}} 1\n"
+                "groupdesk_service_requests_total{{operation=\"{operation}\",result=\"{verdict}\"}} 1\n"
             );
             assert!(counted.contains(&sample), "{sample}{counted}");
         }
@@ -256,7 +256,7 @@ async fn wrong_options_start_nothing() {
 }
 
 /// A log reader that does not read delays no request: these fill its pipe. `src/service/observe.rs` tests what is lost
-/// once the queue before the pipe is full, too.
+/// once the queue before the pipe is full as well.
 #[tokio::test]
 async fn a_log_that_nobody_reads_delays_no_request() {
     /// Each line has more than 120 bytes, and a pipe holds 64 KiB.

@@ -109,7 +109,7 @@ async fn every_named_metric_exists_and_every_metric_is_named() {
     // Refusal codes are in the description of the interface.
     let description = packaged("assets/openapi.json");
     for text in [&dashboard, &alerts] {
-        for verdict in label_values(text, "verdict") {
+        for verdict in label_values(text, "result") {
             let is_known = verdict == "ok" || description.contains(&format!("\"{verdict}\""));
             assert!(is_known, "{verdict}");
         }

@@ -74,7 +74,7 @@ impl Shared {
         SecretString::from(ran.out.trim().to_owned())
     }
 
-    /// Starts another process; returns its address, too.
+    /// Starts another process; returns its address as well.
     async fn process(&self) -> (Background, String) {
         let listen = self.with(&["--listen", "127.0.0.1:0"]);
         let mut serving = Background::start(self.home.command(&listen));
@@ -366,9 +366,9 @@ async fn an_unusable_storage_says_what_to_do() {
         (&["--storage", "mysql://db/x"], "postgres://USER@HOST/DATABASE"),
         (&["--storage", "postgres://a@db/x?sslmode=disable"], "verify-full"),
         (&["--storage", "postgres://a@/x?host=/tmp", "--database", "x.db"], "--database"),
-        (&["--storage-ca", "ca.pem"], "--storage"),
+        (&["--storage-ca-file", "ca.pem"], "--storage"),
         (&["--storage", "postgres://a@db/x", "--storage-schema", "A b"], "lower-case"),
-        (&["--storage", "postgres://a@db/x", "--storage-ca", "no.pem"], "--storage-ca"),
+        (&["--storage", "postgres://a@db/x", "--storage-ca-file", "no.pem"], "--storage-ca-file"),
     ];
     for (arguments, says) in table {
         let ran = home.run(&[&file[..], arguments].concat()).await;

@@ -94,7 +94,7 @@ impl Scene {
     }
 }
 
-const BOTH: &str = "ca = \"team-ca.pem\"\npassword = { env = \"DESK_PASSWORD\" }";
+const BOTH: &str = "ca_file = \"team-ca.pem\"\npassword = { env = \"DESK_PASSWORD\" }";
 
 /// The exit code and all output, which must not contain the password.
 async fn output_without_password(home: &Home, arguments: &[&str]) -> (i32, String) {
@@ -119,22 +119,22 @@ async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_sour
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; set ca under [directory]"),
-        ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
-        ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
-        ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
-        ("localhost", "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca:"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "trusted CA; set ca_file under [directory]"),
+        ("localhost", "ca_file = \"team-ca.pem\"", "asks for a password"),
+        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
+        ("localhost", "ca_file = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "refuses the password of this user (SQLSTATE 28P01): check"),
+        ("localhost", "ca_file = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca_file:"),
     ];
     for (host, more, words) in table {
         let (code, text) = output_without_password(&scene.ana(host, more), &["list"]).await;
-        let expected = if words == "ca:" { 2 } else { 8 };
+        let expected = if words == "ca_file:" { 2 } else { 8 };
         assert!(
             code == expected && text.contains(words),
             "{host} {more}: {code} {text}"
         );
     }
     // As the programs of PostgreSQL are configured.
-    let mut home = scene.ana("localhost", "ca = \"team-ca.pem\"");
+    let mut home = scene.ana("localhost", "ca_file = \"team-ca.pem\"");
     home.write(
         "pgpass",
         &format!("elsewhere:*:*:*:wrong\nlocalhost:*:postgres:ana:{PASSWORD}\n"),
@@ -190,7 +190,7 @@ async fn a_client_certificate_authenticates_without_a_password() {
         "CREATE ROLE carla LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO carla",
     );
     let (certificate, key) = scene.client_certificate("carla");
-    let both = "ca = \"team-ca.pem\"\ncert = \"carla.pem\"\nkey = \"carla-key.pem\"";
+    let both = "ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"\nkey = \"carla-key.pem\"";
     let machine = |more: &str, certificate: &str, key: &str, mode| {
         let home = scene.ana("localhost", more);
         let config = home.path("config.toml");
@@ -215,11 +215,11 @@ async fn a_client_certificate_authenticates_without_a_password() {
     #[rustfmt::skip] // A table: one case per line.
     let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
-        ("ca = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),
+        ("ca_file = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),
         (both, &certificate, &her_key, 0o600, 2, "do not match"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
         (both, &key, &key, 0o600, 2, "cert: "),
-        ("ca = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
+        ("ca_file = \"team-ca.pem\"\ncert = \"carla.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
     ];
     for (more, certificate, key, mode, expected, words) in table {
         let home = machine(more, certificate, key, mode);
@@ -257,7 +257,12 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         let all = [&["serve"], command, &["--storage", url], more].concat();
         all.into_iter().map(str::to_owned).collect()
     };
-    let both = ["--storage-ca", &*ca, "--storage-password-file", &*password];
+    let both = [
+        "--storage-ca-file",
+        &*ca,
+        "--storage-password-file",
+        &*password,
+    ];
     let run = async |arguments: Vec<String>| {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         output_without_password(&home, &arguments).await
@@ -286,7 +291,7 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         (
             &url,
             &both[2..],
-            "trusted CA; pass a file with the CA certificate with --storage-ca",
+            "trusted CA; pass a file with the CA certificate with --storage-ca-file",
         ),
         (&url, &both[..2], "--storage-password-file"),
         (&url, &[both[0], both[1], both[2], &wrong], "28P01"),
@@ -337,7 +342,7 @@ async fn what_a_server_refuses_is_said_with_what_to_do() {
             "list",
             "--storage",
             &url,
-            "--storage-ca",
+            "--storage-ca-file",
             &ca,
             "--storage-password-file",
             &password,
