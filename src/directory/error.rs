@@ -4,7 +4,11 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
-use crate::domain::{proposal::quoted, rotation::State, text::counted};
+use crate::domain::{
+    proposal::quoted,
+    rotation::State,
+    text::{counted, with_state},
+};
 
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
 /// otherwise.
@@ -141,7 +145,7 @@ pub enum DirectoryError {
         needed: u64,
         free: u64,
     },
-    #[error("cannot write {}: {source}; nothing was saved. Use a new file on a disk with free space", file.display())]
+    #[error("cannot write {}: {}", file.display(), with_state(&source.to_string(), "nothing was saved"))]
     NotCopied {
         file: PathBuf,
         source: Arc<io::Error>,

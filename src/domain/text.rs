@@ -189,6 +189,17 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
+/// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.
+pub fn with_state(text: &str, state: &str) -> String {
+    let Some((cause, advice)) = text.split_once("; ") else {
+        return format!("{text}; {state}");
+    };
+    let mut advice = advice.chars();
+    let first = advice.next().map(char::to_uppercase);
+    let first: String = first.into_iter().flatten().collect();
+    format!("{cause}; {state}. {first}{}", advice.as_str())
+}
+
 /// The person of `ana@bastion2`, without the machine.
 pub fn person(by: &str) -> &str {
     by.split('@').next().unwrap_or(by)

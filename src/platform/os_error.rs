@@ -29,8 +29,8 @@ const WORDS: [(Errno, &str); 20] = [
     (Errno::IO, "the disk failed to read or write (check the disk)"),
     (Errno::NXIO, "it is a device or socket that cannot be opened (use a file)"),
     (Errno::NOEXEC, "it is not a program (check the file)"),
-    (Errno::ADDRINUSE, "another program uses that port (use another port)"),
-    (Errno::ADDRNOTAVAIL, "this machine does not have that address (use another)"),
+    (Errno::ADDRINUSE, "another program uses that port"),
+    (Errno::ADDRNOTAVAIL, "this machine does not have that address"),
 ];
 
 /// The text with each error of the operating system in plain words.

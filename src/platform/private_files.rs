@@ -113,9 +113,7 @@ pub fn write_new_token(path: &Path, contents: &[u8]) -> io::Result<()> {
 fn work_tree(path: &Path) -> io::Result<Option<PathBuf>> {
     let absolute = std::path::absolute(path)?;
     let folder = absolute.parent().unwrap_or(Path::new("/"));
-    let folder = folder
-        .canonicalize()
-        .map_err(|error| named(folder, &error))?;
+    let folder = folder.canonicalize().map_err(|error| named(path, &error))?;
     let mut above = folder.ancestors();
     // `.git` is a folder in a main work tree, and a file in a linked one or a submodule.
     let tree = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
@@ -151,7 +149,9 @@ pub fn explained(error: &io::Error) -> io::Error {
         _ if Errno::from_io_error(error) == Some(Errno::LOOP) => "is a link; use the file itself",
         ErrorKind::AlreadyExists => "already exists; use a new file",
         ErrorKind::IsADirectory => "is a folder; use a file",
-        ErrorKind::NotFound => "does not exist; use another file, or create its folder",
+        ErrorKind::NotFound => {
+            "is in a folder that does not exist; create the folder, or use another file"
+        }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             "cannot be written: the disk is full; free some space and try again"
         }

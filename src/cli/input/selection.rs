@@ -10,7 +10,11 @@ use crate::{
         output,
         session::Session,
     },
-    domain::{dash::begins_long, group::UserGroupId, text::oddities},
+    domain::{
+        dash::begins_long,
+        group::UserGroupId,
+        text::{oddities, with_state},
+    },
     formats::ids_in,
     intake::{fault::Fault, ids, text},
 };
@@ -146,7 +150,7 @@ impl Source {
 }
 
 fn wrong(name: &str, why: &dyn Display, undone: &str) -> CliError {
-    CliError::Usage(format!("{name}: {why}; {undone}"))
+    CliError::Usage(format!("{name}: {}", with_state(&why.to_string(), undone)))
 }
 
 /// The ids of a plain list.

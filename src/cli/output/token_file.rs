@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     cli::{error::CliError, output},
-    domain::token::Token,
+    domain::{text::with_state, token::Token},
     platform::private_files,
 };
 
@@ -42,15 +42,8 @@ pub(crate) fn prepare(out: Option<&Path>, is_shared: bool) -> Result<(), CliErro
 
 /// Why a file for tokens was not created: the cause, the state, what to do.
 pub(crate) fn not_created(error: &io::Error) -> CliError {
-    let text = error.to_string();
-    let (cause, advice) = text.split_once("; ").unwrap_or((&text, ""));
-    let mut advice = advice.chars();
-    let advice = advice.next().map_or_else(String::new, |first| {
-        format!(". {}{}", first.to_uppercase(), advice.as_str())
-    });
-    CliError::Usage(format!(
-        "cannot create the token file: {cause}; nothing was sent{advice}"
-    ))
+    let why = with_state(&error.to_string(), "nothing was sent");
+    CliError::Usage(format!("cannot create the token file: {why}"))
 }
 
 /// A new file with mode 0600 that waits for a token, or standard output. The file is removed on drop if there was no

@@ -90,7 +90,12 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
     let copied = copy(path, &part)
         .map_err(|failed| match failed {
             Failed::Reading(error) => Fault::from(error).explain(path),
-            Failed::Writing(error) => refused(to, error),
+            Failed::Writing(error) => {
+                // It names the unfinished file, which nobody asked for.
+                let name = format!("{} ", part.display());
+                let why = error.to_string().replace(&name, "it ");
+                refused(to, io::Error::new(error.kind(), why))
+            }
         })
         // A hard link is only created if nothing exists at its path.
         .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error)));

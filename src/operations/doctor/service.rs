@@ -348,7 +348,7 @@ async fn get(
     report: &mut Report,
 ) {
     let unknown = format!(
-        "\"{id}\" is not known in this profile: nothing was read, because a get could create it"
+        "\"{id}\" is not in the directory of this profile: nothing was read, because a get could create it"
     );
     let Some(directory) = directory else {
         report.warning(Area::Service, unknown, NEEDS_AN_ID);

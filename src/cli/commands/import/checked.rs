@@ -14,7 +14,7 @@ use crate::{
         error::CliError,
         output::{self, shape::shape},
     },
-    domain::text::{counted, oddities},
+    domain::text::{counted, oddities, with_state},
     formats::{GroupRow, Ids, Reader, RowResult},
     intake::text,
     operations::Rows,
@@ -124,7 +124,10 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
         reader.begin_file(&name);
         let before = reader.rows();
         let mut faults = Faults::default();
-        let failed = |why: String| CliError::Usage(format!("{name}: {why}; nothing was done"));
+        let failed = |why: String| {
+            let why = with_state(&why, "nothing was done");
+            CliError::Usage(format!("{name}: {why}"))
+        };
         let prefix = if sources.len() > 1 {
             format!("{name}, ")
         } else {

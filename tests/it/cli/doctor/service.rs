@@ -77,7 +77,10 @@ async fn a_get_with_a_body_is_tried_only_with_a_known_id() {
             .is_some_and(|advice| advice.contains("--id ID"))
     );
     let unknown = home.json(0, &["doctor", "--id", "acmee"]).await;
-    let finding = finding_with(&unknown, "\"acmee\" is not known in this profile");
+    let finding = finding_with(
+        &unknown,
+        "\"acmee\" is not in the directory of this profile",
+    );
     assert_eq!(finding["severity"], "warning");
     assert!(!unknown.to_string().contains("\"acme\\\""), "{unknown:#}");
     assert_eq!(methods(&service), ["GET", "PUT", "PUT"]);
