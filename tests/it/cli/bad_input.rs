@@ -97,3 +97,41 @@ async fn a_list_of_ids_that_is_too_long_is_refused_not_cut() {
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("more than 64 MiB"), "{}", ran.err);
 }
+
+/// "No such file or directory (os error 2)" says neither what was looked for nor what to do.
+#[tokio::test]
+async fn errors_of_the_system_are_said_in_plain_words() {
+    let mut home = Home::new();
+    let service = Faults::always(Fault::Close).await;
+    home.connect(&service.base_url(), "key");
+    let file = home.write("file", "x");
+    let below = format!("{file}/below");
+    let missing = "there is no such file or folder (check the path)";
+    let through = "a part of the path is a file, not a folder (check the path)";
+    #[rustfmt::skip] // A table: one case per line.
+    let table = [
+        (&["import", "missing.csv"][..], missing),
+        (&["apply", "missing"], missing),
+        (&["diff", "missing"], missing),
+        (&["show", "--from", "missing"], missing),
+        (&["create", "a", "--mapping", "missing", "--yes"], missing),
+        (&["update", "a", "--apply", "missing", "--yes"], missing),
+        (&["list", "--config", "missing"], missing),
+        (&["import", &below], through),
+        (&["list", "--config", &below], through),
+        (&["man", &below], through),
+        (&["export", "--file", &below], through),
+        (&["directory", "backup", &below], through),
+        (&["serve", "--listen", "192.0.2.1:0", "--insecure-http", "--database", "s.db"], "this machine does not have that address"),
+    ];
+    for (arguments, words) in table {
+        for json in [&[][..], &["--json"]] {
+            let ran = home.run(&[arguments, json].concat()).await;
+            let all = format!("{}{}", ran.out, ran.err);
+            assert_ne!(ran.code, 0, "{arguments:?}: {all}");
+            assert!(!all.contains("os error"), "{arguments:?}: {all}");
+            let is_said = ran.err.contains(words) && (json.is_empty() || ran.out.contains(words));
+            assert!(is_said, "{arguments:?}: {all}");
+        }
+    }
+}

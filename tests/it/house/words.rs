@@ -173,6 +173,28 @@ fn no_text_has_a_forbidden_phrase() {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
+/// Where messages leave the program: each of these files puts errors of the operating system into plain words.
+const WAYS_OUT: [(&str, &str); 4] = [
+    ("src/cli/", "ERR.write(&lines)"),
+    ("src/cli/", ".println("),
+    ("src/tui/", "LineMessage::new(Some("),
+    ("src/tui/", "text: failure.to_string()"),
+];
+
+#[test]
+fn no_message_leaves_with_a_raw_error_of_the_operating_system() {
+    let mut found = 0;
+    for (file, source) in files() {
+        for (room, way) in WAYS_OUT {
+            if file.starts_with(room) && !file.ends_with("tests.rs") && source.contains(way) {
+                found += 1;
+                assert!(source.contains("in_plain_words("), "{file}: {way}");
+            }
+        }
+    }
+    assert!(found >= 3, "{found} ways out");
+}
+
 #[test]
 fn a_phrase_is_found_in_strings_and_help_and_nowhere_else() {
     let source = "//! Mended.\n/// Left out\nfn a() { say(\"it was mend\\\n    ed\"); '\"'; } // anew\n\"a\\nany more\"\n\
