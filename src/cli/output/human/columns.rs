@@ -8,12 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{UNKNOWN, of, passed};
 use crate::cli::output::form;
 use crate::{
-    domain::{
-        age::{self, is_older},
-        annotation::Annotation,
-        known::KnownGroup,
-        text::visible,
-    },
+    domain::{age, annotation::Annotation, known::KnownGroup, text::visible},
     formats::chosen,
     search::column_words,
 };

@@ -165,8 +165,9 @@ pub struct JobError {
 impl JobError {
     /// A failure after which nothing was sent, or nothing was changed; the text says which.
     pub fn of(text: impl Into<String>) -> Self {
+        let text: String = text.into();
         Self {
-            text: in_plain_words(&text.into()).into_owned(),
+            text: in_plain_words(&text).into_owned(),
             ending: None,
             is_cancelled: false,
             wrong_environment: false,
