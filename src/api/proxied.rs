@@ -34,6 +34,10 @@ pub enum ProxyFault {
     Tunnel,
 }
 
+/// What to do if the proxy wants a password.
+pub(crate) const PROXY_LOGIN: &str =
+    "write user and password into the variable: http://USER:PASSWORD@HOST:PORT";
+
 impl ProxyFault {
     /// What to do about it.
     pub fn next(self) -> &'static str {
@@ -41,7 +45,7 @@ impl ProxyFault {
             Self::Refused | Self::Name | Self::TimedOut => {
                 "check the variable and whether the proxy runs, or remove proxy_from_environment from the profile"
             }
-            Self::Login => "write them into the variable: http://USER:PASSWORD@HOST:PORT",
+            Self::Login => PROXY_LOGIN,
             Self::Status(502..=504) => {
                 "the proxy does not reach the service: check `base_url`, and ask the proxy administrator"
             }

@@ -1,7 +1,11 @@
 //! What can go wrong with the directory, in messages that say what to do next. A message never contains a value of a
 //! row.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
 use crate::domain::{
@@ -10,12 +14,21 @@ use crate::domain::{
     text::{counted, with_state},
 };
 
+/// Why a file cannot be used, without its name and without advice, both of which the message has.
+fn cause(source: &io::Error, path: &Path) -> String {
+    let text = source.to_string();
+    let cause = text.split("; ").next().unwrap_or_default();
+    cause
+        .strip_prefix(&*path.to_string_lossy())
+        .map_or_else(|| cause.to_owned(), |rest| format!("it{rest}"))
+}
+
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
 /// otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DirectoryError {
     /// The file or its folder cannot be created, opened or kept private.
-    #[error("cannot use the directory {}: {source}; use another file with GROUPDESK_DIRECTORY", path.display())]
+    #[error("cannot use the directory {}: {}; use another file with GROUPDESK_DIRECTORY", path.display(), cause(source, path))]
     Unusable {
         path: PathBuf,
         source: Arc<io::Error>,

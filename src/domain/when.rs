@@ -64,6 +64,10 @@ pub fn parse(text: &str) -> Result<Time, String> {
             "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 2w)"
                 .to_owned()
         }
+        InvalidAge::Zero => format!(
+            "\"{}\" is zero, so nothing could match; write for example 7d",
+            visible(text)
+        ),
         why => format!("\"{}\" {why}", visible(text)),
     })
 }

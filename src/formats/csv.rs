@@ -4,7 +4,10 @@
 use super::{Column, Columns, GroupRow, Parts, columns, no_such_columns};
 use crate::{
     domain::{
-        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, text::visible,
+        annotation::AnnotationChange,
+        change::DesiredFields,
+        group::UserGroupId,
+        text::{counted, visible},
     },
     formats::strict_json,
     intake::{json_key::RESERVED, text},
@@ -344,9 +347,9 @@ impl Header {
         // Spreadsheets write empty cells behind the last column.
         if record.cells.len() < self.0.len() || !more.all(is_nothing) {
             return Err(format!(
-                "{} cells, but the first line names {} columns; a cell with a separator in it needs quotes",
-                record.cells.len(),
-                self.0.len()
+                "{}, but the first line names {}; a cell with a separator in it needs quotes",
+                counted(record.cells.len(), "cell"),
+                counted(self.0.len(), "column")
             ));
         }
         let mut id = None;

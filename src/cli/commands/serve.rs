@@ -8,7 +8,10 @@ use std::{
     net::{SocketAddr, TcpListener},
     num::NonZeroU32,
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -263,12 +266,21 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
 
 /// Opens the storage. Later failures of it are reported on standard error.
 fn open(storage: &Storage) -> Result<Store, CliError> {
+    // What fails before is the error of the command.
+    let is_open = Arc::new(AtomicBool::new(false));
+    let reports = Arc::clone(&is_open);
     let options = Options {
-        report: Some(Arc::new(|error| output::alarm(&format!("! {error}")))),
+        report: Some(Arc::new(move |error| {
+            if reports.load(Ordering::SeqCst) {
+                output::alarm(&format!("! {error}"));
+            }
+        })),
         ..Options::default()
     };
     let store = storage.open(options)?;
-    if !store.list_keys()?.iter().any(KeyInfo::is_valid) {
+    let keys = store.list_keys()?;
+    is_open.store(true, Ordering::SeqCst);
+    if !keys.iter().any(KeyInfo::is_valid) {
         output::say(&format!(
             "no valid API key. To create one: groupdesk serve keys create --environment NAME {}",
             storage.as_options()
