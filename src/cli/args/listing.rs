@@ -36,7 +36,7 @@ impl Selection {
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Filter {
-    /// Show only groups that match words, or tests: tag:customer map:40=213 @view
+    /// Only groups that match words, or tests: tag:customer map:40=213 @view
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) filter: Option<String>,
 }

@@ -327,7 +327,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
         open => report.warning(
             AREA,
             format!(
-                "{}: outcome unknown",
+                "{}: result unknown",
                 count_of(open, "open rotation", "open rotations")
             ),
             "To find out by reading, run `groupdesk rotations check` for each profile; never rotate again to find out.",

@@ -225,7 +225,7 @@ impl TokenLookupPane {
         let theme = context.theme;
         let again = context.keys.key(Focus::WhoseFound, Action::Whose);
         let elsewhere = format!(
-            "It may still be the token of a group that was never read here. {again} asks for another one."
+            "It may still belong to a group that was never read here. {again} asks for another one."
         );
         if let [TokenReport { owners, .. }] = answered
             && owners.is_empty()

@@ -378,7 +378,7 @@ fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     scene
         .walk("G")
         .shows("> 13131313 no group in this directory has or had it");
-    scene.shows("It may still be the token of a group");
+    scene.shows("It may still belong to a group");
     scene.walk("t").says("no group is known for it");
     scene.walk("gt");
     assert_eq!(scene.focus(), "Token");

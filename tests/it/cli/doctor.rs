@@ -287,7 +287,7 @@ async fn concerns_are_counted_without_names() {
     let rotated = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated.code, 7, "{}", rotated.err);
     let report = home.json(0, &["doctor"]).await;
-    let finding = finding_with(&report, "1 open rotation: outcome unknown");
+    let finding = finding_with(&report, "1 open rotation: result unknown");
     assert_eq!(finding["severity"], "warning");
     assert!(
         finding["advice"]
