@@ -104,7 +104,7 @@ fn unknown_key_error(table: &'static str) -> String {
 fn the_table_lists_the_keys_that_the_parser_knows() {
     for table in ["", DIRECTORY, "theme", "profiles.NAME", HANDOFF, GUARD] {
         let said = unknown_key_error(table);
-        let (_, known) = said.split_once("known keys here are ").expect("a list");
+        let (_, known) = said.split_once("known keys: ").expect("a list");
         let known: BTreeSet<_> = known.split(", ").collect();
         let mut told = keys_of(table);
         if table.is_empty() {
