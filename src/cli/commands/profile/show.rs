@@ -75,8 +75,8 @@ fn rule(guard: &Guard) -> String {
     let what = match guard.rule {
         Rule::AtLeast(Level::Button) => "asks for a review".to_owned(),
         Rule::AtLeast(Level::Key) => "asks for y".to_owned(),
-        Rule::AtLeast(Level::Typed) => "asks for the ID, typed".to_owned(),
-        Rule::AtLeast(Level::Words) => "asks for a typed phrase".to_owned(),
+        Rule::AtLeast(Level::Typed) => "asks you to type the ID".to_owned(),
+        Rule::AtLeast(Level::Words) => "asks you to type a phrase".to_owned(),
         Rule::Forbid => "is forbidden".to_owned(),
         Rule::Max(most) => format!("takes at most {most}"),
     };
