@@ -183,7 +183,7 @@ impl GroupForm {
     fn load_now(&mut self, other: &KeptDraft, context: &mut Context) {
         context.give_up(&self.reading);
         let is_of_other = context.is_other_person(&other.by);
-        let age = context.age(other.draft.changed_at);
+        let ago = context.ago(other.draft.changed_at);
         let section = self.section;
         *self = Self {
             section,
