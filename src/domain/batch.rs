@@ -140,7 +140,7 @@ impl Counts {
     }
 
     /// As text: a group of an edit is updated, not confirmed.
-    pub fn of(&self, kind: &BatchKind) -> String {
+    pub fn in_words_of(&self, kind: &BatchKind) -> String {
         let text = self.to_string();
         match kind {
             BatchKind::Rotate => text,

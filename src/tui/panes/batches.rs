@@ -281,7 +281,10 @@ impl Rows for Batches {
             Some(_) if counts.succeeded() < counts.planned() => format!("{}: ", counts.in_short()),
             _ => String::new(),
         };
-        page.text(&format!("{done}{}", counts.of(&batch.kind)), Style::new());
+        page.text(
+            &format!("{done}{}", counts.in_words_of(&batch.kind)),
+            Style::new(),
+        );
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));
         let is_open = batch.ended_at.is_none() && running(batch, context).is_none();

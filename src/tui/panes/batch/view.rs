@@ -111,7 +111,12 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
     page.field("started by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");
     page.field("reason", reason, Style::new(), "");
-    page.field("done", &batch.counts.of(&batch.kind), Style::new(), "");
+    page.field(
+        "done",
+        &batch.counts.in_words_of(&batch.kind),
+        Style::new(),
+        "",
+    );
     if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
         let what = if batch.is_run() { "now" } else { "last run" };
         page.field(what, &why, Style::new(), "");
