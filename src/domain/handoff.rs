@@ -36,13 +36,13 @@ impl HandOff {
         }
     }
 
-    /// Where it stands, and why: "the hand-off is failed: exit 1".
+    /// Where it stands, and why: "the hand-off failed: exit 1".
     pub fn standing(&self) -> String {
-        format!(
-            "the hand-off is {}{}",
-            self.state.as_str(),
-            self.in_words().1
-        )
+        let note = self.in_words().1;
+        match self.state {
+            HandOffState::Failed => format!("the hand-off failed{note}"),
+            state => format!("the hand-off is {}{note}", state.as_str()),
+        }
     }
 
     /// Its exit code and its note, to be appended to a sentence about it; each is empty if there is none.

@@ -18,7 +18,7 @@ use crate::{
         process::signals::Signals,
         session::{InFlight, interruptible},
     },
-    domain::{change::DesiredFields, group::UserGroupId, update},
+    domain::{change::DesiredFields, group::UserGroupId, text::with_state, update},
     operations::{Done, UnknownIdPolicy},
 };
 
@@ -101,7 +101,8 @@ async fn sent(
     }
     let edits = Edits::of_text(text, id).map_err(|why| {
         CliError::Usage(format!(
-            "the text from the editor is not used: {why}; nothing was sent"
+            "the text from the editor is not used: {}",
+            with_state(&why.to_string(), "nothing was sent")
         ))
     })?;
     let edit = update::Edit {

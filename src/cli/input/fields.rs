@@ -11,8 +11,12 @@ use serde_json::Value;
 use crate::{
     cli::{args::Fields, error::CliError},
     domain::{
-        batch::BulkChange, change::DesiredFields, facts::Field, group::UserGroupId,
-        size::check_size, text::visible,
+        batch::BulkChange,
+        change::DesiredFields,
+        facts::Field,
+        group::UserGroupId,
+        size::check_size,
+        text::{visible, with_state},
     },
     formats::{GroupRow, Parts, Reader, RowResult, strict_json},
     intake::{pairs::pair, text},
@@ -224,7 +228,7 @@ pub(crate) fn bulk_change(
             ));
         }
     };
-    change.map_err(|error| usage(&format!("{error}; nothing was sent")))
+    change.map_err(|error| usage(&with_state(&error.to_string(), "nothing was sent")))
 }
 
 fn missing_key<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {
@@ -268,7 +272,7 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     }
     if row.id != *id {
         return Err(format!(
-            "is for \"{}\", not for \"{id}\"; nothing was sent. Use that ID, or another file",
+            "is for \"{}\", not for \"{id}\"; use that ID, or another file",
             row.id
         ));
     }

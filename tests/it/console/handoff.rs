@@ -65,7 +65,7 @@ async fn a_failed_hand_off_of_a_batch_is_on_its_page_and_in_its_report() {
     console.keys("<esc>5<enter>").await;
     console
         .shows("2 NOT handed off")
-        .shows("the hand-off is failed");
+        .shows("the hand-off failed");
     let file = world.folder().join("report.json");
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
