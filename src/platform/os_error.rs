@@ -34,7 +34,7 @@ const WORDS: [(Errno, &str); 20] = [
 ];
 
 /// The text with each error of the operating system in plain words.
-pub fn in_plain_words(text: &str) -> Cow<'_, str> {
+pub(crate) fn in_plain_words(text: &str) -> Cow<'_, str> {
     let mut plain = Cow::Borrowed(text);
     let mut from = 0;
     while let Some(at) = plain[from..].find(NUMBER).map(|at| from + at) {
