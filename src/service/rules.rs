@@ -68,9 +68,7 @@ pub(super) fn execute(
             get_or_create(tx, held, environment, wanted, new_token)
         }
         Change::Update(wanted) => update(tx, held, environment, wanted),
-        Change::Rotate { current, new_token } => {
-            rotate(tx, held, environment, current, new_token)
-        }
+        Change::Rotate { current, new_token } => rotate(tx, held, environment, current, new_token),
     }
 }
 
@@ -143,12 +141,7 @@ WHERE environment = $5 AND user_group_id = $6 \
 RETURNING *";
 
 /// Replaces the fields that are present; the others stay.
-fn update(
-    tx: &Tx<'_>,
-    held: HeldKey<'_, '_>,
-    environment: i64,
-    wanted: &GroupFields,
-) -> Verdict {
+fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupFields) -> Verdict {
     let values = values![
         wanted.name.as_ref(),
         wanted.mapping.as_ref().map(mapping_text),

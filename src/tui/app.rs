@@ -4,16 +4,12 @@
 pub(crate) mod batches;
 mod commands;
 mod drafts;
-pub(crate) mod handoff;
 mod key_press;
 mod outcomes;
-pub mod pages;
 mod pastes;
-mod places;
 mod pointer;
 mod quitting;
 mod remote_changes;
-mod settle;
 
 use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
@@ -26,7 +22,7 @@ use crate::{
     intake::text::unmarked,
     tui::{
         keymap::Action,
-        page::{list_page::ListPage, view::View},
+        page::{View, list_page::ListPage},
         panes::{
             PAGES, Pane, help::Help, list::List, messages::Messages, open::Open,
             profiles::Profiles, token, token_lookup::TokenLookupPane, welcome::Welcome,

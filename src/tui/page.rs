@@ -1,11 +1,176 @@
 //! What pages are made of: contracts that know keys and colours. Knows no page: a page says what it is about, and the
 //! kit does the rest.
+//!
+//! What every page is for the frame and the state machine: where keys go, what it draws, what it waits for.
 
-pub mod confirm_box;
 pub mod filter;
 pub mod footer;
 pub mod group_details;
 pub mod list_page;
-pub mod mouse;
 pub mod prompt;
-pub mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use crate::{
+    operations::Changes,
+    tui::{
+        keymap::{Action, Focus},
+        kit::text_field::TextField,
+        state::{
+            confirm::Confirm,
+            context::{Context, Navigation},
+            message::{Outcome, Pending, Ticket},
+        },
+    },
+};
+
+/// How a pane handled a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Click {
+    /// Not handled: the caller moves the cursor of whatever list the pane draws.
+    Elsewhere,
+    /// Handled.
+    Taken,
+    /// The clicked row now has the cursor.
+    Row,
+    /// Nothing is at this position.
+    Nothing,
+}
+
+/// The interface of every pane; the defaults suit a pane that only shows something.
+pub trait View {
+    /// The place that receives keys.
+    fn focus(&self) -> Focus;
+    /// Its part of the breadcrumb path.
+    fn title(&self, context: &Context) -> String;
+    /// The right of line 2: order and age; the most important part first, two blanks between parts.
+    fn status(&self, _context: &Context) -> String {
+        String::new()
+    }
+    /// Follows the title in line 2: the count, the filter, what is marked.
+    fn counts(&self, _context: &Context) -> Vec<(String, Style)> {
+        Vec::new()
+    }
+    fn act(&mut self, action: Action, context: &mut Context);
+    /// What the pane asks before it does something.
+    fn confirm(&self) -> Option<&Confirm> {
+        None
+    }
+    fn confirm_mut(&mut self) -> Option<&mut Confirm> {
+        None
+    }
+    /// Does what [`Self::confirm`] asked about; called once it is confirmed, and nowhere else.
+    fn carry_out(&mut self, _context: &mut Context) {}
+    /// The text field that is typed and pasted into.
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.confirm_mut()?.field()
+    }
+    /// Whether the focused field is one for secrets.
+    fn takes_secrets(&self) -> bool {
+        false
+    }
+    /// Takes a known secret out of the focused field; of a text of a person's own nothing stays. Returns whether the
+    /// field had it.
+    fn hold_back(&mut self, secret: &str, _context: &mut Context) -> bool {
+        self.field().is_some_and(|field| field.hold_back(secret))
+    }
+    /// Whether something that this action takes over looks like a token.
+    fn has_secret(&mut self, _action: Action) -> bool {
+        self.field().is_some_and(|field| field.looks_secret())
+    }
+    /// A key for the focused widget.
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+        }
+    }
+    /// Pasted text for the focused field; whether there was one.
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        field.error = None;
+        true
+    }
+    /// Why an action is not possible now; the help shows it dimmed with this reason, and the footer leaves it out.
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
+        (action == Action::Refresh).then(|| "nothing to refresh".into())
+    }
+    /// A hint for the footer that replaces the one of the table, if that does not apply now.
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        self.confirm()?.verb().filter(|_| action == Action::Confirm)
+    }
+    /// Called when the question that the pane asked, in a box above it, was confirmed.
+    fn confirmed(&mut self, _context: &mut Context) {}
+    /// The answers that the pane waits for.
+    fn pending(&self) -> Vec<&Pending> {
+        Vec::new()
+    }
+    fn waits_for(&self, ticket: Ticket) -> bool {
+        let pending = self.pending();
+        pending.iter().any(|pending| pending.waits_for(ticket))
+    }
+    /// Whether a requested check is still running, before the page that accepts keys appears.
+    fn is_preparing(&self) -> bool {
+        false
+    }
+    /// Receives an outcome that the pane waited for.
+    fn answer(&mut self, _outcome: &Outcome, _context: &mut Context) {}
+    /// The job that the pane waited for panicked.
+    fn job_panicked(&mut self, _context: &mut Context) {}
+    /// Updates what is derived from the context; called after every message.
+    fn sync(&mut self, _context: &mut Context) {}
+    /// Others have changed something in this place; the context has been updated already.
+    fn changed(&mut self, _changes: &Changes, _context: &mut Context) {}
+    /// The journal of the profile may have changed.
+    fn journal_changed(&mut self, _context: &mut Context) {}
+    /// Called when the pane is removed from the stack: keeps what was typed and cancels reads. Writes continue.
+    fn leave(&mut self, context: &mut Context) {
+        for pending in self.pending() {
+            context.give_up(pending);
+        }
+    }
+    /// The pane closes itself.
+    fn pop(&mut self, context: &mut Context) {
+        self.leave(context);
+        context.navigate(Navigation::Pop);
+    }
+    /// Whether something on the pane changes with time alone.
+    fn ticks(&self) -> bool {
+        false
+    }
+    /// Handles a click.
+    fn click(&mut self, _at: Position, _context: &mut Context) -> Click {
+        Click::Elsewhere
+    }
+    /// Handles the wheel; returns whether it did.
+    fn wheel(&mut self, _at: Position, _action: Action, _context: &mut Context) -> bool {
+        false
+    }
+    /// Whether the pane is a box above the pane below.
+    fn is_overlay(&self) -> bool {
+        false
+    }
+    /// Draws the pane; returns the position of the terminal's cursor, if it is visible.
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
+    /// Needed because some panes are held in a `Box`.
+    fn as_view(&self) -> &dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
+    fn as_view_mut(&mut self) -> &mut dyn View
+    where
+        Self: Sized,
+    {
+        self
+    }
+}

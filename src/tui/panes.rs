@@ -33,7 +33,7 @@ use super::{
     keymap::Action,
     state::{context::Context, navigation::PaneRequest},
 };
-pub use crate::tui::page::view::{Click, View};
+pub use crate::tui::page::{Click, View};
 use crate::tui::{page::list_page::ListPage, state::forms::group::GroupForm};
 
 /// Generates `Pane` from the names and types of the panes; a new pane is one line.

@@ -1,7 +1,6 @@
 //! The state of the console: pure data, changed only by messages. No I/O, no await, no clock.
 
 pub mod activity;
-pub mod annotations;
 pub mod batch;
 pub mod command;
 mod condition;
@@ -11,7 +10,6 @@ pub mod context;
 pub mod drafts;
 pub mod exchanges;
 pub mod forms;
-mod group_extras;
 pub mod groups;
 pub mod in_flight;
 pub mod live;

@@ -1,10 +1,24 @@
 //! Bulk rotations apart from their pane: progress of the current run, how it ended, and what an earlier session left
 //! unfinished.
+//!
+//! Open rotations of the current profile: settled by reading when the profile is opened, and again when waiting may
+//! have helped. Reports the results.
+//!
+//! Hand-offs whose pane has been closed, and those that a crash left behind: no waiting token is forgotten.
 
-use super::{Action, App, Job, Outcome, Pane, Severity, Ticket};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    operations::{Batch, BatchItem, batch::BatchEvent},
-    tui::{keymap::Focus, state::batch::BatchRun},
+    domain::{history::Ending, proposal::quoted, rotation::State},
+    operations::{
+        Batch, BatchItem, Done, HandedOff, Mutation, Recovered, RotationRow, Warning,
+        batch::BatchEvent,
+    },
+    tui::{
+        keymap::Focus,
+        state::{batch::BatchRun, notices::Condition},
+    },
 };
 
 impl App {
@@ -127,6 +141,227 @@ impl App {
                 )
             };
             self.context.say(Severity::Warning, text);
+        }
+    }
+}
+
+/// Maximum number of groups named in one message.
+const NAMED: usize = 3;
+
+impl App {
+    /// Reports what is open, and starts to settle it.
+    pub(super) fn report_open_rotations(&mut self, rows: &[RotationRow]) {
+        if rows.is_empty() {
+            return;
+        }
+        let text = format!(
+            "{} with an unknown result: checking{}",
+            rotations(rows.len()),
+            self.context.theme.ellipsis()
+        );
+        self.context.say(Severity::Warning, text);
+        self.context.start(Job::Settle);
+    }
+
+    /// Reports the results, and schedules the next attempt.
+    pub(super) fn settled(&mut self, all: &[Recovered]) {
+        let mut settled = Vec::new();
+        let mut open = Vec::new();
+        let mut alarms = Vec::new();
+        let mut again_in = None;
+        for each in all {
+            match each {
+                Recovered::Settled(row) => settled.push(row),
+                Recovered::Alarmed(row, alarm) => {
+                    settled.push(row);
+                    alarms.push(format!("{}: {alarm}", row.user_group_id));
+                }
+                Recovered::Open(still) => {
+                    again_in = again_in.into_iter().chain(still.again_in).min();
+                    open.push(still);
+                }
+            }
+        }
+        self.context.settle_again_at = again_in.map(|wait| {
+            let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
+            self.context.now + wait + SignedDuration::from_secs(1)
+        });
+        let now = self.context.now;
+        let messages = &mut self.context.messages;
+        messages.resolve_condition(now, Condition::OpenRotations);
+        if !settled.is_empty() {
+            let is_conflict = |row: &&RotationRow| row.rotation.state == State::Conflict;
+            let severity = if settled.iter().any(is_conflict) {
+                Severity::Error
+            } else {
+                Severity::Done
+            };
+            let text = format!("{} resolved: {}", rotations(settled.len()), ends(&settled));
+            self.context.say(severity, text);
+            // The reads have updated the directory, so the list on the screen is out of date.
+            self.context.start(Job::List);
+        }
+        for alarm in alarms {
+            self.context.say(Severity::Error, alarm);
+        }
+        if let Some(first) = open.first() {
+            let key = self.context.keys.key(Focus::List, Action::Rotations);
+            let text = format!(
+                "UNKNOWN: {}, {}: {}. Press {key} to see {}; do not rotate",
+                rotations(open.len()),
+                first.row.user_group_id,
+                first.why,
+                if open.len() == 1 { "it" } else { "them" }
+            );
+            let open = (Condition::OpenRotations, Severity::Unknown);
+            let about = self.context.about;
+            self.context.messages.say_condition(now, open, text, about);
+        }
+    }
+
+    /// Reports which creates and updates are still open.
+    pub(super) fn changes_settled(&mut self, open: &[Mutation]) {
+        let open: Vec<_> = open
+            .iter()
+            .filter(|change| change.state.is_open())
+            .collect();
+        let now = self.context.now;
+        let Some(first) = open.first() else {
+            let messages = &mut self.context.messages;
+            messages.resolve_condition(now, Condition::OpenChanges);
+            self.context
+                .say(Severity::Done, "All open changes are resolved");
+            return;
+        };
+        let key = self.context.keys.key(Focus::List, Action::Attention);
+        let text = format!(
+            "UNKNOWN: {} after reading: {}. {key} lists what is open",
+            match open.len() {
+                1 => "1 change".into(),
+                count => format!("{count} changes"),
+            },
+            first.user_group_id
+        );
+        let open = (Condition::OpenChanges, Severity::Unknown);
+        let about = self.context.about;
+        self.context.messages.say_condition(now, open, text, about);
+    }
+
+    /// The person has abandoned a rotation: earlier messages about it do not apply any more.
+    pub(super) fn abandoned(&mut self) {
+        let now = self.context.now;
+        let messages = &mut self.context.messages;
+        messages.resolve_condition(now, Condition::OpenRotations);
+    }
+
+    /// Settles again once waiting may have helped, and reads batches again whose runner has not been heard of.
+    pub(super) fn settle_when_due(&mut self) {
+        let now = self.context.now;
+        let is_due = |at: &mut Timestamp| now >= *at;
+        if self.context.runner_gone_at.take_if(is_due).is_some() {
+            self.follow_journal();
+        }
+        if self
+            .context
+            .settle_again_at
+            .is_some_and(|at| self.context.now >= at)
+        {
+            self.context.settle_again_at = None;
+            self.context.start(Job::Settle);
+        }
+    }
+}
+
+fn rotations(count: usize) -> String {
+    match count {
+        1 => "1 rotation".into(),
+        count => format!("{count} rotations"),
+    }
+}
+
+fn ends(rows: &[&RotationRow]) -> String {
+    let named = rows.iter().take(NAMED).map(|row| {
+        let state = row.rotation.state.as_str().replace('_', " ");
+        format!("{} {state}", row.user_group_id)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match rows.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+impl App {
+    /// Does what the person did not stay for: the confirming read, then the hand-off.
+    pub(super) fn after_rotation(&mut self, profile: ProfileIndex, done: &Done) {
+        if done.rotation.is_none() {
+            return;
+        }
+        let was_read = |warning: &Warning| {
+            matches!(warning, Warning::NotReadBack { .. } | Warning::StaleAnswer)
+        };
+        if done.ending == Ending::Rotated && !done.warnings.iter().any(was_read) {
+            let job = Job::Confirm(Box::new(done.clone()));
+            self.context.start_in(profile, job);
+            return;
+        }
+        let hands_off = |profile: &crate::config::Profile| profile.handoff.is_some();
+        if self.context.profiles.get(profile.0).is_some_and(hands_off) {
+            let job = Job::HandOff(Box::new(done.clone()));
+            self.context.start_in(profile, job);
+        }
+    }
+
+    /// Reports new tokens that have been waiting since an earlier session.
+    pub(super) fn report_pending_hand_offs(&mut self, rows: &[RotationRow]) {
+        let here = self.context.profile().map(|profile| profile.name.clone());
+        let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .partition(|row| here.as_ref() == Some(&row.profile));
+        self.say_due_elsewhere(&elsewhere);
+        let waiting = &mut self.context.to_hand_off;
+        waiting.clear();
+        waiting.extend(rows.iter().map(|row| (row.user_group_id.clone(), row.id)));
+        if waiting.is_empty() {
+            return;
+        }
+        let ids: Vec<String> = waiting
+            .keys()
+            .take(NAMED)
+            .map(ToString::to_string)
+            .collect();
+        let more = if waiting.len() > NAMED { ", …" } else { "" };
+        let keys = &self.context.keys;
+        let token = keys.key(Focus::List, Action::Token);
+        let hand = keys.key(Focus::Token, Action::HandOff);
+        let text = format!(
+            "Not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
+            ids.join(", ")
+        );
+        self.context.say(Severity::Error, text);
+    }
+
+    /// Reports tokens whose rotation another profile of the same place started: this profile does not hand them off by
+    /// itself.
+    fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
+        for row in rows.iter().take(NAMED) {
+            let text = format!(
+                "Due in {}: the new token of {} is not handed off yet; to do it here: groupdesk -P {} rotations handoff {}",
+                row.profile,
+                row.user_group_id,
+                quoted(&row.profile),
+                row.id.0
+            );
+            self.context.say(Severity::Warning, text);
+        }
+    }
+
+    pub(super) fn note_handed(&mut self, handed: &HandedOff) {
+        let waiting = &mut self.context.to_hand_off;
+        if handed.is_done() {
+            waiting.remove(&handed.user_group_id);
+        } else {
+            waiting.insert(handed.user_group_id.clone(), handed.rotation);
         }
     }
 }

@@ -1,13 +1,21 @@
 //! Carries out the entries of the palette: on the list, on the group that is shown, or on the console.
+//!
+//! The numbered pages: they replace each other, so that Esc on one of them leaves one thing.
+//!
+//! Problems that block the current profile: the dialog opens by itself, once, and its answer starts the work that had
+//! to wait.
 
-use super::{App, Pane};
+use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{
     domain::{annotation::AnnotationChange, group::UserGroupId},
+    operations::PlaceProblem,
     tui::{
-        panes::open::Open,
+        keymap::Action,
+        panes::{open::Open, place::PlacePane},
         state::{
             command::Command,
             context::Navigation,
+            message::JobError,
             navigation::{BatchAim, PaneRequest},
         },
     },
@@ -90,5 +98,132 @@ pub(super) fn holds_something(pane: &Pane) -> bool {
     matches!(
         pane,
         Pane::Edit(_) | Pane::Review(_) | Pane::Token(_) | Pane::BulkEdit(_) | Pane::Connect(_)
+    )
+}
+
+impl App {
+    /// The page that is open: of the things on the screen, the last that is one. `None` while there is no profile.
+    pub fn page(&self) -> Option<Action> {
+        self.stack.iter().rev().find_map(Pane::page)
+    }
+
+    /// Opens a page in place of the one that is open. What has input, asks something or shows a token stays below.
+    pub(super) fn open_page(&mut self, action: Action) {
+        let is_of_page = |pane: &&Pane| pane.page().is_some() || !Self::keeps(pane);
+        let above = self.stack[1..].iter().rev().take_while(is_of_page);
+        let above: Vec<bool> = above.map(|pane| pane.page().is_some()).collect();
+        let closed = above.iter().rposition(|is_page| *is_page);
+        for _ in 0..closed.map_or(0, |lowest| lowest + 1) {
+            if let Some(mut pane) = self.stack.pop() {
+                pane.view_mut().leave(&mut self.context);
+            }
+        }
+        if let Some(page) = Pane::open_page(action, &mut self.context) {
+            self.stack.push(page);
+        }
+    }
+
+    fn keeps(pane: &Pane) -> bool {
+        let view = pane.view();
+        let is_asking = view.is_overlay() || view.confirm().is_some();
+        holds_something(pane) || is_asking || view.focus().takes_text()
+    }
+}
+
+impl App {
+    /// Whether the dialog shows this outcome, so that no message is needed.
+    pub(super) fn is_asked(outcome: &Outcome, is_here: bool) -> bool {
+        is_here && problem_of(outcome).is_some_and(has_dialog)
+    }
+
+    /// Records what blocks a profile, and asks the person if that profile is open.
+    pub(super) fn note_place(&mut self, profile: ProfileIndex, outcome: &Outcome) {
+        let is_here = profile == self.context.current;
+        match outcome {
+            Outcome::PlaceBound(bound) if bound.on_trial => {
+                self.problem_resolved(profile);
+                if let Some(name) = self.context.profiles.get(profile.0) {
+                    let problem = PlaceProblem::OnTrial {
+                        profile: name.name.clone(),
+                        place: bound.name.clone(),
+                    };
+                    self.context.place_problems.insert(profile, problem);
+                }
+                if is_here {
+                    // Reading is allowed; nothing is settled before the key is proven.
+                    self.context.start(Job::List);
+                }
+            }
+            Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
+                self.problem_resolved(profile);
+                if matches!(outcome, Outcome::Acknowledged) {
+                    self.context.wrong_environment.remove(&profile);
+                }
+                if is_here {
+                    self.reload_place();
+                }
+            }
+            Outcome::Done(_) | Outcome::OpenRotations(_) => self.problem_resolved(profile),
+            _ => {}
+        }
+        let Some(problem) = problem_of(outcome).filter(|problem| has_dialog(problem)) else {
+            return;
+        };
+        self.context.place_problems.insert(profile, problem.clone());
+        let is_open = |pane: &Pane| matches!(pane, Pane::Place(_));
+        if is_here
+            && !self.stack.iter().any(is_open)
+            && let Some(pane) = PlacePane::open(problem, &mut self.context)
+        {
+            self.stack.push(Pane::Place(Box::new(pane)));
+        }
+    }
+
+    /// Called when the person refreshes: checks again whether the profile is still blocked.
+    pub(super) fn ask_again(&mut self) {
+        if self
+            .context
+            .place_problems
+            .contains_key(&self.context.current)
+        {
+            self.context.start(Job::OpenRotations);
+        }
+    }
+
+    /// The profile is no longer blocked: removes the problem and its message.
+    fn problem_resolved(&mut self, profile: ProfileIndex) {
+        if let Some(problem) = self.context.place_problems.remove(&profile) {
+            let now = self.context.now;
+            let text = self.context.proposing(problem.to_string(), profile);
+            self.context.messages.take_back(now, &text);
+        }
+    }
+
+    /// Reads the content of the place, which may be another one than before, and settles what is open there.
+    pub(super) fn reload_place(&mut self) {
+        let context = &mut self.context;
+        context.start(Job::List);
+        context.start(Job::OpenRotations);
+        context.start(Job::Batches);
+        context.read_drafts();
+        if context.hands_off_to().is_some() {
+            context.start(Job::PendingHandOffs);
+        }
+    }
+}
+
+fn problem_of(outcome: &Outcome) -> Option<&PlaceProblem> {
+    match outcome {
+        Outcome::Failed(JobError { place, .. }) | Outcome::NotHandedOff(JobError { place, .. }) => {
+            place.as_deref()
+        }
+        _ => None,
+    }
+}
+
+fn has_dialog(problem: &PlaceProblem) -> bool {
+    matches!(
+        problem,
+        PlaceProblem::Asked { .. } | PlaceProblem::OnTrial { .. } | PlaceProblem::Alarmed { .. }
     )
 }

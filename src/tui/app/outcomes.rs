@@ -12,9 +12,8 @@ use crate::{
         page::list_page::profile_name,
         panes::{export::exported, token::handoff::describe},
         state::{
-            annotations,
             context::{Navigation, Running},
-            groups::{Listing, ListingExtras},
+            groups::{self, Listing, ListingExtras},
             message::JobError,
             notices::Subject,
         },
@@ -374,7 +373,7 @@ impl App {
                 });
             }
             Outcome::Annotated(changed, change) => {
-                let text = annotations::saved(changed, change);
+                let text = groups::saved(changed, change);
                 self.context.say(Severity::Done, format!("{text}{place}"));
             }
             Outcome::NoteChanged(_, now) => {

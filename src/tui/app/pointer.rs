@@ -7,7 +7,7 @@ use ratatui::layout::Position;
 use super::App;
 use crate::tui::{
     keymap::{Action, Focus},
-    page::{footer, mouse, view::Click},
+    page::{Click, footer},
 };
 
 /// Maximum time between two clicks on a row that count as a double click, in milliseconds.
@@ -19,7 +19,7 @@ impl App {
             return;
         }
         let at = Position::new(event.column, event.row);
-        let (action, times) = mouse::moves(self.top(), &self.context, event);
+        let (action, times) = footer::moves(self.top(), &self.context, event);
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         let pane = pane.view_mut();
         match event.kind {

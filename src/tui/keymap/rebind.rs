@@ -1,7 +1,7 @@
 //! Checks the `[keys]` table of the configuration against the tables of the console: the names must exist, a key must mean
 //! one thing per place, and the ways out and the confirmations keep their keys.
 
-use super::{Action, Binding, Focus, Key, Keymap, names, resolved::Bound};
+use super::{Action, Binding, Focus, Key, Keymap, resolved::Bound};
 use crate::config::{KeyOverride, Position, Problem, nearest, scrub::shown};
 
 /// Builds the keymap from the changes in the configuration.
@@ -44,7 +44,7 @@ fn check_change(change: &KeyOverride) -> Vec<Problem> {
     if change.is_table {
         return vec![problem(change.at, of_a_screen(&change.name))];
     }
-    let all = names::all();
+    let all = super::all();
     let Some(row) = all.iter().find(|row| row.name() == change.name) else {
         return vec![problem(change.at, no_action(change, &all))];
     };

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use crossterm::event::KeyEvent;
 
-use super::{Action, Binding, Focus, Key, actions, names};
+use super::{Action, Binding, Focus, Key, actions};
 use crate::config::KeyOverride;
 
 /// One row of a place, with its effective keys.
@@ -223,7 +223,7 @@ fn changed<'c>(
     if row.action == Action::InField {
         return (new, Some(written));
     }
-    let old = names::usual(row).map_or_else(Vec::new, |usual| keys_of(usual.keys.iter()));
+    let old = super::usual(row).map_or_else(Vec::new, |usual| keys_of(usual.keys.iter()));
     let at = usual.iter().position(|key| old.contains(key));
     let Some(at) = at else {
         return (usual, None);

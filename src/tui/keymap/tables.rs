@@ -1,11 +1,45 @@
 //! The places and their tables as in docs/design/console.md, "Keys": whether a place takes text, and its rows, most
 //! used first. Keys, hint and help that a row omits come from the layers in `actions`.
 
-use super::{
-    Action, Binding,
-    actions::MOVE,
-    places::{COMMANDS, Place, TEXT, places},
-};
+use super::{Action, Binding, actions::MOVE};
+
+/// The place takes characters as text.
+const TEXT: bool = true;
+/// The place takes characters as commands.
+const COMMANDS: bool = false;
+
+/// Properties of a place.
+struct Place {
+    takes_text: bool,
+    rows: &'static [&'static [Binding]],
+}
+
+/// A row is: action, keys, footer hint, help. Generates `Focus` from the names of the places.
+macro_rules! places {
+    ($($(#[$doc:meta])* $place:ident $takes_text:ident {
+        $($action:ident $([$($key:literal)+])? $($hint:literal $help:literal)?;)*
+    } $(+ $more:ident)?)*) => {
+        /// The place that receives keys now; determined only by [`crate::tui::page::View::focus`].
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Focus {
+            $($(#[$doc])* $place),*
+        }
+
+        impl Focus {
+            pub const ALL: [Self; PLACES.len()] = [$(Self::$place),*];
+        }
+
+        static PLACES: [Place; [$(Focus::$place),*].len()] = [$(Place {
+            takes_text: $takes_text,
+            rows: &[&[$(
+                Binding::shared(Action::$action, $takes_text)
+                    $(.with_keys(&[$($key),+]))?
+                    $(.with_words($hint, $help))?
+                    .complete()
+            ),*] $(, $more)?],
+        }),*];
+    };
+}
 
 places! {
     Welcome COMMANDS {

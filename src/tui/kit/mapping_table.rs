@@ -1,25 +1,27 @@
 //! The mapping as rows, schema id → data source id, edited in place; every step can be undone until it is sent. Holds
 //! the wanted and the known values; sends nothing and asks nothing.
+//!
+//! Checks the rows of a mapping. The service's own rules are not known (docs/design/service.md, "Unknown"), so that
+//! only what cannot be intended is rejected.
+//!
+//! One row of the table: its current values, and those when the edit began.
 
-mod check;
 mod draw;
-mod fill;
-mod keys;
-mod paste;
 mod replace;
-mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use check::Problem;
-pub(super) use paste::read as read_pairs;
-pub use paste::{PasteError, PastedRows};
+pub(super) use self::replace::read as read_pairs;
+pub use self::replace::{PasteError, PastedRows};
 pub use replace::{NotText, pairs_of};
-pub use rows::MappingRow;
 
-use crate::domain::{change::Mark, group::Mapping};
+use std::collections::HashMap;
 
 use super::text_field::TextField;
+use crate::{
+    domain::{change::Mark, group::Mapping},
+    intake::json_key::RESERVED,
+};
 
 /// Maximum number of undo steps.
 const UNDO_STEPS: usize = 100;
@@ -134,7 +136,7 @@ impl MappingTable {
 
     /// All problems, from the first row to the last.
     pub fn problems(&self) -> Vec<Problem> {
-        check::problems(&self.rows())
+        problems(&self.rows())
     }
 
     /// Moves the cursor to the next cell with a problem, wrapping around. Returns false if there is none.
@@ -286,6 +288,113 @@ impl MappingTable {
         let added_it = |step: &Step| step.rows == self.rows;
         if self.undo.last().is_some_and(added_it) {
             self.undo.pop();
+        }
+    }
+}
+
+/// A problem that prevents the mapping from being sent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("row {}: {text}", row + 1)]
+pub struct Problem {
+    /// Index of the row.
+    pub row: usize,
+    pub column: Column,
+    pub text: String,
+}
+
+fn problems(rows: &[MappingRow]) -> Vec<Problem> {
+    let mut first_with: HashMap<&str, usize> = HashMap::new();
+    let mut problems = Vec::new();
+    for (row, content) in rows.iter().enumerate() {
+        if content.is_dropped {
+            continue;
+        }
+        let mut report = |column, text: String| problems.push(Problem { row, column, text });
+        if content.key.is_empty() {
+            report(Column::Key, "schema ID is empty".into());
+        } else if content.key.starts_with(RESERVED) {
+            let text = "This schema ID cannot be sent; use another name";
+            report(Column::Key, text.into());
+        } else if let Some(first) = first_with.get(content.key.as_str()) {
+            report(Column::Key, format!("same schema ID as row {}", first + 1));
+        } else {
+            first_with.insert(&content.key, row);
+        }
+        if content.value.is_empty() {
+            report(Column::Value, "data source ID is empty".into());
+        }
+    }
+    problems
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappingRow {
+    /// Schema id.
+    pub key: String,
+    /// Data source id.
+    pub value: String,
+    /// Key and value when the edit began; `None`: added since.
+    pub before: Option<(String, String)>,
+    /// Marked for removal; remains visible until the change is sent.
+    pub is_dropped: bool,
+}
+
+impl MappingRow {
+    fn known(key: &str, value: &str) -> Self {
+        Self {
+            before: Some((key.to_owned(), value.to_owned())),
+            ..Self::added(key, value)
+        }
+    }
+
+    fn added(key: &str, value: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            before: None,
+            is_dropped: false,
+        }
+    }
+
+    pub fn cell(&self, column: Column) -> &String {
+        match column {
+            Column::Key => &self.key,
+            Column::Value => &self.value,
+        }
+    }
+
+    fn cell_mut(&mut self, column: Column) -> &mut String {
+        match column {
+            Column::Key => &mut self.key,
+            Column::Value => &mut self.value,
+        }
+    }
+
+    fn is_new_and_empty(&self) -> bool {
+        self.before.is_none() && self.key.is_empty() && self.value.is_empty()
+    }
+
+    /// How the row differs from what was known.
+    pub fn mark(&self) -> Mark {
+        match &self.before {
+            _ if self.is_dropped => Mark::Removed,
+            None => Mark::Added,
+            Some((key, value)) if *key == self.key && *value == self.value => Mark::Same,
+            Some(_) => Mark::Changed,
+        }
+    }
+
+    /// The remark beside the row, if any: "was 40".
+    fn remark(&self) -> Option<String> {
+        match (self.mark(), &self.before) {
+            (Mark::Removed, _) => Some("will be removed".into()),
+            (Mark::Added, _) => Some("new".into()),
+            (Mark::Changed, Some((key, value))) if *key == self.key => Some(format!("was {value}")),
+            (Mark::Changed, Some((key, value))) if *value == self.value => {
+                Some(format!("schema was {key}"))
+            }
+            (Mark::Changed, Some((key, value))) => Some(format!("was {key} = {value}")),
+            (Mark::Same | Mark::Changed, _) => None,
         }
     }
 }

@@ -4,7 +4,6 @@
 mod draw;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -15,13 +14,13 @@ use ratatui::{
 };
 
 pub use self::draw::{Col, col};
-use super::{filter::Filter, view::View};
+use super::{View, filter::Filter};
 use crate::{
     domain::group::UserGroupId,
     search::{GroupExtras, RowFacts, RowQuery, RowRules, RowTest, SearchRequest, SortBy, matcher},
     tui::{
         keymap::{Action, Focus},
-        kit::{boxes::page_room, scroll::Cursor, text_field::TextField, text_page::TextPage},
+        kit::{Cursor, boxes::page_room, text_field::TextField, text_page::TextPage},
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Pending, ProfileIndex},

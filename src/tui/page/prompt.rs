@@ -1,6 +1,8 @@
 //! A question of one line: a new file, a name, a property. It is in the last rows of a page or a box. What is wrong with
 //! the text stays below it, wrapped, until it is typed in again; a job that it starts runs once, and continues when the
 //! question is closed.
+//!
+//! A confirmation in a box of its own, which is as high as its text and the confirmation need.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,11 @@ use ratatui::{
 
 use crate::{
     config::paths,
-    tui::{kit::text_field::TextField, state::message::Ticket, theme::Theme},
+    tui::{
+        kit::{boxes::popup, text_field::TextField, text_page::TextPage},
+        state::{confirm::Confirm, context::Context, message::Ticket},
+        theme::Theme,
+    },
 };
 
 /// Rows of the text and of a note below it, kept free so that nothing moves when there is one.
@@ -131,6 +137,34 @@ impl Prompt {
         Clear.render(place.intersection(buffer.area), buffer);
         field.draw(buffer, place, theme, true)
     }
+}
+
+/// Columns and rows of the frame of a box.
+pub const FRAME: (u16, u16) = (4, 2);
+
+/// An empty page for the text of a box of this width.
+pub fn box_page(width: u16, area: Rect, theme: Theme) -> TextPage {
+    TextPage::new(inside(width, area), theme)
+}
+
+/// Draws the page, one of [`box_page`], and the confirmation below it.
+pub fn draw_box(
+    page: &TextPage,
+    confirm: &Confirm,
+    (title, width): (&str, u16),
+    (buffer, area): (&mut Buffer, Rect),
+    context: &Context,
+) -> Option<Position> {
+    let (keys, theme) = (&context.keys, context.theme);
+    let own = confirm.rows(inside(width, area), keys, theme, None);
+    let rows = page.height() as u16 + 1 + own;
+    let inner = popup(buffer, area, (width, rows + FRAME.1), title, theme);
+    confirm.draw_below(page, None, (buffer, inner), (keys, theme), None)
+}
+
+/// The columns inside a box.
+fn inside(width: u16, area: Rect) -> u16 {
+    width.min(area.width).saturating_sub(FRAME.0)
 }
 
 #[cfg(test)]

@@ -1,15 +1,11 @@
 //! Everything that needs attention, over all profiles, worst first, and the ages of the tokens. Only reads and
 //! hand-offs are sent from here; everything else opens the page where it is finished.
 
-mod histogram;
 mod words;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use self::{
-    histogram::{histogram, limit},
-    words::{can_be_retried, place, since, step, what, why_not_hand_off},
-};
+use self::words::{can_be_retried, histogram, limit, place, since, step, what, why_not_hand_off};
 use crate::{
     domain::group::UserGroupId,
     operations::attention::{Ages, Attention, Concern, ConcernKind},

@@ -2,7 +2,6 @@
 //! Nothing is sent before it is confirmed; leaving the page never stops a run.
 
 mod run;
-mod steps;
 mod view;
 
 use ratatui::{
@@ -22,7 +21,7 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        kit::{scroll::Cursor, text_field::TextField},
+        kit::{Cursor, text_field::TextField},
         page::prompt::Prompt,
         state::{
             batch::BatchRun,

@@ -20,7 +20,7 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        kit::scroll::Cursor,
+        kit::Cursor,
         state::{
             context::{Context, Navigation},
             forms::group::GroupForm,
@@ -124,9 +124,10 @@ impl Compare {
         match self.selected(context) {
             None => Some("no row to copy".into()),
             Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
-            Some((part, _)) if !part.is_known_in(&there) => {
-                Some(format!("the {} in the other profile is unknown", part.field.as_str()))
-            }
+            Some((part, _)) if !part.is_known_in(&there) => Some(format!(
+                "the {} in the other profile is unknown",
+                part.field.as_str()
+            )),
             Some((part, _)) if part.field != Field::Name && !part.is_known_in(&here) => {
                 Some(format!(
                     "the {} is unknown: copying one row would replace all of it; {} copies all",

@@ -14,7 +14,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{boxes::popup, paint, text_field::TextField},
-        page::{confirm_box::FRAME, prompt::Prompt},
+        page::prompt::{FRAME, Prompt},
         state::{
             context::{Context, Navigation},
             message::{Job, Outcome, Ticket},

@@ -13,7 +13,7 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus},
-    kit::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
+    kit::{Cursor, boxes::popup, paint, text_field::TextField},
     state::{
         command::Command,
         context::{Context, Navigation},

@@ -19,9 +19,8 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
-            changes::{self, ChangeTarget},
             columns::Cell,
-            text_page::TextPage,
+            text_page::{self, ChangeTarget, TextPage},
         },
         page::list_page::{Can, Col, Command, ListPage, Rows, col},
         state::{
@@ -289,7 +288,7 @@ fn compare(page: &mut TextPage, entry: &Entry, compare_with: CompareWith, contex
         Ok(change) if change.is_empty() => {
             page.text("The same now as after this entry.", theme.ok());
         }
-        Ok(change) => changes::write(page, &change, ChangeTarget::Creation, false, theme),
+        Ok(change) => text_page::write(page, &change, ChangeTarget::Creation, false, theme),
         Err(why) => page.text(&format!("No difference to show: {why}."), theme.dim()),
     }
 }

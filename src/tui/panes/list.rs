@@ -1,13 +1,10 @@
 //! The groups of a profile: finding one, and continuing from there. State and actions; `view` draws.
 
-mod batch;
 mod columns;
 mod commands;
 mod finder;
-mod flags;
 mod marks;
 mod mouse;
-mod summary;
 mod view;
 
 use std::sync::Arc;
@@ -20,13 +17,13 @@ use ratatui::{
     style::Style,
 };
 
+use self::columns::Summary;
+use self::marks::Flags;
 use commands::Completion;
 use commands::completions;
 use finder::Finder;
 pub(crate) use finder::MAX_SYNCHRONOUS;
-use flags::Flags;
 use marks::Marks;
-use summary::Summary;
 
 use super::{Click, View, compare::Compare};
 use crate::{
@@ -35,7 +32,7 @@ use crate::{
     search::{ListColumn, ListView, SearchResults},
     tui::{
         keymap::{Action, Focus},
-        kit::{scroll::Cursor, text_field::TextField, text_page::TextPage},
+        kit::{Cursor, text_field::TextField, text_page::TextPage},
         page::{filter::Filter, group_details},
         state::{
             batch::BatchRun,
@@ -317,7 +314,7 @@ impl View for List {
     }
 
     fn status(&self, context: &Context) -> String {
-        let read = summary::how_far(context, self.reading.is_waiting());
+        let read = self::columns::how_far(context, self.reading.is_waiting());
         let order = match (self.finder.is_ranked(), self.finder.reverse) {
             (true, _) => String::new(),
             (false, is_falling) => format!(" {}", context.theme.order(is_falling)),

@@ -20,8 +20,8 @@ use crate::{
         kit::{boxes::popup, form::Form, paint, text_field::TextField},
         page::group_details::by,
         state::{
-            annotations,
             context::{Context, Navigation},
+            groups,
             message::{Job, Outcome, Pending},
             notices::Severity,
         },
@@ -179,7 +179,7 @@ impl View for NotePane {
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         match outcome {
             Outcome::Annotated(changed, change) => {
-                context.say(Severity::Done, annotations::saved(changed, change));
+                context.say(Severity::Done, groups::saved(changed, change));
                 context.navigate(Navigation::Pop);
             }
             Outcome::NoteChanged(_, now) => self.take_other(now, context),

@@ -1,7 +1,7 @@
 //! Opens a group by its id, or creates it (hazard 1): a known id is read; any other goes through a form and a review,
 //! which show the most similar known ids and anything unusual about the id. Nothing is sent from here.
-
-mod copy_of;
+//!
+//! Which known group to base a new one on: typed or selected, never guessed.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -10,14 +10,15 @@ use ratatui::{
     style::Style,
 };
 
-use self::copy_of::CopyOf;
 use super::{View, list::MAX_SYNCHRONOUS};
 use crate::{
     domain::{
         group::{InvalidId, UserGroupId},
+        known::KnownGroup,
         text::oddities,
     },
     operations::Guarded,
+    search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
         kit::{
@@ -357,5 +358,109 @@ fn choices(page: &mut TextPage, ids: &[UserGroupId], pick: usize, context: &Cont
         let id = paint::cut_id(id.as_str(), ROOM, context.theme);
         let gap = ROOM.saturating_sub(paint::columns(&id));
         page.choice(index == pick, &format!("{id}{:gap$}  {name}", ""));
+    }
+}
+
+/// Maximum number of groups to select from.
+const SHOWN: usize = 6;
+
+#[derive(Debug)]
+struct CopyOf {
+    pub field: TextField,
+    found: Vec<UserGroupId>,
+    /// 0 is the typed id; from 1 on one of those found.
+    pick: usize,
+}
+
+impl Default for CopyOf {
+    fn default() -> Self {
+        Self {
+            field: TextField::new("copy of", "").for_data(),
+            found: Vec::new(),
+            pick: 0,
+        }
+    }
+}
+
+impl CopyOf {
+    fn key(&mut self, key: KeyEvent, id: &str, context: &Context) {
+        self.field.key(key);
+        self.find_similar(id, context);
+    }
+
+    fn paste(&mut self, text: &str, id: &str, context: &Context) {
+        self.field.paste(text.trim_end_matches(['\n', '\r']));
+        self.find_similar(id, context);
+    }
+
+    /// Finds groups similar to what is typed here or, while nothing is, to the new id.
+    fn find_similar(&mut self, id: &str, context: &Context) {
+        let typed = match self.field.text() {
+            "" => id,
+            typed => typed,
+        };
+        let found = similar(typed, context.groups.ids(), SHOWN);
+        self.found = found
+            .into_iter()
+            .filter_map(|id| UserGroupId::parse(id).ok())
+            .collect();
+        self.pick = 0;
+        self.field.error = None;
+    }
+
+    fn down(&mut self) {
+        self.pick = (self.pick + 1).min(self.found.len());
+    }
+
+    fn up(&mut self) {
+        self.pick = self.pick.saturating_sub(1);
+    }
+
+    /// Copies the selected id into the field.
+    fn settle(&mut self) {
+        if let Some(id) = self.pick.checked_sub(1).and_then(|at| self.found.get(at)) {
+            self.field.set_text(id.as_str());
+        }
+        self.pick = 0;
+    }
+
+    fn has_no_choice(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    fn is_typing(&self) -> bool {
+        self.pick == 0
+    }
+
+    /// The chosen group; `None` if none was chosen.
+    ///
+    /// # Errors
+    ///
+    /// The typed id is not a known group.
+    fn chosen(&self, context: &Context) -> Result<Option<KnownGroup>, String> {
+        let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
+        let typed = self.field.text();
+        match picked {
+            Some(id) => Ok(context.groups.get(id)),
+            None if typed.is_empty() => Ok(None),
+            None => {
+                let known = UserGroupId::parse(typed).ok();
+                let known = known.and_then(|id| context.groups.get(&id));
+                let down = context.keys.key(Focus::Open, Action::Down);
+                known
+                    .map(Some)
+                    .ok_or_else(|| format!("no known group has this ID; {down} picks a near one"))
+            }
+        }
+    }
+
+    fn page(&self, page: &mut TextPage, context: &Context) {
+        let theme = context.theme;
+        let enter = context.keys.key(Focus::Open, Action::Enter);
+        let text = format!(
+            "Mapping and properties are copied into the form, the name is not. {enter} continues; empty: no copy."
+        );
+        page.text(&text, theme.dim());
+        choices(page, &self.found, self.pick, context);
     }
 }

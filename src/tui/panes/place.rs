@@ -16,7 +16,7 @@ use crate::{
     operations::{BindingAnswer, Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
-        kit::{scroll::Cursor, text_field::TextField},
+        kit::{Cursor, text_field::TextField},
         state::{
             confirm::{Confirm, Places},
             context::{Context, Navigation},

@@ -9,7 +9,7 @@ use ratatui::{
 use super::View;
 use crate::tui::{
     keymap::{Action, Focus},
-    page::confirm_box::{box_page, draw_box},
+    page::prompt::{box_page, draw_box},
     state::{
         confirm::Confirm,
         context::{Context, Navigation},

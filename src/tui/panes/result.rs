@@ -12,8 +12,8 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
+            Cursor,
             boxes::{page as page_box, page_room},
-            scroll::Cursor,
             text_page::TextPage,
         },
         page::group_details,

@@ -2,7 +2,6 @@
 //! (hazard 4).
 
 mod choices;
-mod draw_choices;
 mod remote_copy;
 mod request;
 mod sending;
@@ -26,7 +25,7 @@ use crate::{
     search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
-        kit::scroll::Cursor,
+        kit::Cursor,
         state::{
             confirm::Confirm,
             confirmation::{ConfirmationLevel, Weight},

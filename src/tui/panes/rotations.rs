@@ -22,8 +22,8 @@ use crate::{
         keymap::{Action, Focus},
         kit::{columns::Cell, text_page::TextPage},
         page::{
-            confirm_box::{box_page, draw_box},
             list_page::{Can, Col, Command, ListPage, Rows, col},
+            prompt::{box_page, draw_box},
         },
         state::{
             confirm::{Confirm, Places},

@@ -28,7 +28,7 @@ use crate::{
     operations::{Changes, Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
-        kit::{scroll::Cursor, text_field::TextField},
+        kit::{Cursor, text_field::TextField},
         page::prompt::Prompt,
         state::{
             confirm::{Confirm, Places},

@@ -14,9 +14,9 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
+            Cursor,
             boxes::{below, popup},
             paint,
-            scroll::Cursor,
             text_field::{TextField, did_not_fit},
             text_page::TextPage,
         },

@@ -12,9 +12,9 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
+            Cursor,
             boxes::{choice, popup},
             paint,
-            scroll::Cursor,
             text_field::TextField,
         },
         page::{group_details::by, prompt::Prompt},

@@ -2,8 +2,6 @@
 //! idle console never wakes up and writes nothing.
 
 mod external_editor;
-mod feed;
-mod on_input;
 mod screen;
 
 use std::{
@@ -60,7 +58,7 @@ pub struct Runner<S: Screen> {
     /// An external edit that the person requested, until the event loop performs it.
     external_edit: Option<(Ticket, EditRequest)>,
     /// Reports changes by others.
-    feed: Option<feed::FeedTask>,
+    feed: Option<self::screen::FeedTask>,
     reason: Option<ExitReason>,
     /// How long to wait for requests in flight when the console ends.
     pub patience: Duration,
@@ -376,8 +374,9 @@ impl<S: Screen> Runner<S> {
                         .map(|backends| backends.feed(since));
                     let told = self.app.context.outage.map(|lost| lost.why);
                     let is_told = feed.as_ref().is_none_or(Feed::has_events);
-                    self.feed =
-                        feed.map(|feed| feed::FeedTask::begin(profile, feed, told, &self.sender));
+                    self.feed = feed.map(|feed| {
+                        self::screen::FeedTask::begin(profile, feed, told, &self.sender)
+                    });
                     // If nothing notifies of writes, they are looked for when the person returns to the window.
                     if is_told {
                         Ok(())

@@ -9,12 +9,11 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
-    annotations::Annotations,
     batch::BatchRun,
     command::Command,
     drafts::Drafts,
     exchanges::{Exchanges, LastAnswer},
-    groups::Groups,
+    groups::{Annotations, Groups},
     live::Live,
     message::{Effect, Job, JobError, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
@@ -37,7 +36,7 @@ use crate::{
     search::ListView,
     tui::{
         keymap::Keymap,
-        state::{forms::connect::ConnectForm, message::ExitReason},
+        state::{forms::ConnectForm, message::ExitReason},
         theme::Theme,
     },
 };

@@ -78,10 +78,7 @@ fn an_arrow_up_is_found_however_it_is_written() {
             "src/tui/state/context.rs",
             "use crate::{domain, tui::{kit::paint, panes::Pane}};",
         ),
-        (
-            "src/tui/page/view.rs",
-            "fn f(app: &crate::tui::app::App) {}",
-        ),
+        ("src/tui/page.rs", "fn f(app: &crate::tui::app::App) {}"),
         ("src/tui/panes/list.rs", "use crate::tui::ExitReason;"),
         (
             "src/tui/panes/list.rs",

@@ -1,6 +1,10 @@
 //! Draws the editor: numbered lines in the colours of JSON, and a problem below the line it is in.
+//!
+//! The partner of the bracket at the cursor. Only the visible rows are searched: a partner elsewhere cannot be marked.
+//!
+//! Lines of the text that differ from what was known: a sign for each entry, and what it was in words.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use ratatui::{
     buffer::Buffer,
@@ -9,12 +13,12 @@ use ratatui::{
 };
 
 use super::{
-    JsonEditor, JsonProblem, brackets,
-    lex::{Kind, Token, tokens},
+    JsonEditor, JsonProblem,
     lines::TextPosition,
+    parse::{Kind, Token, object, tokens},
 };
 use crate::{
-    domain::change::Mark,
+    domain::{change::Mark, group::Properties},
     tui::{
         kit::{
             columns,
@@ -64,7 +68,7 @@ impl JsonEditor {
         let window = columns::centred(here, total, area.height);
         let pair = if focused {
             let seen = window.start.saturating_sub(1)..window.end.min(lines.len());
-            brackets::pair(lines, self.lines.cursor(), seen)
+            pair(lines, self.lines.cursor(), seen)
         } else {
             None
         };
@@ -308,6 +312,101 @@ fn draw_problem(
     paint::line(buffer, place, &text, theme.error(), theme);
 }
 
+/// The bracket at or just before the cursor, and its partner, if that is in one of the rows.
+pub(super) fn pair(
+    lines: &[String],
+    cursor: TextPosition,
+    rows: Range<usize>,
+) -> Option<[TextPosition; 2]> {
+    let line = lines.get(cursor.row)?;
+    let is_bracket =
+        |byte: usize| matches!(line.as_bytes().get(byte), Some(b'{' | b'}' | b'[' | b']'));
+    let before = cursor.byte.checked_sub(1);
+    let byte = [Some(cursor.byte), before]
+        .into_iter()
+        .flatten()
+        .find(|byte| is_bracket(*byte))?;
+    let here = TextPosition {
+        row: cursor.row,
+        byte,
+    };
+    let mut open: Vec<(TextPosition, &str)> = Vec::new();
+    for row in rows.clone() {
+        let line = lines.get(row)?;
+        for token in tokens(line).filter(|token| token.kind == Kind::Sign) {
+            let at = TextPosition {
+                row,
+                byte: token.from,
+            };
+            match &line[token.from..token.to] {
+                sign @ ("{" | "[") => open.push((at, sign)),
+                sign @ ("}" | "]") => {
+                    let opened = open.pop();
+                    let fits = matches!(
+                        (opened, sign),
+                        (Some((_, "{")), "}") | (Some((_, "[")), "]")
+                    );
+                    if let Some((opened, _)) = opened
+                        && (opened == here || at == here)
+                    {
+                        return fits.then_some([opened, at]);
+                    }
+                    // A bracket that was opened above these rows is closed here; counting starts again.
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Marks {
+    /// By row from 0; only differences. The words are at the first row of an entry.
+    rows: HashMap<usize, (Mark, Option<String>)>,
+    /// Known keys that were removed.
+    pub(super) removed: Vec<String>,
+}
+
+impl Marks {
+    /// Compares a text whose parsed value is `now`.
+    pub(super) fn of(text: &str, before: &Properties, now: &Properties) -> Self {
+        let mut rows = HashMap::new();
+        let (mut row, mut seen) = (0, 0);
+        let mut row_of = |byte: usize| {
+            row += text[seen..byte].matches('\n').count();
+            seen = byte;
+            row
+        };
+        for entry in object(text).into_iter().flat_map(|object| object.entries) {
+            let (first, last) = (row_of(entry.key.start), row_of(entry.value.end));
+            let key: String = serde_json::from_str(&text[entry.key]).unwrap_or_default();
+            let (mark, words) = match before.get(&key) {
+                None => (Mark::Added, "new".to_owned()),
+                Some(was) if now.get(&key) == Some(was) => continue,
+                Some(was) => (Mark::Changed, format!("was {was}")),
+            };
+            rows.insert(first, (mark, Some(words)));
+            for row in first + 1..=last {
+                rows.entry(row).or_insert((mark, None));
+            }
+        }
+        let removed = before.keys().filter(|key| !now.contains_key(*key));
+        Self {
+            rows,
+            removed: removed.cloned().collect(),
+        }
+    }
+
+    pub(super) fn of_row(&self, row: usize) -> (Mark, Option<&str>) {
+        self.rows
+            .get(&row)
+            .map_or((Mark::Same, None), |(mark, words)| {
+                (*mark, words.as_deref())
+            })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,5 +424,36 @@ mod tests {
         }
         let short = format!("{{\"checksum\": \"{}\"}}", &token[1..]);
         assert_eq!(without_tokens(&short), short);
+    }
+}
+
+#[cfg(test)]
+mod brackets_tests {
+    use super::*;
+
+    fn at(row: usize, byte: usize) -> TextPosition {
+        TextPosition { row, byte }
+    }
+
+    #[test]
+    fn the_partner_is_found_from_both_sides_and_from_behind() {
+        let lines: Vec<String> = ["{\"a}\": [", "  {}, [1]", "], \"b\": {]", "}"]
+            .map(str::to_owned)
+            .into();
+        let all = 0..4;
+        for (cursor, pairs) in [
+            (at(0, 7), Some([at(0, 7), at(2, 0)])),
+            (at(0, 8), Some([at(0, 7), at(2, 0)])),
+            (at(2, 0), Some([at(0, 7), at(2, 0)])),
+            (at(1, 2), Some([at(1, 2), at(1, 3)])),
+            (at(1, 8), Some([at(1, 6), at(1, 8)])),
+            (at(0, 3), None),
+            (at(2, 8), None),
+            (at(1, 0), None),
+        ] {
+            assert_eq!(pair(&lines, cursor, all.clone()), pairs, "{cursor:?}");
+        }
+        assert_eq!(pair(&lines, at(0, 7), 0..2), None, "out of sight");
+        assert_eq!(pair(&lines, at(1, 2), 1..2), Some([at(1, 2), at(1, 3)]));
     }
 }

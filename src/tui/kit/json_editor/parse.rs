@@ -1,11 +1,15 @@
 //! Parses text into properties. A problem is described by its position and never quotes the text (trap 9 of
 //! docs/design/dependencies.md).
+//!
+//! Splits JSON into coloured tokens. Never fails: anything that is not JSON becomes a token as well, and the parser
+//! reports it.
+//!
+//! The positions of the entries of a JSON object in its text, so that one can be changed without touching the others.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use serde_json::{Value, error::Category};
 
-use super::lex::{Kind, tokens};
 use crate::{
     domain::group::Properties,
     intake::{json_key::RESERVED, signs},
@@ -107,6 +111,121 @@ fn check_keys(text: &str) -> Result<(), JsonProblem> {
     Ok(())
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A string followed by a colon.
+    Key,
+    Text,
+    /// A number, `true`, `false`, `null`, or an invalid word.
+    Value,
+    /// One of `{}[]:,`.
+    Sign,
+}
+
+/// A range of the text, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// The tokens in order, without the white space between them. A string ends at the end of its line at the latest.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let rest = &text[at..];
+        let first = rest.chars().next()?;
+        let (kind, length) = match first {
+            '"' => {
+                let length = string_length(rest);
+                let is_key = rest[length..].trim_start().starts_with(':');
+                (if is_key { Kind::Key } else { Kind::Text }, length)
+            }
+            '{' | '}' | '[' | ']' | ':' | ',' => (Kind::Sign, 1),
+            _ => (Kind::Value, rest.find(ends_value).unwrap_or(rest.len())),
+        };
+        let from = at;
+        at += length;
+        Some(Token { kind, from, to: at })
+    })
+}
+
+fn ends_value(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '{' | '}' | '[' | ']' | ':' | ',' | '"')
+}
+
+/// Length of the string that the text begins with, in bytes, including its quotes.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return at,
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The ranges of key and value in the text, in bytes, including quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) key: Range<usize>,
+    pub(crate) value: Range<usize>,
+}
+
+/// The outermost object of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Object {
+    pub(crate) entries: Vec<Entry>,
+    /// The range between its braces.
+    pub(crate) inner: Range<usize>,
+}
+
+/// Finds the entries of a text that is known to be valid JSON; `None` if it is not an object.
+pub(crate) fn object(text: &str) -> Option<Object> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut depth = 0_usize;
+    let mut start = None;
+    for token in tokens(text) {
+        let content = &text[token.from..token.to];
+        match (token.kind, content) {
+            (Kind::Sign, "{" | "[") => {
+                if depth == 0 {
+                    start = (content == "{").then_some(token.to);
+                    start?;
+                }
+                depth += 1;
+            }
+            (Kind::Sign, "}" | "]") => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            let inner = start?..token.from;
+            return Some(Object { entries, inner });
+        }
+        match (token.kind, entries.last_mut()) {
+            (Kind::Key, _) if depth == 1 => entries.push(Entry {
+                key: token.from..token.to,
+                value: token.to..token.to,
+            }),
+            (Kind::Sign, _) if depth == 1 && matches!(content, ":" | "," | "{") => {}
+            (_, Some(entry)) => {
+                if entry.value.is_empty() {
+                    entry.value.start = token.from;
+                }
+                entry.value.end = token.to;
+            }
+            (_, None) => return None,
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +299,77 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         assert!(wrong(&"{\"a\":".repeat(100_000)).contains("recursion limit"));
+    }
+}
+
+#[cfg(test)]
+mod lex_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn keys_texts_values_and_signs_are_told_apart() {
+        let text = r#"{ "a\"" : "b:", "c": [-1.5, true]} "open"#;
+        let kinds: Vec<_> = tokens(text)
+            .filter(|token| token.kind != Kind::Sign)
+            .map(|token| (token.kind, &text[token.from..token.to]))
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                (Kind::Key, r#""a\"""#),
+                (Kind::Text, "\"b:\""),
+                (Kind::Key, "\"c\""),
+                (Kind::Value, "-1.5"),
+                (Kind::Value, "true"),
+                (Kind::Text, "\"open"),
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_in_order_and_between_characters(text in "[\\PC\n\"\\\\:{}é東 ]{0,40}") {
+            let mut end = 0;
+            for token in tokens(&text) {
+                prop_assert!(end <= token.from && token.from < token.to);
+                prop_assert!(text.is_char_boundary(token.to));
+                end = token.to;
+            }
+            prop_assert!(text[end..].trim().is_empty());
+        }
+    }
+}
+
+#[cfg(test)]
+mod entries_tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<(&str, &str)> {
+        let object = object(text).expect("an object");
+        let entries = object.entries.into_iter();
+        entries
+            .map(|entry| (&text[entry.key], &text[entry.value]))
+            .collect()
+    }
+
+    #[test]
+    fn entries_are_found_with_their_exact_text() {
+        let text =
+            "{ \"a\":1.10 ,\n\"b\" : [ {\"a\": 1}, [] ],\"c\":\"x:{\",\"d\":{}, \"e\":null}\n";
+        let wanted = [
+            ("\"a\"", "1.10"),
+            ("\"b\"", "[ {\"a\": 1}, [] ]"),
+            ("\"c\"", "\"x:{\""),
+            ("\"d\"", "{}"),
+            ("\"e\"", "null"),
+        ];
+        assert_eq!(parts(text), wanted);
+        assert_eq!(parts(" {} "), []);
+        assert_eq!(object(" { } ").map(|object| object.inner), Some(2..3));
+        for text in ["", "[1]", "1", "{", "}"] {
+            assert_eq!(object(text), None, "{text}");
+        }
     }
 }

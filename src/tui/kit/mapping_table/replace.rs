@@ -1,10 +1,20 @@
 //! Replacing all rows: by a stored draft, by a text from an external editor, or by a newer copy of the values that the
 //! edit began with.
+//!
+//! Takes over a whole mapping from elsewhere, in one step that can be undone.
+//!
+//! Pasted text as rows, as `formats::pairs` reads it. A paste is taken as a whole, or not at all.
 
-use std::collections::HashSet;
+pub use crate::formats::pairs::NoPairs as PasteError;
+pub(crate) use crate::formats::pairs::read;
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use super::{MappingRow, MappingTable};
-use crate::domain::group::Mapping;
+use crate::{domain::group::Mapping, tui::kit::text_field::Pasted};
 
 /// An entry of an object that is no pair, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -115,6 +125,116 @@ pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, Not
         .collect()
 }
 
+impl MappingTable {
+    /// Makes the table want this mapping: known rows change or are marked for removal, new ones are appended.
+    pub fn fill(&mut self, wanted: &Mapping) {
+        self.commit();
+        if self.value().as_ref() == Ok(wanted) {
+            return;
+        }
+        self.remember();
+        let known = |row: &MappingRow| row.before.as_ref().map(|(key, _)| key.clone());
+        self.rows.retain(|row| row.before.is_some());
+        for row in &mut self.rows {
+            let Some((key, value)) = row.before.clone() else {
+                continue;
+            };
+            let now = wanted.get(&key);
+            row.is_dropped = now.is_none();
+            row.value = now.cloned().unwrap_or(value);
+            row.key = key;
+        }
+        let there: Vec<String> = self.rows.iter().filter_map(known).collect();
+        let new = wanted.iter().filter(|(key, _)| !there.contains(key));
+        self.rows
+            .extend(new.map(|(key, value)| MappingRow::added(key, value)));
+        self.cursor = 0;
+    }
+}
+
+/// What a paste did to the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PastedRows {
+    /// It was inserted into the cell that is being edited.
+    Cell(Pasted),
+    /// It was parsed as rows; existing schema ids got the pasted data source ids.
+    Rows {
+        added: usize,
+        changed: usize,
+    },
+    Refused(PasteError),
+}
+
+impl MappingTable {
+    /// In a cell, a single line is inserted as text; anything that can only be rows becomes rows.
+    pub fn paste(&mut self, text: &str) -> PastedRows {
+        let pairs = read(text);
+        if let Some(field) = &mut self.editing {
+            let is_one_line = !text.trim().contains(['\n', '\r']);
+            let is_object = text.trim_start().starts_with('{')
+                && pairs.as_ref().map_or_else(PasteError::is_object, |_| true);
+            if !is_object && (is_one_line || pairs.is_err()) {
+                return PastedRows::Cell(field.paste(text));
+            }
+        }
+        match pairs {
+            Err(problem) => {
+                self.refused_paste = Some(problem.clone());
+                PastedRows::Refused(problem)
+            }
+            Ok(pairs) => self.take(pairs),
+        }
+    }
+
+    fn take(&mut self, pairs: Vec<(String, String)>) -> PastedRows {
+        self.commit();
+        self.remember();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            // If a schema id occurs more than once, the row that is not removed is preferred.
+            if !row.is_dropped || !places.contains_key(&row.key) {
+                places.insert(row.key.clone(), index);
+            }
+        }
+        let (mut added, mut changed) = (0, 0);
+        for (key, value) in pairs {
+            if let Some(&index) = places.get(&key) {
+                let row = &mut self.rows[index];
+                if row.is_dropped || row.value != value {
+                    changed += 1;
+                }
+                row.is_dropped = false;
+                row.value = value;
+                self.cursor = index;
+            } else {
+                self.rows.push(MappingRow::added(&key, &value));
+                self.cursor = self.rows.len() - 1;
+                added += 1;
+            }
+        }
+        if added + changed == 0 {
+            self.undo.pop();
+        }
+        PastedRows::Rows { added, changed }
+    }
+}
+
+/// For the message line; empty if there is nothing to say.
+impl fmt::Display for PastedRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { added, changed } => write!(f, "pasted: {added} added, {changed} changed"),
+            Self::Cell(Pasted {
+                cut: 0,
+                joined_lines: 0,
+            }) => Ok(()),
+            Self::Cell(Pasted { cut: 0, .. }) => f.write_str("pasted as one line"),
+            Self::Cell(Pasted { cut, .. }) => write!(f, "pasted without the last {cut} characters"),
+            Self::Refused(problem) => problem.fmt(f),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +285,41 @@ mod tests {
             "4 was removed by somebody else, 3 stays dropped"
         );
         assert_eq!(table.count_changes(), 3, "2 changed, 3 dropped, 5 added");
+    }
+}
+
+#[cfg(test)]
+mod fill_tests {
+    use super::*;
+
+    fn mapping(rows: &[(&str, &str)]) -> Mapping {
+        let rows = rows.iter();
+        rows.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn the_table_asks_for_what_it_was_filled_with_and_one_undo_takes_it_back() {
+        let before = mapping(&[("7", "40"), ("8", "1")]);
+        let mut table = MappingTable::new(Some(&before));
+        table.add();
+        table.commit();
+        let wanted = mapping(&[("7", "213"), ("9", "5")]);
+        table.fill(&wanted);
+        assert_eq!(table.value(), Ok(wanted));
+        assert_eq!(table.count_changes(), 3, "changed, removed and new");
+        table.undo();
+        assert_eq!(table.value(), Ok(before.clone()));
+        table.fill(&before);
+        assert!(!table.undo(), "nothing to do is no step");
+    }
+
+    #[test]
+    fn an_unknown_mapping_is_filled_with_new_rows() {
+        let mut table = MappingTable::new(None);
+        let wanted = mapping(&[("7", "213")]);
+        table.fill(&wanted);
+        assert_eq!(table.value(), Ok(wanted));
+        assert!(!table.is_known());
     }
 }

@@ -212,7 +212,7 @@ fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
         "52 → 502",
     ] {
         assert_eq!(
-            paste::read(text),
+            replace::read(text),
             Ok(vec![("52".into(), "502".into())]),
             "{text}"
         );
@@ -226,7 +226,7 @@ fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
         "52 >> 502",
     ] {
         let text = format!("40 = 213\n{text}");
-        assert_eq!(paste::read(&text), Err(PasteError::Line(2)), "{text}");
+        assert_eq!(replace::read(&text), Err(PasteError::Line(2)), "{text}");
     }
 }
 
@@ -234,14 +234,14 @@ fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
 fn titles_of_columns_that_nobody_knows_are_no_row() {
     for titles in ["Schema,Target", "from\tto", "id;source"] {
         let text = format!("{titles}\n40,213\n134,386");
-        assert_eq!(paste::read(&text), Err(PasteError::Titles(1)), "{text}");
+        assert_eq!(replace::read(&text), Err(PasteError::Titles(1)), "{text}");
     }
     for rows in [
         "main,acme_core\nother,213",
         "main,acme_core",
         "40,213\nmain,acme",
     ] {
-        assert!(paste::read(rows).is_ok(), "{rows}");
+        assert!(replace::read(rows).is_ok(), "{rows}");
     }
 }
 

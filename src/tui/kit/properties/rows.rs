@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::kind::{ValueType, quoted};
+use super::{ValueType, quoted};
 use crate::{
     domain::{change::Mark, group::Properties},
     tui::kit::json_editor::{Entry, JsonEditor, object},

@@ -7,7 +7,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{BulkEdit, Shown, fields::Row};
+use super::{BulkEdit, Row, Shown};
 use crate::{
     domain::batch::{EditPlan, EditRow, UnverifiedField, Verdict},
     tui::{

@@ -1,27 +1,34 @@
 //! Draws the form: three fields below each other, and the pending changes beside them if there is room, otherwise a
 //! line that counts them.
+//!
+//! The last updates of the group, below the pending changes.
 
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
+    style::Style,
 };
 
 use super::{GroupForm, Section};
 use crate::{
-    domain::{change::Mark, text::visible},
+    domain::{
+        change::{Change, Mark},
+        history::{Entry, Operation},
+        text::{person, visible},
+        undo,
+    },
     tui::{
         keymap::Focus,
         kit::{
             RowKeys,
             boxes::{side_by_side, titled, titled_rows},
-            changes::{self, ChangeTarget},
             mapping_table::PastedRows,
-            paint,
+            paint::{self, columns},
             properties::{PastedProperties, PropertiesFocus},
             text_field::did_not_fit,
-            text_page::TextPage,
+            text_page::{self, ChangeTarget, TextPage},
         },
-        state::{context::Context, notices::Severity},
+        state::{context::Context, message::Job, notices::Severity},
         theme::Theme,
     },
 };
@@ -186,7 +193,7 @@ fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Con
             } else {
                 ChangeTarget::Known
             };
-            changes::write_brief(&mut page, change, of, context.theme);
+            text_page::write_brief(&mut page, change, of, context.theme);
         }
     }
     page.draw_still(buffer, inner);
@@ -213,7 +220,7 @@ fn draw_tally(edit: &GroupForm, buffer: &mut Buffer, line: Rect, theme: Theme) {
         Ok(change) if change.is_empty() => {}
         Ok(change) => {
             let what = if edit.creating { "create" } else { "change" };
-            let text = format!("would {what}: {}", changes::tally(change));
+            let text = format!("would {what}: {}", text_page::tally(change));
             paint::line(buffer, line, &text, theme.changed(), theme);
         }
     }
@@ -311,5 +318,89 @@ pub(super) fn report_pasted_rows(pasted: &PastedRows, context: &mut Context) {
             ),
         ),
         PastedRows::Refused(why) => context.say_paste_refused(why.to_string()),
+    }
+}
+
+/// Minimum number of rows: the heading and one entry.
+const MIN_ROWS: usize = 3;
+/// Maximum number of entries.
+const MAX_ENTRIES: usize = 8;
+/// Maximum width of the person's name, in cells.
+const MAX_OPERATOR_WIDTH: usize = 12;
+
+impl GroupForm {
+    /// Requests the history if there is room to show it.
+    pub(super) fn ask_last_updates(&mut self, context: &mut Context) {
+        if !self.creating
+            && context.size.0 >= super::view::SIDE_BY_SIDE_WIDTH
+            && self.updates.must_request()
+        {
+            let job = Job::History(Some(self.id.clone()));
+            context.ask(&self.updates.reading, job);
+        }
+    }
+
+    /// Draws as many entries as fit below `taken` rows, at the bottom of the area, so that they do not move while the
+    /// changes above them grow.
+    pub(super) fn draw_last_updates(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        taken: usize,
+        context: &Context,
+    ) {
+        let free = usize::from(area.height).saturating_sub(taken);
+        let entries = self.updates.entries();
+        if free < MIN_ROWS || entries.is_empty() {
+            return;
+        }
+        let shown = &entries[..entries.len().min(MAX_ENTRIES).min(free - 2)];
+        let rows = shown.len() as u16 + 1;
+        let area = Rect {
+            y: area.bottom() - rows,
+            height: rows,
+            ..area
+        };
+        let mut page = TextPage::new(area.width, context.theme);
+        write(&mut page, shown, context);
+        page.draw_still(buffer, area);
+    }
+}
+
+fn write(page: &mut TextPage, shown: &[Entry], context: &Context) {
+    let theme = context.theme;
+    let column = |text: &dyn Fn(&Entry) -> String| -> Vec<String> {
+        let mut cells: Vec<String> = shown.iter().map(text).collect();
+        let widest = cells.iter().map(|cell| columns(cell)).max().unwrap_or(0);
+        for cell in &mut cells {
+            *cell += &" ".repeat(widest - columns(cell) + 2);
+        }
+        cells
+    };
+    let whens = column(&|entry| {
+        let when = context.moment(entry.at);
+        when.trim_start_matches("at ").to_owned()
+    });
+    // Only the person of `ana@bastion2`.
+    let whos = column(&|entry| paint::cut(person(&entry.by), MAX_OPERATOR_WIDTH, theme));
+    page.heading("Last updates");
+    for (at, entry) in shown.iter().enumerate() {
+        let head = format!("{}{}", whens[at], whos[at]);
+        let room = page.width().saturating_sub(columns(&head));
+        let what = paint::words_that_fit(&what(entry, context), room, theme);
+        page.pieces(vec![(head, theme.dim()), (what, Style::new())]);
+    }
+}
+
+fn what(entry: &Entry, context: &Context) -> String {
+    match entry.operation {
+        Operation::Create => "created".into(),
+        Operation::Rotate => "token rotated".into(),
+        _ => match undo::changed(entry) {
+            Ok((before, after)) => {
+                text_page::in_short(&Change::between(&before, &after), context.theme)
+            }
+            Err(_) => "updated".into(),
+        },
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     operations::BatchId,
     search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
-        keymap::{Focus, synonyms},
+        keymap::{self, Focus},
         state::{
             command::{Command, ON_THE_COMMAND_LINE, THEMES},
             context::Context,
@@ -33,7 +33,7 @@ fn entry(
         help,
         setting: String::new(),
         name: name.into(),
-        synonyms: format!("{other} {}", synonyms::of_entry(kind)),
+        synonyms: format!("{other} {}", keymap::of_entry(kind)),
         disabled_reason: None,
         section,
     }
@@ -132,7 +132,7 @@ fn is_plain(focus: Focus) -> bool {
 
 /// What the service cannot do, with the reason.
 pub(super) fn impossible() -> impl Iterator<Item = Line> {
-    let lines = synonyms::IMPOSSIBLE.into_iter();
+    let lines = keymap::IMPOSSIBLE.into_iter();
     lines.map(|(what, words, why)| Line {
         action: LineAction::Impossible,
         keys: String::new(),

@@ -10,9 +10,8 @@ use ratatui::{
 
 use super::{
     List,
-    columns::{ListLayout, Needs, fit},
-    flags::Flags,
-    summary,
+    columns::{self, ListLayout, Needs, fit},
+    marks::Flags,
 };
 use crate::{
     domain::{
@@ -373,7 +372,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
 
 /// The age of the token, with its sign; `-` if it is unknown.
 fn age(entry: Entry<'_>, context: &Context) -> (String, TokenAge) {
-    let (age, scale) = summary::age(entry, context);
+    let (age, scale) = columns::age(entry, context);
     let text = age.map_or_else(|| "-".into(), days);
     (format!("{text:>4} {}", scale.sign()), scale)
 }
@@ -382,7 +381,7 @@ fn age(entry: Entry<'_>, context: &Context) -> (String, TokenAge) {
 fn due(entry: Entry<'_>, context: &Context) -> String {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    match summary::age(entry, context).0 {
+    match columns::age(entry, context).0 {
         Some(age) if age > limit => format!("{} overdue", days(age.saturating_sub(limit))),
         Some(age) => format!("in {}", days(limit.saturating_sub(age))),
         None => "-".into(),

@@ -17,7 +17,7 @@ use crate::{
             paint,
             text_page::TextPage,
         },
-        page::confirm_box::{FRAME, box_page, draw_box},
+        page::prompt::{FRAME, box_page, draw_box},
         panes::View,
         state::context::Context,
     },

@@ -8,7 +8,7 @@ use super::Review;
 use crate::{
     domain::change::{Change, Mark},
     tui::{
-        kit::{changes, text_page::TextPage},
+        kit::text_page::{self, TextPage},
         state::context::Context,
         theme::Theme,
     },
@@ -72,5 +72,5 @@ fn marks_of(change: &Change) -> HashMap<(&'static str, &str), Mark> {
 }
 
 fn sign(mark: Mark, theme: Theme) -> (char, Style) {
-    (mark.sign(), changes::style(mark, theme))
+    (mark.sign(), text_page::style(mark, theme))
 }

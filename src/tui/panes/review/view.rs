@@ -6,7 +6,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Page, RemoteCopy, Review, Stage, draw_choices};
+use super::{Page, RemoteCopy, Review, Stage, choices};
 use crate::{
     domain::{
         facts::Field,
@@ -18,8 +18,7 @@ use crate::{
         keymap::Action,
         kit::{
             boxes::{flight_style, page as page_box, page_room, side_by_side, titled},
-            changes::{self, ChangeTarget},
-            text_page::TextPage,
+            text_page::{self, ChangeTarget, TextPage},
         },
         panes::View,
         state::context::Context,
@@ -209,7 +208,7 @@ fn difference(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, conte
     } else {
         ChangeTarget::Known
     };
-    changes::write(page, &review.change, of, review.unchanged_too, theme);
+    text_page::write(page, &review.change, of, review.unchanged_too, theme);
     write_unchanged(review, page, context);
 }
 
@@ -312,6 +311,6 @@ fn copy(review: &Review, page: &mut TextPage, rows: &mut Vec<usize>, context: &C
             let key = context.keys.key(review.focus(), Action::Refresh);
             page.field(label, why, theme.error(), &format!("{key} tries again"));
         }
-        RemoteCopy::Read(choices) => draw_choices::write(page, choices, rows, context),
+        RemoteCopy::Read(choices) => choices::write(page, choices, rows, context),
     }
 }

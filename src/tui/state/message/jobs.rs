@@ -29,16 +29,16 @@ use crate::{
 /// operations of all profiles, `of` those of the job's profile, and `run` connects it with the event loop.
 macro_rules! job_table {
     ($then:ident) => { $then! { (all of profile run)
-        List: JobSpec { is_list: true, ..read("read directory") } => listed(search::list(of, &run).await);
+        List: JobSpec { is_list: true, ..read("read directory") } => listed(list(of, &run).await);
         /// Computes the rows of the list; reads nothing.
         Search {
             index: Index,
             request: SearchRequest,
             /// Earlier results that may save work.
             before: Option<Arc<SearchResults>>,
-        }: read("search groups") => search::search(index, request, before).await;
+        }: read("search groups") => search(index, request, before).await;
         /// The known ids most similar to a typed one.
-        SimilarIds(index: Index, typed: String): read("search groups") => Ok(search::similar_ids(index, typed).await);
+        SimilarIds(index: Index, typed: String): read("search groups") => Ok(similar_ids(index, typed).await);
         /// Stores the view of the list as it was left.
         KeepView(view: ListView): local("save filter and sort") => {
             of.keep_view(view).await?;
@@ -133,15 +133,15 @@ macro_rules! job_table {
             listed(found.map(|found| Outcome::Attention(Box::new(found))))
         };
         /// The batches of all profiles.
-        AllBatches: read("read journal") => listed(batch::all_batches(&all.all(), profile).await);
+        AllBatches: read("read journal") => listed(work::all_batches(&all.all(), profile).await);
         /// The current state of a batch, with its items.
-        Batch(id: BatchId): read("read journal") => listed(batch::read_batch(of, id).await);
+        Batch(id: BatchId): read("read journal") => listed(work::read_batch(of, id).await);
         /// What resuming a batch would do; if true, also for groups that were last sent long ago. Sends nothing.
         PlanResumption(id: BatchId, include_old: bool): read("check what is left") =>
-            Ok(Outcome::Resumable(Box::new(batch::plan_resumption(of, id, include_old).await?)));
+            Ok(Outcome::Resumable(Box::new(work::plan_resumption(of, id, include_old).await?)));
         /// Resumes a batch that has this many items left, without these groups. The typed confirmation was checked.
         Resume(id: BatchId, left: usize, left_out: Vec<UserGroupId>): batch("rotate", *left) =>
-            batch::resume(of, id, &left_out, run).await;
+            work::resume(of, id, &left_out, run).await;
         /// Finds out which of these groups can be rotated now; sends nothing.
         PlanBulk {
             ids: Vec<UserGroupId>,
@@ -150,7 +150,7 @@ macro_rules! job_table {
             /// The batch whose groups are tried again.
             retries: Option<BatchId>,
         }: read("check marked groups") => {
-            batch::options_again(of, retries).await?;
+            work::options_again(of, retries).await?;
             let plan = match retries {
                 Some(batch) => of.plan_retry(&ids, batch).await,
                 None => of.plan_batch(&ids, include_recent).await,
@@ -163,19 +163,19 @@ macro_rules! job_table {
             reason: Option<String>,
             /// The batch whose groups are tried again, with its options.
             retries: Option<BatchId>,
-        }: batch("rotate", plan.ready.len()) => batch::run(of, &plan, (reason, retries), run).await;
+        }: batch("rotate", plan.ready.len()) => work::run(of, &plan, (reason, retries), run).await;
         /// What a bulk edit would do; sends nothing.
         PlanEdit {
             asked: BulkEditRequest,
             /// Also include groups that cannot be read and were last sent long ago.
             include_old: bool,
-        }: read("check marked groups") => listed(batch::plan_edit(of, asked, include_old).await);
+        }: read("check marked groups") => listed(work::plan_edit(of, asked, include_old).await);
         /// Sends every update of a reviewed bulk edit. The typed confirmation was checked.
         BulkEdit {
             plan: Box<EditPlan>,
             /// The batch whose groups are tried again, with its options.
             retries: Option<BatchId>,
-        }: batch("edit", plan.counts().0) => batch::edit(of, &plan, retries, run).await;
+        }: batch("edit", plan.counts().0) => work::edit(of, &plan, retries, run).await;
         /// Writes a report; it holds no token.
         WriteReport(report: String, path: PathBuf): local("save report") => work::write_report(report, path).await;
         /// Writes what the directory knows of these groups to a new file.
