@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
-    domain::{history::Ending, proposal::quoted, rotation::State},
+    domain::{history::Ending, proposal::quoted, rotation::State, text::counted},
     operations::{
         Batch, BatchItem, Done, HandedOff, Mutation, Recovered, RotationRow, Warning,
         batch::BatchEvent,
@@ -236,10 +236,7 @@ impl App {
         let key = self.context.keys.key(Focus::List, Action::Attention);
         let text = format!(
             "UNKNOWN: {} after reading: {}. {key} lists what is open",
-            match open.len() {
-                1 => "1 change".into(),
-                count => format!("{count} changes"),
-            },
+            counted(open.len(), "change"),
             first.user_group_id
         );
         let open = (Condition::OpenChanges, Severity::Unknown);
@@ -273,10 +270,7 @@ impl App {
 }
 
 fn rotations(count: usize) -> String {
-    match count {
-        1 => "1 rotation".into(),
-        count => format!("{count} rotations"),
-    }
+    counted(count, "rotation")
 }
 
 fn ends(rows: &[&RotationRow]) -> String {

@@ -4,7 +4,10 @@ use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
 use std::time::Duration;
 
 use crate::{
-    domain::{group::UserGroupId, text::visible},
+    domain::{
+        group::UserGroupId,
+        text::{counted, visible},
+    },
     operations::{ChangeCursor, Changes, RotationRow},
     tui::{
         keymap::{Action, Focus},
@@ -171,10 +174,7 @@ impl App {
 
 /// Returns for example "1 group changed by li@bastion2: parcel-one (token)".
 fn sentence(told: &[(UserGroupId, GroupNews)], what: &str) -> String {
-    let count = match told.len() {
-        1 => "1 group".to_owned(),
-        count => format!("{count} groups"),
-    };
+    let count = counted(told.len(), "group");
     let mut people: Vec<&str> = told
         .iter()
         .filter_map(|(_, news)| news.by.as_deref())

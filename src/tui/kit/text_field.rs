@@ -23,7 +23,7 @@ use super::{Reaction, is_plain};
 use crate::{
     domain::{
         pasted::{Shape, shape},
-        text::{visible, wrap},
+        text::{counted, visible, wrap},
     },
     tui::{
         kit::paint::{self, Glyph},
@@ -45,8 +45,7 @@ pub struct Pasted {
 
 /// Says that the end of a pasted text did not fit.
 pub fn did_not_fit(cut: usize) -> String {
-    let characters = if cut == 1 { "character" } else { "characters" };
-    format!("{cut} {characters} did not fit")
+    format!("{} did not fit", counted(cut, "character"))
 }
 
 /// One line of text with a cursor.

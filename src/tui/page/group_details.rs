@@ -10,7 +10,7 @@ use crate::{
     domain::{
         annotation::Attribution,
         known::{Known, KnownGroup, Source},
-        text::visible,
+        text::{counted, visible},
     },
     tui::{kit::text_page::TextPage, state::context::Context},
 };
@@ -135,8 +135,7 @@ const NEVER_RETURNED: &str = "unknown; the service never returns it";
 fn rows(count: usize) -> String {
     match count {
         0 => "empty".into(),
-        1 => "1 row".into(),
-        count => format!("{count} rows"),
+        count => counted(count, "row"),
     }
 }
 

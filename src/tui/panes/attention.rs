@@ -7,7 +7,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 
 use self::words::{can_be_retried, histogram, limit, place, since, step, what, why_not_hand_off};
 use crate::{
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, text::counted},
     operations::attention::{Ages, Attention, Concern, ConcernKind},
     search::{RowFacts, RowTest, quoted},
     tui::{
@@ -236,10 +236,8 @@ impl Rows for Concerns {
             (false, _) | (true, 1) => "this profile".to_owned(),
             (true, profiles) => format!("{profiles} profiles"),
         };
-        match page.shown(context).len() {
-            1 => format!("1 item in {profiles}"),
-            items => format!("{items} items in {profiles}"),
-        }
+        let items = counted(page.shown(context).len(), "item");
+        format!("{items} in {profiles}")
     }
 
     fn when_empty(&self, _context: &Context) -> String {

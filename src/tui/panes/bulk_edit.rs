@@ -16,7 +16,10 @@ use ratatui::{
 use super::View;
 use crate::{
     config::guard::{self, Level},
-    domain::batch::{BulkChange, EditPlan, EditRow, Verdict},
+    domain::{
+        batch::{BulkChange, EditPlan, EditRow, Verdict},
+        text::counted,
+    },
     operations::Guarded,
     search::{RowCondition, row_condition},
     tui::{
@@ -167,8 +170,7 @@ impl BulkEdit {
     /// Says what the confirmation does; words that were typed for another change do not count.
     fn ask(&mut self, context: &Context) {
         let (count, profile) = (self.changes(), context.profile_name());
-        let groups = if count == 1 { "group" } else { "groups" };
-        let what = format!("edits {count} {groups} in {profile}");
+        let what = format!("edits {} in {profile}", counted(count, "group"));
         self.confirm.forget_typed();
         self.confirm.set(what, format!("edit {count} in {profile}"));
     }

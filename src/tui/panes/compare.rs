@@ -16,7 +16,7 @@ use crate::{
         group::UserGroupId,
         known::KnownGroup,
         merge::{Part, parts},
-        text::visible,
+        text::{counted, visible},
     },
     tui::{
         keymap::{Action, Focus},
@@ -259,8 +259,7 @@ impl View for Compare {
         let differs = |part: &&Part| comparison(part, &here, &there) != Comparison::Same;
         match all.iter().filter(differs).count() {
             0 => "no difference".into(),
-            1 => "1 difference".into(),
-            more => format!("{more} differences"),
+            more => counted(more, "difference"),
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{
         change::{Change, DesiredFields},
         group::UserGroupId,
         known::KnownGroup,
-        text::visible,
+        text::{counted, visible},
     },
     operations::Changes,
     tui::{
@@ -196,8 +196,7 @@ impl View for GroupForm {
             Ok(change) => {
                 let changes = match change.count() {
                     0 => "nothing changed".to_owned(),
-                    1 => "1 change".to_owned(),
-                    count => format!("{count} changes"),
+                    count => counted(count, "change"),
                 };
                 if self.is_unsaved(context) {
                     format!("{changes}, not kept yet")

@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::View;
 use crate::{
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, text::counted},
     operations::{format_of, path_and_columns},
     tui::{
         keymap::{Action, Focus},
@@ -146,18 +146,15 @@ impl View for Export {
 
 impl Export {
     fn what(&self) -> String {
-        match self.ids.len() {
-            1 => format!("1 group ({})", self.which),
-            count => format!("{count} groups ({})", self.which),
-        }
+        format!("{} ({})", counted(self.ids.len(), "group"), self.which)
     }
 }
 
 /// The message after writing.
 pub(crate) fn exported(count: usize, path: &std::path::Path) -> String {
-    let groups = if count == 1 { "group" } else { "groups" };
+    let groups = counted(count, "group");
     format!(
-        "{count} {groups} written to {} (only you can read it)",
+        "{groups} written to {} (only you can read it)",
         path.display()
     )
 }

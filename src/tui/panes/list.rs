@@ -17,17 +17,17 @@ use ratatui::{
     style::Style,
 };
 
-use self::columns::Summary;
-use self::marks::Flags;
-use commands::Completion;
-use commands::completions;
-use finder::Finder;
-pub(crate) use finder::MAX_SYNCHRONOUS;
-use marks::Marks;
+pub(crate) use self::finder::MAX_SYNCHRONOUS;
+use self::{
+    columns::Summary,
+    commands::{Completion, completions},
+    finder::Finder,
+    marks::{Flags, Marks},
+};
 
 use super::{Click, View, compare::Compare};
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::{group::UserGroupId, known::KnownGroup, text::counted},
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
     tui::{
@@ -286,8 +286,7 @@ impl View for List {
         let filter = self.filter.text();
         let mut counts = Vec::new();
         let count = match (filter.is_empty() || loading.is_some(), all) {
-            (true, 1) => "1 group".into(),
-            (true, _) => format!("{all} groups"),
+            (true, _) => counted(all, "group"),
             (false, _) => format!("{shown} of {all}"),
         };
         let loose = match self.finder.found().map_or(0, |found| found.loose) {

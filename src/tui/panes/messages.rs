@@ -4,6 +4,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::inspector::{can_copy, copy, describe};
 use crate::{
+    domain::text::counted,
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
@@ -207,10 +208,7 @@ impl Whole for ShownMessage {
 }
 
 fn requests(count: usize) -> String {
-    match count {
-        1 => "1 request".into(),
-        count => format!("{count} requests"),
-    }
+    counted(count, "request")
 }
 
 fn head(page: &mut TextPage, message: &Notice, mark: char, context: &Context) {

@@ -14,7 +14,7 @@ use crate::{
     domain::{
         change::{Change, Mark},
         history::{Entry, Operation},
-        text::{person, visible},
+        text::{counted, person, visible},
         undo,
     },
     tui::{
@@ -312,8 +312,8 @@ pub(super) fn report_pasted_rows(pasted: &PastedRows, context: &mut Context) {
         PastedRows::Rows { added, changed } => context.say(
             Severity::Info,
             format!(
-                "Pasted: {added} {} added, {changed} changed; {} undoes",
-                if *added == 1 { "row" } else { "rows" },
+                "Pasted: {} added, {changed} changed; {} undoes",
+                counted(*added, "row"),
                 context.keys.key_in_field(Focus::EditMapping, "undo")
             ),
         ),

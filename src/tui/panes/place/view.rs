@@ -8,7 +8,7 @@ use ratatui::{
 
 use super::{Choice, PlacePane, Stage, choices, chosen};
 use crate::{
-    domain::text::visible,
+    domain::text::{counted, visible},
     operations::{Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
@@ -154,10 +154,7 @@ fn choose(
 
 /// Number of groups, and when something was last recorded.
 fn used(place: &Place, context: &Context) -> String {
-    let groups = match place.groups {
-        1 => "1 group".into(),
-        count => format!("{count} groups"),
-    };
+    let groups = counted(place.groups as usize, "group");
     match place.last_used {
         Some(at) => format!("{groups}, used {}", context.moment(at)),
         None => format!("{groups}, never used"),

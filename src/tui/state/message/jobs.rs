@@ -17,7 +17,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         pasted::Pasted,
-        text::visible,
+        text::{counted, visible},
         token::{Fingerprint, Token},
     },
     formats::{Columns, Format},
@@ -365,9 +365,8 @@ fn write(label: &str) -> JobSpec {
 
 /// Changes the groups of a batch.
 fn batch(verb: &str, count: usize) -> JobSpec {
-    let groups = if count == 1 { "group" } else { "groups" };
     JobSpec {
         can_be_steered: true,
-        ..write(&format!("{verb} {count} {groups}")).journaled()
+        ..write(&format!("{verb} {}", counted(count, "group"))).journaled()
     }
 }
