@@ -20,6 +20,7 @@ fn cause(source: &io::Error, path: &Path) -> String {
     let cause = text.split("; ").next().unwrap_or_default();
     cause
         .strip_prefix(&*path.to_string_lossy())
+        .filter(|rest| rest.starts_with(' '))
         .map_or_else(|| cause.to_owned(), |rest| format!("it{rest}"))
 }
 

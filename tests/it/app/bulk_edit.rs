@@ -47,7 +47,7 @@ fn outside_production_a_key_confirms_what_was_reviewed() {
     assert_eq!(sent(&scene), Some((change, 2)));
     assert_eq!(scene.focus(), "BulkRun");
     scene.answer();
-    scene.shows("2 confirmed of 2");
+    scene.shows("2 updated of 2");
 }
 
 #[test]

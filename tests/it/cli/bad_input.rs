@@ -115,7 +115,6 @@ async fn errors_of_the_system_are_said_in_plain_words() {
         (&["diff", "missing"], missing),
         (&["show", "--from", "missing"], missing),
         (&["create", "a", "--mapping", "missing", "--yes"], missing),
-        (&["update", "a", "--apply", "missing", "--yes"], missing),
         (&["list", "--config", "missing"], missing),
         (&["import", &below], through),
         (&["list", "--config", &below], through),

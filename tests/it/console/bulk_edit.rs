@@ -23,7 +23,7 @@ async fn marked_groups_are_edited_and_the_others_stay() {
         .await;
     console.shows("2 change").shows("\"copper\"");
     console.keys("<ctrl-s>y").await;
-    console.shows("2 confirmed of 2").shows("Batch 1 finished");
+    console.shows("2 updated of 2").shows("Batch 1 finished");
     for group in groups {
         let stored = world.stored(Side::Testing, group);
         assert_eq!(stored.properties["tier"], json!("copper"), "{group}");

@@ -430,7 +430,7 @@ async fn profiles(c: &mut Contract) {
     );
     let bind = ["profile", "bind", "second", "--new-environment"];
     c.case(&home, 0, "profile bind NAME", &bind).await;
-    let unbind = ["profile", "unbind", "eu"];
+    let unbind = ["profile", "unbind", "second"];
     c.case(&home, 0, "profile unbind NAME", &unbind).await;
     home.json(0, &["profile", "bind", "eu", "--new-environment"])
         .await;

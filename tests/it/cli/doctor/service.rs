@@ -98,7 +98,7 @@ async fn a_get_whose_body_was_dropped_is_recognized() {
     let table = [
         (group("token-0", &Value::Null), 0, "ok", "a GET body reaches the service"),
         (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
-        (group("token-1", &other), 1, "problem", "it is for another id"),
+        (group("token-1", &other), 1, "problem", "it is for another ID"),
         (created, 1, "problem", "CREATED the group"),
         (Fault::Close, 5, "problem", "no response to a get of \"acme\""),
         (group("token-0", &json!({"api_environment_tag": "Testing"})), 1, "problem", "is tagged Testing"),

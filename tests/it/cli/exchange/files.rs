@@ -38,7 +38,7 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
     let a_folder = || std::fs::create_dir(&odd).expect("made");
     for (make, why) in [
         (&fifo as &dyn Fn(), "not a regular file"),
-        (&nowhere, "No such file"),
+        (&nowhere, "there is no such file"),
         (&a_folder, "not a regular file"),
     ] {
         make();

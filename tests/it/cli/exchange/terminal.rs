@@ -120,7 +120,7 @@ async fn profile_add_asks_for_each_value() {
             ("Environment: Customer, Testing", "Testing\r"),
             ("variable, file, command or keyring?", "variable\r"),
             ("Name of the variable:", "EU_KEY\r"),
-            ("that an update leaves out?", "\r"),
+            ("that an update omits?", "\r"),
             ("its stored properties?", "\r"),
             ("without using this directory?", "\r"),
         ],
@@ -149,7 +149,7 @@ async fn profile_add_asks_for_each_value() {
 
     // A profile that cannot be reached is written only when a person confirms it.
     let facts = [
-        ("that an update leaves out?", "\r"),
+        ("that an update omits?", "\r"),
         ("its stored properties?", "\r"),
         ("without using this directory?", "\r"),
     ];
