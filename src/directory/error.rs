@@ -17,11 +17,11 @@ use crate::domain::{
 /// Why a file cannot be used, without its name and without advice, both of which the message has.
 fn cause(source: &io::Error, path: &Path) -> String {
     let text = source.to_string();
-    let cause = text.split("; ").next().unwrap_or_default();
-    cause
-        .strip_prefix(&*path.to_string_lossy())
-        .filter(|rest| rest.starts_with(' '))
-        .map_or_else(|| cause.to_owned(), |rest| format!("it{rest}"))
+    let of_it = text.strip_prefix(&format!("{} ", path.display()));
+    match of_it.and_then(|rest| rest.split("; ").next()) {
+        Some(cause) => format!("it {cause}"),
+        None => text,
+    }
 }
 
 /// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
