@@ -82,6 +82,8 @@ async fn check_one(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
     }
     assert!(matches!(code, Some(1..=7)), "{what}: {code:?}: {said}");
     let name = match (target, hazard) {
+        // The rows are read first, into a temporary file.
+        (Target::Directory, Hazard::FullDisk) => "standard input".into(),
         // Without any room it does not get as far as that file.
         (Target::Token | Target::Export, Hazard::FullDisk) => "directory.db".into(),
         _ => place.file.file_name().expect("a name").to_string_lossy(),
