@@ -150,7 +150,10 @@ pub fn copy_from_team(
     };
     let path = std::path::absolute(to).map_err(not_copied)?;
     if path.symlink_metadata().is_ok() {
-        let there = io::Error::new(io::ErrorKind::AlreadyExists, "it already exists");
+        let there = io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            "it already exists; use a new file",
+        );
         return Err(not_copied(there));
     }
     drop(sql::File::open(&path)?);

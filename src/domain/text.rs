@@ -191,7 +191,10 @@ pub fn counted(count: usize, one: &str) -> String {
 
 /// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.
 pub fn with_state(text: &str, state: &str) -> String {
-    let Some((cause, advice)) = text.split_once("; ") else {
+    // A suggestion belongs to its cause.
+    let advised = text.split_once("; ");
+    let Some((cause, advice)) = advised.filter(|(_, advice)| !advice.starts_with("did you mean"))
+    else {
         return format!("{text}; {state}");
     };
     let mut advice = advice.chars();

@@ -124,7 +124,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
 
     #[rustfmt::skip] // A table: one case per line.
     let table = [
-        (&["copy", "acme", "--to", "lvie", "--yes"][..], 2, "did you mean live?"),
+        (&["copy", "acme", "--to", "lvie", "--yes"][..], 2, "did you mean \"live\"?"),
         (&["copy", "acme", "--to", "testing", "--yes"], 2, "the same environment"),
         (&["copy", "acmee", "--to", "live", "--yes"], 3, "did you mean \"acme\"?"),
         (&["diff", "acme", "other", "--with", "live"], 2, "pass one ID"),

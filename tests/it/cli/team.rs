@@ -304,7 +304,7 @@ async fn a_private_directory_is_copied_into_that_of_a_team() {
     assert_eq!(back["rows"]["user_groups"], json!(702), "{back}");
     let there = ana.run(&["directory", "copy", url, "back.db"]).await;
     assert!(
-        there.code == 2 && there.err.contains("there already"),
+        there.code == 2 && there.err.contains("already exists"),
         "{}",
         there.err
     );

@@ -101,7 +101,7 @@ async fn other_files_are_neither_copied_nor_created() {
         .run(&["serve", "backup", &nowhere, "--database", &database])
         .await;
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("create its folder"), "{}", ran.err);
+    assert!(ran.err.contains("create the folder"), "{}", ran.err);
 }
 
 #[tokio::test]
