@@ -73,7 +73,7 @@ mod tests {
             ),
             ("28000", "NOLOGIN"),
             ("3D000", "does not exist on that server (SQLSTATE 3D000)"),
-            ("53400", "is out of a resource"),
+            ("53400", "is out of resources"),
             ("99999", "is unknown to groupdesk (SQLSTATE 99999): ask"),
         ] {
             let sentence = sentence(code);

@@ -148,7 +148,7 @@ fn columns_of_a_list_change_single_rows_and_keys() {
             &b"user_group_id,map:40,map:40\n"[..],
             "the column map:40 appears twice",
         ),
-        (b"user_group_id,map:40,mapping\n", "contradict each other"),
+        (b"user_group_id,map:40,mapping\n", "cannot be combined"),
         (b"user_group_id,map:\n", "unknown column \"map:\""),
     ] {
         let why = read(file).map(|(rows, ..)| rows).expect_err(words);

@@ -32,7 +32,7 @@ fn every_status_has_its_own_advice() {
         (404, true, None, "this environment does not know it"),
         (405, true, None, "whether a proxy changes requests"),
         (415, true, None, "whether a proxy changes requests"),
-        (407, false, None, "`proxy_from_environment`"),
+        (407, false, None, "http://USER:PASSWORD@HOST:PORT"),
         (409, true, None, "read the group again"),
         (413, true, None, "send less"),
         (429, true, None, "wait a while"),

@@ -6,7 +6,12 @@ mod prepare;
 pub(crate) mod report;
 pub(crate) mod tokens;
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashSet,
+    future::{self, ready},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use crate::{
     cli::{
@@ -136,8 +141,8 @@ pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Ex
 }
 
 /// The input of a run that reads no file.
-async fn nothing() -> Result<(), CliError> {
-    Ok(())
+fn nothing() -> future::Ready<Result<(), CliError>> {
+    ready(Ok(()))
 }
 
 /// Reads the input, prepares a batch and runs it. A signal during the preparation ends the command, and nothing is sent.

@@ -102,7 +102,7 @@ async fn sent(
     let edits = Edits::of_text(text, id).map_err(|why| {
         CliError::Usage(format!(
             "the text from the editor is not used: {}",
-            with_state(&why.to_string(), "nothing was sent")
+            with_state(&why, "nothing was sent")
         ))
     })?;
     let edit = update::Edit {

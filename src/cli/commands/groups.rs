@@ -252,16 +252,14 @@ impl Run for Show {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let groups = &self.groups;
-        match groups.single() {
-            Some(id) => in_session(global, async |session| show_one(session, id).await).await,
-            None => {
-                let given = Given::read(groups, None, UNSHOWN);
-                in_session_with(global, given, async |session, given| {
-                    show_several(session, groups, given).await
-                })
-                .await
-            }
+        if let Some(id) = groups.single() {
+            return in_session(global, async |session| show_one(session, id).await).await;
         }
+        let given = Given::read(groups, None, UNSHOWN);
+        in_session_with(global, given, async |session, given| {
+            show_several(session, groups, given).await
+        })
+        .await
     }
 }
 

@@ -157,9 +157,10 @@ pub(super) fn keep(
         labelled_by: labelled.map(|labelled| &labelled.by),
         favourite: *is_favourite,
     };
-    Ok(if is_new {
-        tx.insert("annotations", row)?
+    if is_new {
+        tx.insert("annotations", row)?;
     } else {
-        tx.update("annotations", 2, row)?
-    })
+        tx.update("annotations", 2, row)?;
+    }
+    Ok(())
 }

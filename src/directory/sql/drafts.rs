@@ -266,11 +266,12 @@ fn put(
         changed_at: draft.changed_at,
         by,
     };
-    Ok(if is_new {
-        tx.insert(TABLE, row)?
+    if is_new {
+        tx.insert(TABLE, row)?;
     } else {
-        tx.update(TABLE, 3, row)?
-    })
+        tx.update(TABLE, 3, row)?;
+    }
+    Ok(())
 }
 
 /// Another draft, from a console beside or from a place that was merged into this one, now becomes the draft of the

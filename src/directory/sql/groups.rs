@@ -161,7 +161,7 @@ fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
                 fields: row.unreadable,
             });
         }
-        all.groups.extend(row.group);
+        all.groups.extend(row.whole);
         Ok::<_, Fault>(true)
     })?;
     Ok(all)
@@ -183,7 +183,7 @@ pub(super) fn each(
     let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
     tx.each(text, values![place], |row: Group| {
-        some.extend(row.group);
+        some.extend(row.whole);
         if some.len() == CHUNK {
             is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(CHUNK)));
         }
@@ -208,7 +208,7 @@ pub(super) fn ask<'t, 'c>(
 }
 
 pub(super) fn known(asked: Asked<'_, '_, Group>) -> Result<Option<KnownGroup>, Fault> {
-    Ok(asked.one()?.and_then(|row| row.group))
+    Ok(asked.one()?.and_then(|row| row.whole))
 }
 
 fn one(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<Option<KnownGroup>, Fault> {
@@ -404,7 +404,7 @@ pub(super) fn changed(
     // Rows that cannot be read count, too.
     let are_more = rows.len() > most;
     rows.truncate(most);
-    let groups = rows.into_iter().filter_map(|row| row.group).collect();
+    let groups = rows.into_iter().filter_map(|row| row.whole).collect();
     Ok((groups, are_more))
 }
 

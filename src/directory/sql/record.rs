@@ -115,10 +115,18 @@ fn write_all(
         let observed = observation.as_ref().map(|seen| &seen.id);
         // What this record writes is read again for the next one.
         let known = known.take_if(|(id, _)| observed == Some(*id));
-        let known = known.map(|(_, group)| group);
+        let known = known.map_or(Earlier::Unread, |(_, group)| {
+            Earlier::Read(group.map(Box::new))
+        });
         write(tx, place, record, observation, known, at == last)
     });
     recorded.collect()
+}
+
+/// Whether a group was read earlier in the same transaction; `None` if it was not there.
+enum Earlier {
+    Unread,
+    Read(Option<Box<KnownGroup>>),
 }
 
 /// Records the result of one exchange: group, history and journals.
@@ -127,7 +135,7 @@ fn write(
     place: PlaceId,
     record: &Record,
     observation: Option<Observation>,
-    known: Option<Option<KnownGroup>>,
+    known: Earlier,
     is_last: bool,
 ) -> Result<Recorded, Fault> {
     let id = observation.as_ref().map(|seen| seen.id.clone());
@@ -143,7 +151,7 @@ fn write(
     let handoff = record.handoff.as_ref();
     let handoff = handoff.map(|step| Ok::<_, Fault>((step, journal::lock(tx, step.id)?)));
     let handoff = handoff.transpose()?;
-    let unread = id.as_ref().filter(|_| known.is_none());
+    let unread = id.as_ref().filter(|_| matches!(known, Earlier::Unread));
     let group = unread.map(|id| tx.lock(groups::GROUP, values![place, id]));
     let group = group.transpose()?;
     // First, because this part is refused most often.
@@ -169,9 +177,9 @@ fn write(
     let mut recorded = match observation {
         Some(observation) => {
             let known = match (known, group) {
-                (Some(known), _) => known,
-                (None, Some(group)) => groups::known(group)?,
-                (None, None) => None,
+                (Earlier::Read(known), _) => known.map(|known| *known),
+                (Earlier::Unread, Some(group)) => groups::known(group)?,
+                (Earlier::Unread, None) => None,
             };
             groups::observe(tx, known, place, record, observation)?
         }

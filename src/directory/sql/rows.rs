@@ -99,7 +99,7 @@ impl Read for JournalEvent {
 /// A group as far as its row can be read.
 pub(super) struct Group {
     /// `None` if not even the id can be read.
-    pub(super) group: Option<KnownGroup>,
+    pub(super) whole: Option<KnownGroup>,
     /// The id as it is stored.
     pub(super) id: String,
     pub(super) unreadable: Vec<&'static str>,
@@ -118,7 +118,7 @@ impl Read for Group {
         let stored: String = row.next()?;
         let Ok(id) = UserGroupId::parse(stored.as_str()) else {
             return Ok(Self {
-                group: None,
+                whole: None,
                 id: stored,
                 unreadable: vec!["user_group_id"],
             });
@@ -131,7 +131,7 @@ impl Read for Group {
         let mut fields = Fields { row, unreadable };
         let mut group = KnownGroup::new(id);
         group.name = fields.known("name", origins.name, string)?;
-        group.team_id = fields.known("team_id", origins.team_id, |id| id.integer())?;
+        group.team_id = fields.known("team_id", origins.team_id, integer)?;
         group.mapping = fields.known("mapping", origins.mapping, json)?;
         group.properties = fields.known("properties", origins.properties, json)?;
         group.environment_tag =
@@ -147,7 +147,7 @@ impl Read for Group {
         group.last_seen = fields.time("last_seen")?;
         group.created_at = fields.time("created_at")?;
         Ok(Self {
-            group: Some(group),
+            whole: Some(group),
             id: stored,
             unreadable: fields.unreadable,
         })
@@ -251,6 +251,10 @@ impl Read for BatchItem {
             cause: row.next()?,
         })
     }
+}
+
+fn integer(value: ValueRef<'_>) -> Option<i64> {
+    value.integer()
 }
 
 fn string(value: ValueRef<'_>) -> Option<String> {

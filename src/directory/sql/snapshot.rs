@@ -2,7 +2,7 @@
 
 use super::{facts, fault::Fault, fingerprints, groups, journal, mutations, order, places};
 use crate::{
-    database::{Access, Tx, values},
+    database::{Access, Asked, Tx, values},
     directory::{Directory, DirectoryError, GroupSnapshot, PlaceId, SnapshotExtras},
     domain::group::UserGroupId,
 };
@@ -70,8 +70,8 @@ pub(super) fn read(
         noted: last.noted,
         token: last.token,
         facts: facts::of(facts.all()?),
-        had_token: had_token.map_or(Ok(None), |had| had.one())?.is_some(),
-        bound: bound.map_or(Ok(None), |bound| bound.one())?,
+        had_token: had_token.map_or(Ok(None), Asked::one)?.is_some(),
+        bound: bound.map_or(Ok(None), Asked::one)?,
         gate: gate.map(places::GateAsked::read).transpose()?,
     })
 }

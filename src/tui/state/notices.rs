@@ -2,7 +2,7 @@
 
 mod line;
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use jiff::Timestamp;
 
@@ -112,7 +112,11 @@ impl Notices {
         about: Option<Ticket>,
         subject: Option<Subject>,
     ) {
-        let text = in_plain_words(&text).into_owned();
+        let plain = match in_plain_words(&text) {
+            Cow::Owned(plain) => Some(plain),
+            Cow::Borrowed(_) => None,
+        };
+        let text = plain.unwrap_or(text);
         let number = self.next_number();
         let shown = LineMessage::new(Some(number), at, severity, text.clone());
         let repeated = if self.announcements.is_none() && self.line.holds(&shown) {

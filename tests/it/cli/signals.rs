@@ -1,5 +1,7 @@
 //! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second Ctrl-C ends at once.
 
+use std::fs;
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -114,7 +116,14 @@ async fn waiting_for_standard_input_can_be_interrupted() {
     let mut waiting = Background::start(command);
     // Kept here, because waiting for the child would close it.
     let _open = waiting.child.stdin.take().expect("standard input");
-    waiting.says("PRODUCTION live").await;
+    let status = format!("/proc/{}/status", waiting.child.id().expect("it runs"));
+    eventually("it listens to signals", || {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+        caught.is_some_and(|set| set >> (Signal::INT.as_raw() - 1) & 1 == 1)
+    })
+    .await;
     waiting.signal(Signal::INT);
     assert_eq!(waiting.code().await, Some(130));
 }
@@ -131,9 +140,7 @@ async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
     made.signal(Signal::TERM);
     assert_eq!(made.code().await, Some(130));
     assert_eq!(
-        std::fs::read_dir(home.folder.path())
-            .expect("readable")
-            .count(),
+        fs::read_dir(home.folder.path()).expect("readable").count(),
         0
     );
 }
@@ -144,7 +151,7 @@ async fn the_demo_removes_its_folder() {
         let mut home = Home::new();
         let mut held = home.start_demo().await;
         let demos = || {
-            let entries = std::fs::read_dir(home.folder.path()).expect("readable");
+            let entries = fs::read_dir(home.folder.path()).expect("readable");
             entries
                 .filter(|entry| {
                     let name = entry.as_ref().expect("an entry").file_name();

@@ -191,7 +191,7 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
         own.pem
     );
     let cases = [
-        ("missing.pem".to_owned(), "No such file"),
+        ("missing.pem".to_owned(), "there is no such file or folder"),
         (".".into(), "not a regular file"),
         ("fifo.pem".into(), "not a regular file"),
         (open, "every user can write to it"),

@@ -144,7 +144,7 @@ async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
     let stored = || {
         let dump = server.dump(schema);
         let lines = dump.lines().filter(|line| !line.contains("restrict "));
-        lines.map(|line| format!("{line}\n")).collect::<String>()
+        lines.collect::<Vec<_>>().join("\n")
     };
     let before = stored();
     // Also with an API key that nobody has decided about: the answer could not be recorded.

@@ -182,7 +182,7 @@ async fn a_backup_of_a_directory_in_use_is_complete_private_and_overwrites_nothi
     assert_eq!(mode(&copy), 0o600);
     let again =
         groupdesk::directory::copy_to(&installation.path(), &copy).expect_err("it is there");
-    assert!(again.to_string().contains("Use a new file"), "{again}");
+    assert!(again.to_string().contains("nothing was saved"), "{again}");
     let gone = groupdesk::directory::copy_to(
         &installation.path().with_file_name("none.db"),
         &installation.path(),

@@ -254,7 +254,9 @@ async fn an_intent_taken_for_dead_sends_nothing() {
     gate.open();
     let given_up = sleeping.await.expect("it ends").expect_err("not sent");
     assert!(
-        given_up.to_string().contains("gave up the claim"),
+        given_up
+            .to_string()
+            .contains("another process took over the group"),
         "{given_up}"
     );
     assert_eq!(scene.proxy.count("PUT"), 0);

@@ -62,7 +62,8 @@ fn edit(session: &mut Session) {
         assert!(result.contains(returned), "{returned} is not in\n{result}");
     }
     assert_eq!(token(&result), None);
-    session.type_until("\r", "1 of ", PATIENCE);
+    session.type_until("\r", "t token  r refresh", PATIENCE);
+    session.type_until("\x1b", "1 of ", PATIENCE);
 }
 
 /// Rotates in production. Returns both fingerprints.

@@ -21,7 +21,7 @@ async fn undocumented_behaviour_is_asked_and_recorded_as_answered() {
         ("Environment: Customer, Testing", "Testing"),
         ("API key from", "file"),
         ("File, for example", key.to_str().expect("a plain path")),
-        ("fields that an update leaves out", "keep"),
+        ("fields that an update omits", "keep"),
         ("return its stored properties?", ""),
         ("anybody change this environment", "perhaps"),
     ] {
