@@ -244,3 +244,36 @@ pub fn parts(copies: &[&DesiredFields]) -> Vec<Part> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields() -> DesiredFields {
+        DesiredFields {
+            name: Some("Acme".into()),
+            mapping: Some([("7".to_owned(), "40".to_owned())].into()),
+            properties: None,
+        }
+    }
+
+    #[test]
+    fn of_a_field_that_is_not_known_nothing_is_carried() {
+        let mut into = fields();
+        for part in [Part::name(), Part::mapping("7"), Part::property("tier")] {
+            part.carry(&DesiredFields::default(), &mut into);
+        }
+        assert_eq!(into, fields());
+    }
+
+    #[test]
+    fn a_reading_without_any_sent_field_shows_nothing() {
+        assert!(fields().is_shown_by(&fields()));
+        assert!(!fields().is_shown_by(&DesiredFields::default()));
+        let other = DesiredFields {
+            name: Some("Acme plc".into()),
+            ..DesiredFields::default()
+        };
+        assert!(!fields().is_shown_by(&other));
+    }
+}

@@ -388,3 +388,18 @@ async fn handing_off_an_old_rotation_passes_the_current_token() {
     assert_eq!(scene.states().await.len(), 2);
     assert!(!scene.states().await.contains(&State::Unknown));
 }
+
+#[tokio::test]
+async fn the_old_token_of_a_rotation_is_never_handed_off() {
+    let taker = HandOffScript::new(RECORDS);
+    let scene = taker.scene().await;
+    scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
+    rotate(&scene.ana).await.expect_err("unknown");
+    let row = scene.journal().await[0].id;
+    let closed = scene.ana.abandon(row, "the request was lost").await;
+    closed.expect("abandoned");
+    let refused = scene.ana.hand_off_again(row).await;
+    let refused = refused.expect_err("no new token").to_string();
+    assert_has(&refused, "the service still has the old token");
+    assert!(!taker.path("in").exists());
+}

@@ -57,6 +57,9 @@ async fn a_killed_update_stays_open_and_locks_the_group_until_the_window_ends() 
     let name = rename(&hurried, "Second").await;
     let held = send(&hurried, &name).await.expect_err("held");
     assert!(matches!(held, Failure::Held(_)), "{held:?}");
+    let early = scene.ana.abandon_change(open[0].id, "looked").await;
+    let early = early.expect_err("it may be on its way").to_string();
+    assert!(early.contains("it may still take effect"), "{early}");
 
     let tomorrow = scene.installation().by(LI).at(later()).operations();
     let stands = tomorrow.settle_changes().await.expect("readable");
