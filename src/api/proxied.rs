@@ -35,8 +35,7 @@ pub enum ProxyFault {
 }
 
 /// What to do if the proxy wants a password.
-pub(crate) const PROXY_LOGIN: &str =
-    "write user and password into the variable: http://USER:PASSWORD@HOST:PORT";
+pub(crate) const PROXY_LOGIN: &str = "write user and password into its variable (such as HTTPS_PROXY): http://USER:PASSWORD@HOST:PORT";
 
 impl ProxyFault {
     /// What to do about it.

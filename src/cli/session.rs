@@ -360,7 +360,7 @@ fn say_who_is_waited_for(held: &ClaimHolder) {
     }
 }
 
-/// Opens the configured directory. Says so if it is a new file in a place that somebody named: it may be mistyped.
+/// Opens the configured directory. Says so if that begins a new directory that nobody may expect: at a named path, which can be mistyped, or in an empty file.
 pub(super) fn open_named(
     at: &DirectoryAt,
     overrides: &Overrides,

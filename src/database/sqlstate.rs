@@ -34,7 +34,7 @@ const SENTENCES: [(&str, &str); 39] = [
     ("55P03", "was busy with the same rows: try again"),
     ("55", "is not in a state in which this can be done: try again, and ask its administrator to check its log"),
     ("58030", "cannot read or write its files: ask its administrator to check its disk and log at once"),
-    ("58", "has a hardware fault: ask its administrator to check its disk and log"),
+    ("58", "has a system error of its machine: ask its administrator to check its disk and log"),
     ("XX001", "reports damaged data: ask its administrator to restore it from a backup"),
     ("XX002", "reports a damaged index: ask its administrator to rebuild the index"),
     ("XX", "has an internal error: ask its administrator to check its log"),

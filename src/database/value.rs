@@ -190,12 +190,6 @@ impl FromValue for String {
     }
 }
 
-impl FromValue for Vec<u8> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
-        value.bytes().map(<[u8]>::to_vec).ok_or(Fault::Column)
-    }
-}
-
 impl FromValue for [u8; 32] {
     fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
         let bytes = value.bytes().ok_or(Fault::Column)?;

@@ -109,8 +109,7 @@ pub enum DirectoryError {
     },
     /// Another process has advanced the mutation because it considered this process dead.
     #[error(
-        "this took so long that another process took over the group (claim {}); check the group, then try again",
-        id.0
+        "this took so long that another process took over the group; check the group, then try again"
     )]
     ClaimMoved { id: MutationId },
     #[error("rotation {} not found in this profile. For a list: groupdesk rotations", id.0)]

@@ -1,5 +1,5 @@
 //! What an operator can set of a group, as parts: the name, each row of the mapping, each top-level key of the
-//! properties. Comparing, merging, undoing and settling walk these parts; only this file tells the three fields apart.
+//! properties. Comparing, merging, undoing and settling walk these parts, and do not tell the three fields apart.
 
 use std::collections::HashSet;
 

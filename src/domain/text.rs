@@ -191,8 +191,18 @@ pub fn counted(count: usize, one: &str) -> String {
 
 /// A cause and its advice (`cause; advice`) with the state between them: `cause; nothing was sent. Advice`.
 pub fn with_state(text: &str, state: &str) -> String {
+    if text.ends_with('?') {
+        let (first, rest) = state.split_at(1);
+        return format!("{text} {}{rest}", first.to_uppercase());
+    }
+    // The last one outside quotes, because IDs, names and paths may contain it.
+    let mut is_quoted = false;
+    let ends = text.char_indices().filter(|(at, c)| {
+        is_quoted ^= *c == '"';
+        !is_quoted && text[*at..].starts_with("; ")
+    });
+    let advised = ends.last().map(|(at, _)| (&text[..at], &text[at + 2..]));
     // A suggestion belongs to its cause.
-    let advised = text.split_once("; ");
     let Some((cause, advice)) = advised.filter(|(_, advice)| !advice.starts_with("did you mean"))
     else {
         return format!("{text}; {state}");
@@ -291,7 +301,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
             let mut rest = word;
             while width(rest) > room {
                 let piece = take_front(rest, room);
-                // A grapheme wider than the room is left out, because it would loop permanently.
+                // A grapheme wider than the room is left out, because it would never end.
                 if piece.is_empty() {
                     rest = "";
                     break;
@@ -311,6 +321,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_state_stands_between_cause_and_advice() {
+        for (text, said) in [
+            ("empty", "empty; nothing was sent"),
+            ("too long; use it", "too long; nothing was sent. Use it"),
+            (
+                "no \"x\"; did you mean y?",
+                "no \"x\"; did you mean y? Nothing was sent",
+            ),
+            ("is for \"a; b\"", "is for \"a; b\"; nothing was sent"),
+            (
+                "for \"a; b\"; use it",
+                "for \"a; b\"; nothing was sent. Use it",
+            ),
+        ] {
+            assert_eq!(with_state(text, "nothing was sent"), said);
+        }
+    }
 
     proptest! {
         #[test]

@@ -90,7 +90,7 @@ impl Feed {
         self.watch.has_events()
     }
 
-    /// Waits until something may have been written; permanently if there are no notifications.
+    /// Waits until something may have been written; without end if there are no notifications.
     pub async fn maybe_written(&mut self) {
         self.watch.maybe_written().await;
     }

@@ -216,7 +216,7 @@ impl Operations {
 
     /// Reads what is left, and passes the tokens to `keep`. Groups are read one at a time until the first one is found, so
     /// that in a wrong environment no more than one is created; a vanished group stops the refresh unless `keep_going` is
-    /// set. `started` is the journal entry that notes what was read and is closed when all is.
+    /// set. `begun` is the journal entry that notes what was read and is closed when all is.
     pub fn run_refresh(
         &self,
         begun: Option<ImportId>,

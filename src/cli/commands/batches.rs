@@ -124,7 +124,7 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
         what(&batch),
         when::second(batch.started_at),
         visible(&batch.by),
-        batch.counts
+        batch.counts.in_words_of(&batch.kind)
     ));
     if let Some(told) = runner(&batch) {
         output::context(&told);

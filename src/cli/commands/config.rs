@@ -68,7 +68,7 @@ impl Run for Config {
                 };
                 if let Some(what) = is_nothing.filter(|_| settings.profiles.is_empty()) {
                     return Err(CliError::Usage(format!(
-                        "there is {what} at {}. To create one: groupdesk profile add NAME",
+                        "there is {what} at {}. To add a profile: groupdesk profile add NAME",
                         visible(&file.to_string_lossy())
                     )));
                 }

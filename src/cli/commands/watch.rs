@@ -93,7 +93,7 @@ pub(super) async fn until_signal(
     }
 }
 
-/// Waits until nobody reads standard output any more; permanently if it is a file.
+/// Waits until nobody reads standard output any more; without end if it is a file.
 async fn output_closed() {
     let waiting = tokio::task::spawn_blocking(|| {
         let out = io::stdout();

@@ -189,11 +189,8 @@ pub(crate) fn bulk_change(
     only_where: Option<&str>,
 ) -> Result<BulkChange, CliError> {
     let is_whole = fields.name.is_some() || fields.mapping.is_some() || fields.properties.is_some();
-    // As for pairs, blanks around it are not part of it.
+    // As for pairs, blanks around it are not part of it. A data source can be empty.
     let only_where = only_where.map(str::trim);
-    if only_where == Some("") {
-        return Err(usage("--if-value: it is empty; nothing was sent"));
-    }
     let change = match (
         fields.map.as_slice(),
         unmap,

@@ -268,6 +268,7 @@ impl<'l> ServerTransaction<'l> {
         self.check_not_failed()?;
         let begin = self.begin_text()?;
         let mut statements = std::mem::take(&mut self.later);
+        self.last_reads = None;
         let first = self.sent;
         self.sent += statements.len();
         let stamp = begin.and(self.stamp.as_ref());

@@ -1,11 +1,9 @@
 //! The facts of a place, and the tag that its answers carry.
 
-use jiff::Timestamp;
-
 use super::fault::Fault;
 use crate::{
     database::{Access, Asked, Tx, row, values},
-    directory::{Directory, DirectoryError, Fact, PlaceId, Statement},
+    directory::{Directory, DirectoryError, Fact, PlaceId, Statement, columns::timestamp},
     domain::{
         facts::{Basis, Facts, Field, Stated},
         group::EnvironmentTag,
@@ -29,8 +27,8 @@ impl Directory {
     }
 }
 
-/// Fact, value, basis, when, by whom.
-type Row = (String, String, String, Timestamp, String);
+/// Fact, value, basis, when in microseconds, by whom.
+type Row = (String, String, String, i64, String);
 
 pub(super) fn ask<'t, 'c>(tx: &'t Tx<'c>, place: PlaceId) -> Result<Asked<'t, 'c, Row>, Fault> {
     let text = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
@@ -38,11 +36,11 @@ pub(super) fn ask<'t, 'c>(tx: &'t Tx<'c>, place: PlaceId) -> Result<Asked<'t, 'c
 }
 
 pub(super) fn of(rows: Vec<Row>) -> Facts {
-    fn stated<T>(value: T, basis: Basis, at: Timestamp, by: String) -> Stated<T> {
+    fn stated<T>(value: T, basis: Basis, at: i64, by: String) -> Stated<T> {
         Stated {
             value,
             basis,
-            at: Some(at),
+            at: timestamp(at),
             by: Some(by),
         }
     }

@@ -1,4 +1,4 @@
-//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event permanently.
+//! The journal of rotations (docs/design/rotation.md): intents, steps, and every event, all kept permanently.
 
 use jiff::Timestamp;
 

@@ -35,8 +35,8 @@ impl Directory {
         number: i64,
     ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
         self.execute(Access::Current, move |tx| {
-            let rows =
-                tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number])?;
+            let rows = tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number]);
+            let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
             Ok(rows.into_iter().collect())
         })
         .await

@@ -79,21 +79,24 @@ impl Read for JournalEvent {
     }
 
     fn read(row: &mut Cursor<'_>) -> Result<Self> {
-        let damaged = Fault::Row("rotation_events");
-        let at = row.next()?;
-        let what = EventColumns {
-            event: row.value()?.text().ok_or(Fault::Column)?,
-            fingerprint: row.next()?,
-            since_sent: row.next()?,
-            horizon_passed: row.next()?,
-        };
-        Ok(Self {
-            at,
-            what: what.what().ok_or(damaged)?,
-            state: row.next()?,
-            note: row.next()?,
-        })
+        event(row).map_err(|fault| fault.in_table("rotation_events"))
     }
+}
+
+fn event(row: &mut Cursor<'_>) -> Result<JournalEvent> {
+    let at = row.next()?;
+    let what = EventColumns {
+        event: row.value()?.text().ok_or(Fault::Column)?,
+        fingerprint: row.next()?,
+        since_sent: row.next()?,
+        horizon_passed: row.next()?,
+    };
+    Ok(JournalEvent {
+        at,
+        what: what.what().ok_or(Fault::Column)?,
+        state: row.next()?,
+        note: row.next()?,
+    })
 }
 
 /// A group as far as its row can be read.

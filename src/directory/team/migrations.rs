@@ -57,8 +57,8 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     })
 }
 
-/// The same as SQL, for the database administrator. The key is created there. The admin is this user, and else whoever runs
-/// it.
+/// The same as SQL, for the database administrator. The key is created there. The admin is this user, or else whoever runs
+/// the SQL.
 pub fn set_up_sql(schema: &str, admin: Option<&str>) -> String {
     let mut text = format!("BEGIN;\n{}", begin_sql(schema));
     for migration in MIGRATIONS {

@@ -76,7 +76,7 @@ pub struct WatchedConnection {
 }
 
 impl WatchedConnection {
-    /// Waits until the connection has been down for `time`, and returns why. Waits permanently while it is up.
+    /// Waits until the connection has been down for `time`, and returns why. Waits without end while it is up.
     pub async fn lost_for(&mut self, time: Duration) -> DirectoryError {
         let Some(down) = &mut self.down else {
             return std::future::pending().await;
@@ -112,7 +112,7 @@ impl Watch {
         self.events = None;
     }
 
-    /// Waits until something may have been written; permanently if nothing reports that.
+    /// Waits until something may have been written; without end if nothing reports that.
     pub async fn maybe_written(&mut self) {
         match &mut self.events {
             Some(Events::File(events)) => events.next().await,

@@ -227,7 +227,7 @@ fn what_kind_of_json_it_is_shows_with_its_first_line() {
     assert!(done.is_err(), "one letter is no file of groups");
 }
 
-/// Nothing is buffered permanently while waiting for an end.
+/// Nothing is buffered without limit while waiting for an end.
 #[test]
 fn a_row_without_an_end_is_given_up_on_the_way() {
     let filler = vec![b'x'; 60_000];

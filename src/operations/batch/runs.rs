@@ -48,7 +48,7 @@ impl RunRecord {
         halt.or_else(|| Some(Halt::Cannot(ended.err()?.to_string())))
     }
 
-    /// Sends heartbeats permanently.
+    /// Sends heartbeats until it is dropped.
     async fn beat(&self, mut commands: watch::Receiver<RunCommand>) {
         let mut ticks = tokio::time::interval(HEARTBEAT_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

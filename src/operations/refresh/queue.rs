@@ -227,7 +227,7 @@ impl ReadContext {
         }
     }
 
-    /// Passes its token on, unless it came with an alarm: it may be one of another environment, or of an empty group. A
+    /// Passes its token on, unless the read stops everything with an alarm: it may be one of another environment, or of an empty group. A
     /// response without a token does not count as read.
     async fn keep(&self, read: &mut GroupRead) {
         if self.stops_at(read) {

@@ -31,6 +31,7 @@ impl App {
             return false;
         }
         match msg {
+            Msg::Key(key) if key.kind == KeyEventKind::Release => false,
             Msg::Key(key) => {
                 let press = self.context.keys.press(self.top().focus(), *key);
                 press != Press::Do(Action::Cancel)

@@ -313,7 +313,7 @@ impl<S: Screen> Runner<S> {
         self.reason
     }
 
-    /// How long until something changes without any event; `None`: permanently.
+    /// How long until something changes without any event; `None`: without limit.
     fn wake_in(&self) -> Option<Duration> {
         let wait = self.app.wake_at()?.duration_since(self.clock.now());
         Some(Duration::try_from(wait).unwrap_or(MIN_SLEEP).max(MIN_SLEEP))
@@ -468,7 +468,7 @@ fn cause(signal: Signal) -> StopCause {
 
 /// The next item of the stream if it is ready; `None` if one would have to wait.
 ///
-/// Polls with the waker of the current task: with a no-op waker the console could sleep permanently.
+/// Polls with the waker of the current task: with a no-op waker the console might never wake up.
 async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
     poll_fn(|context| {
         Poll::Ready(match events.poll_next_unpin(context) {

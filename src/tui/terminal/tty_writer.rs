@@ -51,7 +51,7 @@ pub(crate) fn is_given_up() -> bool {
     IS_GIVEN_UP.load(Ordering::SeqCst)
 }
 
-/// The deadline of a write that began at `started`; `None` while the end was not requested.
+/// The deadline of a write that began at `begun`; `None` while the end was not requested.
 fn deadline(begun: Instant) -> Option<Instant> {
     let requested = *END_REQUESTED_AT
         .lock()

@@ -146,4 +146,10 @@ async fn a_file_without_a_change_asks_nothing() {
         }
     }
     assert_eq!(home.json(0, &updates).await, before);
+    // A create is a request even where the group is known: it may be gone at the service.
+    let ran = home
+        .run(&["import", &group, "--create", "--no-input"])
+        .await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_has(&ran.err, "confirmation required");
 }

@@ -304,7 +304,7 @@ pub(super) async fn resume(
         batch.id.0,
         when::second(batch.started_at),
         batch.by,
-        batch.counts
+        batch.counts.in_words_of(&batch.kind)
     ));
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("would be skipped now: {id}: {skip}"));

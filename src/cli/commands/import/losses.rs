@@ -1,4 +1,4 @@
-//! What the rows of a file would empty: names, mappings, properties, notes and labels that are there now. A file in which
+//! What the rows of a file would empty: names, mappings, single rows, properties, notes and labels that are there now. A file in which
 //! every cell is quoted empties them by accident.
 
 use std::collections::HashSet;

@@ -134,10 +134,13 @@ impl ShownPlan {
         })
     }
 
-    /// How many groups would be created or updated.
+    /// How many groups would be created or updated. If only creates are asked for, each known group is requested as well,
+    /// which creates it if the service no longer has it.
     pub(crate) fn to_send(&self, sending: Sending) -> usize {
-        let [(_, create), (_, update), ..] = counts(sending, self.plan);
-        create + update
+        let [(_, create), (_, update), (_, unchanged), _, (_, exists)] = counts(sending, self.plan);
+        let is_requested = sending.create && !sending.update;
+        let requested = if is_requested { unchanged + exists } else { 0 };
+        create + update + requested
     }
 
     /// How many values would be lost; the question names it.
@@ -205,6 +208,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
         .operations
         .run_refresh(None, plan, pace, false, None);
     let mut reading = reading?;
+    let mut is_finished = false;
     while let Some(event) = reading.progress.recv().await {
         let read = match event {
             RefreshEvent::Ended(read) => read,
@@ -215,7 +219,10 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
                         "not all groups were read: {halt}; nothing was sent"
                     )));
                 }
-                None => break,
+                None => {
+                    is_finished = true;
+                    break;
+                }
             },
             _ => continue,
         };
@@ -227,6 +234,9 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
                 "a group raised an alarm while it was read; nothing was sent".into(),
             ));
         }
+    }
+    if !is_finished {
+        return Err(CliError::Interrupted { in_flight: false });
     }
     Ok(all)
 }

@@ -116,7 +116,7 @@ pub(crate) async fn ask_without_change(
         return Ok(());
     }
     let what = format!(
-        "Notes and labels of {} change here; nothing is sent.",
+        "Notes and labels of {} change here; no group is created or updated.",
         counted(notes, "group")
     );
     if shown.lost().is_none() {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{NEVER_RETURNED, by, known_token, origin, rows, seen};
 use crate::{
     domain::{
-        age::{DEFAULT_LIMIT, TokenAge, since},
+        age::{self, DEFAULT_LIMIT, TokenAge},
         known::KnownGroup,
         text::{oddities, visible},
     },
@@ -33,8 +33,7 @@ type Pieces = Vec<(String, Style)>;
 /// The age of a token relative to its limit: `388d, 298d over the limit`.
 pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
-    let at = group.last_rotated.as_ref().map(|last| last.at);
-    let age = at.or(group.created_at).map(|at| since(at, context.now));
+    let age = age::age(group, context.now);
     let scale = TokenAge::of(age, limit);
     let style = context.theme.age(scale);
     let Some(age) = age else {

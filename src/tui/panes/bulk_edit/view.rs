@@ -334,7 +334,7 @@ fn draw_foot(
     cursor
 }
 
-/// `17 whole mappings are sent as last sent from here, the oldest 200d ago by ana`.
+/// `17 whole mappings are sent again as last sent, the oldest 200d ago by ana`.
 pub(in crate::tui::panes) fn sent_unread(
     count: usize,
     oldest: &UnverifiedField,
@@ -346,8 +346,8 @@ pub(in crate::tui::panes) fn sent_unread(
         (1, field) => format!("{field} of 1 group are"),
         (count, field) => format!("{field} of {count} groups are"),
     };
-    let (when, by) = (context.age(oldest.at), &oldest.by);
-    format!("{whole} sent again as last sent, the oldest {when} ago by {by}")
+    let (when, by) = (context.ago(oldest.at), &oldest.by);
+    format!("{whole} sent again as last sent, the oldest {when} by {by}")
 }
 
 /// Why nothing can be confirmed now; while the fields have the focus, the key that leads to the confirmation.

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use ratatui::style::Style;
 
 use crate::{
-    domain::age::{TokenAge, since},
+    domain::age::{self, TokenAge},
     search::{Entry, Index, ListColumn, Row, SortBy, in_ranges},
     tui::{
         keymap::{Action, Focus},
@@ -276,7 +276,7 @@ fn age_at(
 ) -> (Option<Duration>, TokenAge) {
     let (rotated, created, _) = entry.times();
     let age = rotated.or(created);
-    let age = age.map(|at| since(at, now));
+    let age = age.and_then(|at| age::of(at, now));
     (age, TokenAge::of(age, limit))
 }
 

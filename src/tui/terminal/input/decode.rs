@@ -3,7 +3,7 @@
 //! the Escape key only after a moment: the connection may have split a sequence there, and if the rest of a mouse
 //! report were taken for typed text, it would press keys.
 //!
-//! Not crossterm's parser: it keeps a paste or sequence without an end permanently, and panics on some mouse reports.
+//! Not crossterm's parser: it never gives up a paste or sequence without an end, and panics on some mouse reports.
 
 mod csi;
 mod osc;
@@ -70,7 +70,7 @@ struct Paste {
 }
 
 impl Decoder {
-    /// How long the input may pause before [`Self::on_timeout`] is called; `None`: permanently.
+    /// How long the input may pause before [`Self::on_timeout`] is called; `None`: without limit.
     pub(super) fn timeout(&self) -> Option<Duration> {
         if self.is_escape() || self.sequence == ALT_BRACKET {
             return Some(ESCAPE_TIMEOUT);
