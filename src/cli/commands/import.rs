@@ -31,7 +31,7 @@ use crate::{
         text::counted,
         when,
     },
-    formats::GroupRow,
+    formats::{GroupRow, Plan},
     operations::{self, Imported, Sending},
 };
 use checked::{Checked, chunk};
@@ -386,4 +386,18 @@ fn print_tally(
          unchanged  {unchanged:>7}{annotations}",
         counted(rows, "row")
     ))
+}
+
+/// How many rows have which word of the plan.
+fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
+    let options = |is_asked: bool, count: usize| if is_asked { (count, 0) } else { (0, count) };
+    let (create, not_known) = options(sending.create, plan.create);
+    let (update, exists) = options(sending.update, plan.update);
+    [
+        ("create", create),
+        ("update", update),
+        ("unchanged", plan.unchanged),
+        ("not_known", not_known),
+        ("exists", exists),
+    ]
 }

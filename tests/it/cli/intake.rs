@@ -28,8 +28,6 @@ fn refused(ran: &Ran, words: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
     // Between cause and advice stands what was not done.
     let undone = ["nothing was done", "nothing was sent", "nothing was shown"];
-    let is_said = undone.iter().any(|undone| ran.err.contains(undone));
-    assert!(is_said, "{}", ran.err);
     let said = undone.iter().fold(ran.err.clone(), |said, undone| {
         said.replace(&format!("; {undone}. Save the"), "; save the")
     });

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     checked::{Checked, chunk},
+    counts,
     losses::Losses,
     resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row},
 };
@@ -213,17 +214,15 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<HashSet<usize>,
         let read = match event {
             RefreshEvent::Ended(read) => read,
             // Whatever stopped it, not all was read, as the plan would say.
-            RefreshEvent::Finished(Sum { halt, .. }) => match halt {
-                Some(halt) => {
+            RefreshEvent::Finished(Sum { halt, .. }) => {
+                if let Some(halt) = halt {
                     return Err(CliError::Guarded(format!(
                         "not all groups were read: {halt}; nothing was sent"
                     )));
                 }
-                None => {
-                    is_finished = true;
-                    break;
-                }
-            },
+                is_finished = true;
+                break;
+            }
             _ => continue,
         };
         if let Some(failure) = read.failure {
@@ -395,20 +394,6 @@ fn word_for_people(word: &str) -> String {
         "unchanged" => "without difference".to_owned(),
         word => word.replace('_', " "),
     }
-}
-
-/// How many rows have which [`word`].
-fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
-    let options = |is_asked: bool, count: usize| if is_asked { (count, 0) } else { (0, count) };
-    let (create, not_known) = options(sending.create, plan.create);
-    let (update, exists) = options(sending.update, plan.update);
-    [
-        ("create", create),
-        ("update", update),
-        ("unchanged", plan.unchanged),
-        ("not_known", not_known),
-        ("exists", exists),
-    ]
 }
 
 /// Lays the single rows and keys of the rows over what is known of their groups.
