@@ -121,7 +121,7 @@ pub(super) fn begin(
         {
             return Ok(BeginResult::RotatedBy(token));
         }
-        // Refused as open, or by the number if it ends before this begins: nobody knows yet what it did.
+        // Refused as open, or by the number if it ends before this begins: its result is not known yet.
         until -= 1;
     }
     claim(tx, place, intent, until)

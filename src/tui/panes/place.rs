@@ -1,4 +1,4 @@
-//! Questions that a person must answer before anything is sent: which environment the profile is, a verification of a
+//! Questions to answer before anything is sent: which environment the profile is, a verification of a
 //! new key, the result of investigating an alarm. Until then nothing is sent, but the list can be read. Enter alone is
 //! never an answer.
 

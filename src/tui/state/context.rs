@@ -146,7 +146,7 @@ pub struct Context {
     pub runner_gone_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
-    /// Questions that a person must answer before anything is sent to a profile, as far as known.
+    /// Questions to answer before anything is sent to a profile, as far as known.
     pub place_problems: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The running bulk rotation, or the last one of this session.
     pub bulk: Option<BatchRun>,

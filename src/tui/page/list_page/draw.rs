@@ -223,7 +223,7 @@ impl<R: Rows> ListPage<R> {
         }
     }
 
-    /// What stands in place of the rows if there is none.
+    /// What is shown instead of rows if there are none.
     pub fn nothing(&self, context: &Context) -> String {
         let key = context.keys.key(R::PLACE, Action::Refresh);
         if self.reading.is_waiting() && !self.is_read {
