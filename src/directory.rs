@@ -134,19 +134,12 @@ impl Directory {
         membership.map(|membership| membership.user.as_str())
     }
 
-    /// What somebody who only reads must know of a team's directory: it was moved away, or a standby answers.
+    /// What somebody who only reads must know of a team's directory: it was moved away.
     pub fn notice(&self) -> Option<String> {
-        let membership = self.0.membership.as_ref()?;
-        match &membership.moved_to {
-            Some(to) => Some(format!(
-                "the directory was moved to {to}: the data shown here dates from then, and nothing is recorded here"
-            )),
-            None if membership.is_standby => Some(
-                "a standby of the directory is in use: data may be out of date, and nothing can be recorded until the primary is back"
-                    .into(),
-            ),
-            None => None,
-        }
+        let to = self.0.membership.as_ref()?.moved_to.as_ref()?;
+        Some(format!(
+            "the directory was moved to {to}: the data shown here dates from then, and nothing is recorded here"
+        ))
     }
 
     /// Refuses what needs a higher role, and every write if the directory was moved, before anything is read or sent.

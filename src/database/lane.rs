@@ -26,10 +26,8 @@ pub(super) fn serve<E: From<Fault>>(
         let writes = work.access().writes();
         connection.begin_work(work.requested_at(), writes, work.is_awaited());
         match work.access() {
-            access @ (Access::Short | Access::Current | Access::Long) => {
-                let transaction =
-                    ServerTransaction::reading(&mut connection, access != Access::Current);
-                let tx = Tx::of_server(transaction);
+            Access::Short | Access::Long => {
+                let tx = Tx::of_server(ServerTransaction::reading(&mut connection));
                 let done = work.run(&tx);
                 work.reply(done);
                 // Nobody has to wait for the end of a read.

@@ -13,8 +13,6 @@ use super::Tx;
 pub(crate) enum Access {
     /// Reads a few rows; may run between writes.
     Short,
-    /// The same, never from a standby: what is sent to somebody else depends on it.
-    Current,
     /// Reads as many rows as there are.
     Long,
     /// Writes. May be executed again from the start, so it must have no effect outside the database.

@@ -67,7 +67,7 @@ impl Engine {
     /// Prepares the lanes to a server; they connect when the first request is made.
     pub(super) fn of_team(team: &TeamLocation) -> Result<Self, DirectoryError> {
         let location = Location::Team(team.clone());
-        let server = team.server.clone().with_new_writer().with_standby();
+        let server = team.server.clone().with_new_writer();
         let start = |name| Worker::start_on_server(name, server.clone(), mpsc::channel());
         let unusable = unusable(&location);
         let reads = start("directory-reads").map_err(&unusable)?;
@@ -127,7 +127,7 @@ impl Engine {
 
     fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
         let thread = match work.access() {
-            Access::Short | Access::Current => &self.reads,
+            Access::Short => &self.reads,
             Access::Long | Access::Write | Access::WriteOnce => &self.requests[lane],
         };
         let queue = thread.queue().ok_or_else(|| self.stopped())?;

@@ -73,7 +73,7 @@ impl Directory {
     ) -> Result<T, DirectoryError> {
         let engine = &self.0.engine;
         let (reply, answer) = oneshot::channel();
-        if matches!(access, Access::Short | Access::Current) {
+        if access == Access::Short {
             return engine.execute(0, task(access, work, reply), answer).await;
         }
         let guard = engine.lane_of(None);

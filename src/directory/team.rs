@@ -45,7 +45,6 @@ pub struct TeamStatus {
     pub clock: Timestamp,
     /// Changes with a failover.
     pub timeline: String,
-    pub is_standby: bool,
     /// Where the directory was moved to.
     pub moved_to: Option<String>,
     /// Rotations with an unknown outcome (number, group, state, operator), by number.
@@ -79,7 +78,6 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
                 sessions,
                 clock,
                 timeline,
-                is_standby: membership.is_standby,
                 moved_to: membership.moved_to,
                 open,
             },

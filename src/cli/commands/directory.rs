@@ -383,11 +383,6 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
                     status.timeline
                 ),
             ];
-            if status.is_standby {
-                let line =
-                    "a standby is in use: data may be out of date, and nothing can be recorded";
-                lines.push(line.into());
-            }
             if status.synchronous.is_empty() {
                 lines.push("commits are not confirmed by a standby".into());
             }

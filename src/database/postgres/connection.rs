@@ -15,7 +15,7 @@ use std::{
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use tokio::{runtime::Runtime, sync::watch, task::JoinHandle, time::timeout};
-use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAttrs};
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::{
     fault::{Failure, POOLED, ServerFault, Then, is_refusal},
@@ -42,18 +42,15 @@ const OF_COMMAND: Duration = Duration::from_millis(500);
 const STREAM_TIMEOUT: Duration = Duration::from_mins(1);
 /// Rows handed over together, if there are that many.
 const ROWS_PER_CHUNK: usize = 256;
-/// How long a standby is read from until the primary is looked for again.
-const STANDBY_LIFETIME: Duration = Duration::from_secs(5);
 
-/// Whether the server keeps what it has answered, and can hold any text. Then whether it is a standby or read-only, which
-/// cluster it belongs to, and its timeline.
+/// Whether the server keeps what it has answered, and can hold any text. Then which cluster it belongs to, and its
+/// timeline.
 const CHECKS: &str = "\
 SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
  current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', \
  current_setting('groupdesk.session', true) = 'own', \
- pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on', \
  (SELECT system_identifier FROM pg_control_system()), \
- CASE WHEN pg_is_in_recovery() THEN NULL ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END";
+ ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint";
 
 /// Why a server cannot hold a directory, for each of the first columns of [`CHECKS`].
 const FAILED_CHECKS: [&str; 4] = [
@@ -70,18 +67,6 @@ struct Session {
     /// Set when the server has sent a warning since it was last cleared.
     warned: Arc<AtomicBool>,
     prepared: HashMap<String, tokio_postgres::Statement>,
-    /// With a standby, or another server that only reads: since when.
-    read_only: Option<Instant>,
-}
-
-impl Session {
-    fn serves(&self, kind: TargetSessionAttrs) -> bool {
-        let is_kind = match self.read_only {
-            Some(since) => kind == TargetSessionAttrs::Any && since.elapsed() < STANDBY_LIFETIME,
-            None => true,
-        };
-        is_kind && !self.client.is_closed()
-    }
 }
 
 pub(in crate::database) struct ServerConnection {
@@ -134,15 +119,6 @@ impl ServerConnection {
 
     pub(super) fn count_decided(&self) {
         self.server.count_decided();
-    }
-
-    /// The kind of server that may be read from.
-    pub(super) fn readable_servers(&self) -> TargetSessionAttrs {
-        if self.server.may_be_standby() {
-            TargetSessionAttrs::Any
-        } else {
-            TargetSessionAttrs::ReadWrite
-        }
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -230,10 +206,10 @@ impl ServerConnection {
     }
 
     /// Ensures that a session is open, waiting until the deadline. Sending never opens one: it could be the middle of a
-    /// transaction. With `Any`, a server that can only be read is accepted if none can be written.
-    pub(super) fn connect(&mut self, kind: TargetSessionAttrs) -> Result<(), Failure> {
+    /// transaction.
+    pub(super) fn connect(&mut self) -> Result<(), Failure> {
         let session = self.session.as_ref();
-        if session.is_some_and(|session| session.serves(kind)) {
+        if session.is_some_and(|session| !session.client.is_closed()) {
             return Ok(());
         }
         self.session = None;
@@ -252,23 +228,8 @@ impl ServerConnection {
             loop {
                 // The rest of the patience may be too short for an attempt: then it says nothing about the server.
                 let was_short = left() < RESERVE;
-                let writable = match kind {
-                    TargetSessionAttrs::Any => left() / 2,
-                    _ => left(),
-                };
-                let attempt = async {
-                    let opened =
-                        open_within(writable, &server, TargetSessionAttrs::ReadWrite).await;
-                    if kind == TargetSessionAttrs::Any
-                        && matches!(opened, Err(None | Some((_, Then::Reconnect))))
-                        && let Ok(session) = open_within(left(), &server, kind).await
-                    {
-                        return Ok(session);
-                    }
-                    opened
-                };
                 let opened = tokio::select! {
-                    opened = attempt => opened,
+                    opened = open_within(left(), &server) => opened,
                     () = &mut given_up => Err(Some((ServerFault::Unreachable, Then::GiveUp))),
                 };
                 said = match opened {
@@ -427,17 +388,13 @@ async fn given_up(mut is_closing: watch::Receiver<bool>, server: &Server) {
 }
 
 /// The failure is `None` if the time is over before an answer.
-async fn open_within(
-    time: Duration,
-    server: &Server,
-    kind: TargetSessionAttrs,
-) -> Result<Session, Option<Failure>> {
-    let opened = timeout(time, open(server, kind)).await;
+async fn open_within(time: Duration, server: &Server) -> Result<Session, Option<Failure>> {
+    let opened = timeout(time, open(server)).await;
     opened.map_or(Err(None), |opened| opened.map_err(Some))
 }
 
-async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Failure> {
-    let (client, talk, warned) = server.connect(kind).await?;
+async fn open(server: &Server) -> Result<Session, Failure> {
+    let (client, talk, warned) = server.connect().await?;
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHECKS}", server.schema());
     let (answers, _) = tokio::join!(client.simple_query(&settings), async {
         // Pipelined after the settings. If the schema does not exist yet, this fails, which does not matter.
@@ -456,9 +413,8 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
             return Err((ServerFault::Unfit(why), Then::GiveUp));
         }
     }
-    let is_read_only = checks.and_then(|row| row.get(FAILED_CHECKS.len())) == Some("t");
-    let cluster = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 1));
-    let timeline = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 2));
+    let cluster = checks.and_then(|row| row.get(FAILED_CHECKS.len()));
+    let timeline = checks.and_then(|row| row.get(FAILED_CHECKS.len() + 1));
     if let (Some(cluster), Some(Ok(timeline))) = (cluster, timeline.map(str::parse)) {
         server.check_timeline(cluster, timeline)?;
     }
@@ -467,7 +423,6 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
         _talk: talk,
         warned,
         prepared: HashMap::new(),
-        read_only: is_read_only.then(Instant::now),
     })
 }
 

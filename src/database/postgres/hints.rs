@@ -14,7 +14,7 @@ use tokio::{
     task::JoinHandle,
     time::{sleep, timeout},
 };
-use tokio_postgres::{Client, SimpleQueryMessage, config::TargetSessionAttrs};
+use tokio_postgres::{Client, SimpleQueryMessage};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
@@ -34,8 +34,6 @@ const RECONNECT_PAUSE: (Duration, Duration) = (Duration::from_millis(100), Durat
 
 /// Looks without hints before the next attempt, if the server refused the connection.
 const POLLS_AFTER_REFUSAL: usize = 60;
-/// The same, a second apart, where there is only a standby: nobody can listen there.
-const POLLS_ON_STANDBY: usize = 5;
 
 /// The channel name is unique to this directory.
 const CHANNEL: &str =
@@ -97,14 +95,6 @@ async fn listen(
         down.send_replace(Some(fault));
         // Hints may have been missed while there was no connection.
         hint_received.notify_one();
-        if matches!(ended, Err((_, Then::Reconnect))) && !is_up && can_be_read(&server).await {
-            down.send_replace(None);
-            for _ in 0..POLLS_ON_STANDBY {
-                hint_received.notify_one();
-                sleep(POLL_INTERVAL_UNHEARD).await;
-            }
-            continue;
-        }
         pause = if is_up {
             RECONNECT_PAUSE.0
         } else {
@@ -121,11 +111,6 @@ async fn listen(
             hint_received.notify_one();
         }
     }
-}
-
-async fn can_be_read(server: &Server) -> bool {
-    let connected = timeout(PATIENCE, server.connect(TargetSessionAttrs::Any)).await;
-    matches!(connected, Ok(Ok(_)))
 }
 
 /// Listens until the connection breaks.
@@ -180,8 +165,7 @@ async fn subscribe(
     hearing: impl FnMut(&str) + Send + 'static,
     test: &str,
 ) -> Result<(Client, JoinHandle<()>), Failure> {
-    let kind = TargetSessionAttrs::ReadWrite;
-    let (client, talk, _) = server.connect_with_listener(kind, hearing).await?;
+    let (client, talk, _) = server.connect_with_listener(hearing).await?;
     let failed = |error| ServerFault::of_request(&error);
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema());
     let answers = client.simple_query(&settings).await.map_err(failed)?;

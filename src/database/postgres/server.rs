@@ -65,8 +65,6 @@ pub(crate) struct Server {
     writer: i64,
     /// Whether to send NOTIFY hints after writes.
     hints: bool,
-    /// Whether a standby is read from while no server can be written.
-    standby: bool,
     /// Inserts the stamp row of a write (`$1`). Fails when writes are not allowed, and so aborts the transaction.
     stamp: Cow<'static, str>,
     /// Executed whenever a connection is opened; its failure is ignored.
@@ -159,7 +157,6 @@ impl Server {
             known: Arc::default(),
             writer: 0,
             hints: true,
-            standby: false,
             stamp: STAMP.into(),
             on_connect: None,
             decided: Arc::default(),
@@ -243,16 +240,6 @@ impl Server {
         self
     }
 
-    /// Allows reading from a standby while no server can be written.
-    pub(crate) fn with_standby(mut self) -> Self {
-        self.standby = true;
-        self
-    }
-
-    pub(super) fn may_be_standby(&self) -> bool {
-        self.standby
-    }
-
     /// The number of commits during which the connection broke and whose outcome the server has told since.
     pub(crate) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Relaxed)
@@ -329,21 +316,19 @@ impl Server {
         lock(&self.known)
     }
 
-    /// Opens a session with the first server that is of that kind: `ReadWrite`, or `Any`, which may be a standby.
-    /// Inside a runtime.
-    pub(super) async fn connect(&self, kind: TargetSessionAttrs) -> Result<Connected, Failure> {
-        self.connect_with_listener(kind, |_| {}).await
+    /// Opens a session with the first server that can be written. Inside a runtime.
+    pub(super) async fn connect(&self) -> Result<Connected, Failure> {
+        self.connect_with_listener(|_| {}).await
     }
 
     /// As [`Self::connect`], passing the payload of notifications to `on_notify`.
     pub(super) async fn connect_with_listener(
         &self,
-        kind: TargetSessionAttrs,
         on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Connected, Failure> {
         self.fetch_password().await?;
         let mut config = Config::clone(&self.config);
-        config.target_session_attrs(kind);
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         if self.is_any_order.load(Ordering::SeqCst) {
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }

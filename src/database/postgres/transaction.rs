@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::config::TargetSessionAttrs;
-
 use super::{
     connection::{COMMIT, ServerConnection},
     fault::{Failure, ServerFault, Then},
@@ -37,8 +35,6 @@ enum TransactionState {
 pub(crate) struct ServerTransaction<'l> {
     connection: &'l mut ServerConnection,
     begin: &'static str,
-    /// The kind of server that it needs.
-    kind: TargetSessionAttrs,
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
     /// Statements that were not sent yet: they go with the next answer that is awaited, or with the commit.
@@ -57,22 +53,9 @@ pub(crate) struct ServerTransaction<'l> {
 }
 
 impl<'l> ServerTransaction<'l> {
-    /// `may_be_standby`: a standby may be read if no server can be written.
-    pub(in crate::database) fn reading(
-        connection: &'l mut ServerConnection,
-        may_be_standby: bool,
-    ) -> Self {
-        let kind = if may_be_standby {
-            connection.readable_servers()
-        } else {
-            TargetSessionAttrs::ReadWrite
-        };
-        Self::new(
-            connection,
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            kind,
-            None,
-        )
+    pub(in crate::database) fn reading(connection: &'l mut ServerConnection) -> Self {
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        Self::new(connection, begin, None)
     }
 
     /// `stamp` is `None` if its table does not exist yet; then the outcome of an unanswered commit is unknown.
@@ -86,7 +69,6 @@ impl<'l> ServerTransaction<'l> {
                 Some(_) => BEGIN_WRITE,
                 None => BEGIN_WRITE_ONCE,
             },
-            TargetSessionAttrs::ReadWrite,
             stamp,
         )
     }
@@ -94,13 +76,11 @@ impl<'l> ServerTransaction<'l> {
     fn new(
         connection: &'l mut ServerConnection,
         begin: &'static str,
-        kind: TargetSessionAttrs,
         stamp: Option<String>,
     ) -> Self {
         Self {
             connection,
             begin,
-            kind,
             stamp,
             later: Vec::new(),
             sent: 0,
@@ -248,7 +228,7 @@ impl<'l> ServerTransaction<'l> {
         &mut self,
         send: impl FnOnce(&mut ServerConnection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.connection.connect(self.kind)?;
+        self.connection.connect()?;
         send(self.connection)
     }
 
@@ -257,7 +237,7 @@ impl<'l> ServerTransaction<'l> {
         if self.state != TransactionState::New {
             return Ok(None);
         }
-        let connected = self.connection.connect(self.kind);
+        let connected = self.connection.connect();
         connected.map_err(|failure| keep(&mut self.failure, failure))?;
         self.state = TransactionState::Open;
         Ok(Some(self.begin))
@@ -324,7 +304,7 @@ impl<'l> ServerTransaction<'l> {
         };
         let take = Statement::new(TAKE_STAMP, values![stamp]);
         loop {
-            let asked = self.connection.connect(self.kind).and_then(|()| {
+            let asked = self.connection.connect().and_then(|()| {
                 let take = std::slice::from_ref(&take);
                 self.connection.send(None, take, None)
             });

@@ -96,14 +96,14 @@ struct ServerRow {
     writes_from: i64,
     moved_to: Option<String>,
     may_write: bool,
-    /// Whether it is a standby, or read-only.
+    /// Whether it was made read-only while connections were open.
     is_read_only: bool,
 }
 record!(ServerRow, "installation" {
     snapshot = "pg_current_snapshot()::text", server = "instance::text || '/' || timeline()",
     reads_from = "v.reads_from", writes_from = "v.writes_from", moved_to,
     may_write = "has_any_column_privilege('rotations', 'UPDATE')",
-    is_read_only = "pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'",
+    is_read_only = "current_setting('default_transaction_read_only') = 'on'",
 });
 
 const SNAPSHOT: &str = "\

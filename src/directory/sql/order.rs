@@ -15,7 +15,7 @@ use crate::{
 impl Directory {
     /// The last number in the order of the directory.
     pub async fn last_number(&self) -> Result<i64, DirectoryError> {
-        self.execute(Access::Current, |tx| {
+        self.execute(Access::Short, |tx| {
             let text = "SELECT COALESCE(MAX(number), 0) FROM last_changes";
             Ok(tx.one(text, values![])?.unwrap_or_default())
         })
@@ -34,7 +34,7 @@ impl Directory {
         place: PlaceId,
         number: i64,
     ) -> Result<HashMap<UserGroupId, TokenChange>, DirectoryError> {
-        self.execute(Access::Current, move |tx| {
+        self.execute(Access::Short, move |tx| {
             let rows = tx.all::<(UserGroupId, TokenChange)>(ROTATED_SINCE, values![place, number]);
             let rows = rows.map_err(|fault| fault.in_table("last_changes"))?;
             Ok(rows.into_iter().collect())

@@ -42,7 +42,7 @@ impl Directory {
 
     /// Returns what blocks requests with this key.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        self.execute(Access::Current, move |tx| ask_gate(tx, place, key)?.read())
+        self.execute(Access::Short, move |tx| ask_gate(tx, place, key)?.read())
             .await
     }
 

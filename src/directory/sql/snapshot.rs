@@ -16,8 +16,7 @@ impl Directory {
         extras: SnapshotExtras,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        // The request that follows is decided by this, so the read must be current.
-        self.execute(Access::Current, move |tx| {
+        self.execute(Access::Short, move |tx| {
             read(tx, place, &id, &extras, false)
         })
         .await

@@ -16,8 +16,6 @@ pub(in crate::directory) struct Membership {
     pub(in crate::directory) role: Role,
     /// Where the directory was moved to.
     pub(in crate::directory) moved_to: Option<String>,
-    /// Whether a standby answered.
-    pub(in crate::directory) is_standby: bool,
 }
 
 /// The state of the tables, and the caller.
@@ -37,7 +35,6 @@ struct StatusRow {
     is_owner: bool,
     is_admin: bool,
     may_write: bool,
-    is_standby: bool,
 }
 record!(StatusRow, "installation" {
     version = "v.version", reads_from = "v.reads_from", key_check = "i.key_check", moved_to = "i.moved_to",
@@ -45,7 +42,6 @@ record!(StatusRow, "installation" {
     is_owner = "pg_has_role(session_user, n.nspowner, 'USAGE')",
     is_admin = "pg_has_role(session_user, n.nspowner, 'MEMBER')",
     may_write = "has_any_column_privilege('rotations', 'UPDATE')",
-    is_standby = "pg_is_in_recovery()",
 });
 
 const TABLE_STATUS: &str = "\
@@ -69,7 +65,6 @@ impl TableStatus {
                     () => Role::Viewer,
                 },
                 moved_to: row.moved_to,
-                is_standby: row.is_standby,
             },
         });
         status_row.ok_or_else(|| Fault::Server(ServerFault::NotThere))

@@ -155,13 +155,6 @@ async fn of_team(
             "Set it as url under [directory]; this directory no longer records anything.",
         );
     }
-    if status.is_standby {
-        report.warning(
-            AREA,
-            "a standby is in use: data may be out of date, and nothing can be recorded",
-            "Wait for the primary, or set its address as url under [directory].",
-        );
-    }
     let away = status.clock.duration_since(Clock::System.now());
     let away = away.unsigned_abs();
     if away > CLOCKS_APART {

@@ -33,10 +33,7 @@ pub struct Outage {
 impl OutageReason {
     /// Whether changes by others can still be read.
     pub fn can_be_read(self) -> bool {
-        matches!(
-            self,
-            Self::Standby | Self::Viewer | Self::NotWritable | Self::Moved
-        )
+        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved)
     }
 
     /// `None` if waiting a moment helps, because another process holds a lock for a while.
