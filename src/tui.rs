@@ -90,10 +90,15 @@ pub fn prepare(
         .operations
         .iter()
         .map(|operations| operations.profile().clone());
+    // In a team's directory, the name that the database knows: own drafts and batches have that name.
+    let operator = match start.operations.first() {
+        Some(operations) => operations.operator().to_owned(),
+        None => start.operator,
+    };
     let mut context = Context::new(
         profiles.collect(),
         ProfileIndex(start.current),
-        start.operator,
+        operator,
         theme,
         now,
     );

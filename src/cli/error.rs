@@ -28,7 +28,7 @@ pub(crate) enum CliError {
     Usage(String),
     #[error("{0}")]
     Guarded(String),
-    #[error("interrupted{}", if *.in_flight { "; a request was in progress. To check its result, run `groupdesk get`" } else { "" })]
+    #[error("interrupted{}", if *.in_flight { "; a request was in progress. To check its result, run `groupdesk rotations check`" } else { "" })]
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),

@@ -292,9 +292,17 @@ impl Session {
             CliError::Usage(_) | CliError::Guarded(_) => true,
             _ => false,
         };
-        if may_be_so && matches!(self.operations.place().await, Ok(PlaceId::NONE)) {
-            drop(self.say_elsewhere().await);
+        if may_be_so {
+            drop(self.say_unknown_key().await);
         }
+    }
+
+    /// Says that nothing is known with this key, although another key of its address knows groups: every group looks new.
+    pub(super) async fn say_unknown_key(&self) -> Result<(), CliError> {
+        if matches!(self.operations.place().await, Ok(PlaceId::NONE)) {
+            self.say_elsewhere().await?;
+        }
+        Ok(())
     }
 
     /// Refuses a run over several groups with an unknown key, which knows none of them: that no group is left would pass

@@ -9,7 +9,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
         group::UserGroupId,
-        handoff::HandOff,
+        handoff::{HandOff, HandOffState},
         history::Ending,
         mutation,
         operation_record::followed_by,
@@ -69,6 +69,8 @@ pub struct Batch {
     /// `None` while something is left to do.
     pub ended_at: Option<Timestamp>,
     pub counts: Counts,
+    /// Number of its new tokens that are not handed off yet.
+    pub not_handed_off: usize,
     /// What was recorded at the end of its last run; `None` if nothing was, or if nothing stopped it.
     pub last_run: Option<LastRun>,
     /// Runs whose end was not recorded, the one with the latest heartbeat first.
@@ -81,6 +83,15 @@ impl Batch {
     /// Whether its last run began but never recorded its end.
     pub(crate) fn is_begun(&self) -> bool {
         self.last_run == Some(LastRun::Begun)
+    }
+
+    /// Its counts as a sentence.
+    pub fn in_words(&self) -> String {
+        let counts = self.counts.in_words_of(&self.kind);
+        match self.not_handed_off {
+            0 => counts,
+            waiting => format!("{counts}; {waiting} not handed off"),
+        }
     }
 
     /// Whether some process is working on it or has paused it.
@@ -171,8 +182,21 @@ impl BatchItem {
         }
     }
 
-    /// What was observed, the first cause before the last observation.
+    /// Whether its new token is in place but has not arrived where it was to be handed off.
+    pub fn is_not_handed_off(&self) -> bool {
+        let is_done = matches!(self.status(), ItemStatus::Confirmed | ItemStatus::Rotated);
+        is_done
+            && matches!(
+                self.handoff.state,
+                HandOffState::Pending | HandOffState::Failed
+            )
+    }
+
+    /// What was observed, the first cause before the last observation; a token that has not arrived comes before both.
     pub fn story(&self) -> Option<String> {
+        if self.is_not_handed_off() {
+            return Some(self.handoff.standing());
+        }
         match (&self.cause, &self.note) {
             (Some(cause), Some(note)) if !note.contains(cause.as_str()) => {
                 Some(followed_by(cause, note))

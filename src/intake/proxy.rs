@@ -3,6 +3,7 @@
 
 use std::{fmt, net::IpAddr};
 
+use url::Url;
 use zeroize::Zeroizing;
 
 /// Variables for a scheme, in order of precedence.
@@ -101,7 +102,9 @@ impl Proxy {
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c));
-        if !is_name {
+        let address = format!("{name}:{port}");
+        // What the HTTP client would not take is refused here, where the variable is known.
+        if !is_name || Url::parse(&format!("http://{address}")).is_err() {
             return Err(wrong(EXAMPLE));
         }
         let login = login.map(|login| {
@@ -113,7 +116,7 @@ impl Proxy {
         });
         Ok(Self {
             variable,
-            address: format!("{name}:{port}"),
+            address,
             is_encrypted,
             login,
         })
@@ -259,6 +262,11 @@ mod tests {
             "://canary",
             "http://proxy:0",
             "proxy:99999",
+            // These were named only by the HTTP client, without the variable.
+            "::canary",
+            "http://[::1",
+            "canary:8080:1",
+            "1.2.3.4.5:80",
         ] {
             let wrong = found(&[("HTTPS_PROXY", value)], "https", "x").expect_err(value);
             assert_eq!(wrong.variable, "HTTPS_PROXY");

@@ -92,7 +92,11 @@ impl Operations {
         if let Err(forbidden) = self.permitted(Guarded::HandOff) {
             // The new token stays pending, as after a crash; an operator who is allowed to can hand it off.
             let user_group_id = done.group.id.clone();
-            return Some(pending(id, user_group_id, forbidden.to_string()));
+            // The rotation was sent.
+            let why = forbidden
+                .to_string()
+                .replace("nothing was sent", "the command was not run");
+            return Some(pending(id, user_group_id, why));
         }
         let row = match self.directory().rotation(id).await {
             Ok(row) => row

@@ -7,7 +7,6 @@ pub(crate) mod report;
 pub(crate) mod tokens;
 
 use std::{
-    collections::HashSet,
     future::{self, ready},
     path::PathBuf,
     sync::Arc,
@@ -30,7 +29,6 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemStatus, StopCause},
         group::UserGroupId,
-        handoff::HandOffState,
     },
     operations::batch::{Bulk, Ended, Report, RunLimits, ScheduledRun, TokenSink},
 };
@@ -221,7 +219,8 @@ impl RunReport for Ready {
     }
 
     async fn summary(self, session: &Session, sum: Report) -> Summary {
-        let not_handed_off = not_handed_off(session, sum.batch).await;
+        let batch = session.operations.batch(sum.batch).await;
+        let not_handed_off = batch.map_or(0, |batch| batch.not_handed_off);
         let left_out = self.all_named && !self.skipped.is_empty();
         let counts = &sum.counts;
         let exit = Exit::from_run(&RunEnd {
@@ -237,24 +236,11 @@ impl RunReport for Ready {
             .then(|| report::summary(Some(&sum), &self.skipped, not_handed_off));
         Summary {
             exit,
-            alarms: report::for_a_person(&sum, not_handed_off),
+            alarms: report::for_a_person(session, &sum, not_handed_off),
             result: summary.map(output::compact),
             said: Some(format!("batch {}: {counts}", sum.batch.0)),
             next: report::retry(&sum, self.tokens.is_some()),
             is_left: counts.not_started > 0,
         }
     }
-}
-
-/// Counts the batch's new tokens that are not handed off yet, including those of earlier runs.
-async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
-    let operations = &session.operations;
-    let mut rotations = HashSet::new();
-    for state in [HandOffState::Pending, HandOffState::Failed] {
-        let rows = operations.hand_offs(state).await.unwrap_or_default();
-        rotations.extend(rows.into_iter().map(|row| row.id.0));
-    }
-    let items = operations.batch_items(batch).await.unwrap_or_default();
-    let ours = items.iter().filter_map(|item| item.rotation);
-    ours.filter(|id| rotations.contains(&id.0)).count()
 }

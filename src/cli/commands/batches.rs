@@ -124,7 +124,7 @@ async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
         what(&batch),
         when::second(batch.started_at),
         visible(&batch.by),
-        batch.counts.in_words_of(&batch.kind)
+        batch.in_words()
     ));
     if let Some(told) = runner(&batch) {
         output::context(&told);
@@ -179,9 +179,10 @@ fn state(batch: &Batch) -> String {
             }
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
-        Some(_) => match counts.planned() - counts.succeeded() {
-            0 => "done".into(),
-            left => format!("done: {left} not applied"),
+        Some(_) => match (counts.planned() - counts.succeeded(), batch.not_handed_off) {
+            (0, 0) => "done".into(),
+            (0, waiting) => format!("done: {waiting} not handed off"),
+            (left, _) => format!("done: {left} not applied"),
         },
     }
 }
@@ -221,6 +222,7 @@ shape! {
         "run_state": text or "no process is running it" = alive(batch).map(|runner| state_word(runner.state)), "running or paused";
         "run_since": time or "no process is running it" = alive(batch).map(|runner| runner.since), "when it was started or paused";
         ..COUNTS = counts(&batch.counts);
+        "not_handed_off": number = batch.not_handed_off, "new tokens that were not delivered";
     }
 }
 

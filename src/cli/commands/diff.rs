@@ -21,7 +21,7 @@ use crate::{
         group::UserGroupId,
         proposal::quoted,
     },
-    operations::{UnknownIdPolicy, changes_json},
+    operations::{Class, UnknownIdPolicy, changes_json},
 };
 
 /// Compare files with known groups, or a group in two profiles; changes nothing
@@ -148,11 +148,12 @@ async fn side(
     id: &UserGroupId,
     refresh: bool,
 ) -> Result<DesiredFields, CliError> {
-    let known = session.known_here(id).await.map_err(|error| {
-        CliError::Guarded(format!(
-            "profile {}: {error}",
-            session.operations.profile().name
-        ))
+    let known = session.known_here(id).await.map_err(|error| match error {
+        CliError::Failed { failure } if failure.class() == Class::Guarded => {
+            let name = &session.operations.profile().name;
+            CliError::Guarded(format!("profile {name}: {failure}"))
+        }
+        error => error,
     })?;
     if !refresh {
         return Ok(DesiredFields::of(&known));

@@ -60,7 +60,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
         let running = Box::pin(session.operations.hand_off_again(id));
         let result = match session.in_flight.during(running).await {
             Ok(handed) => {
-                say(&handed);
+                say(session, &handed);
                 all_done &= handed.is_done();
                 let told = (&handed.user_group_id, &handed.handoff);
                 delivery(id, Ok(told), Some(&handed), None)
@@ -119,13 +119,23 @@ fn say_elsewhere(session: &Session, row: &RotationRow) {
 /// Hands off the token of a rotation that just ended, if the profile says how.
 pub(crate) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
     let command = session.operations.profile().handoff.as_ref()?;
-    output::say(&format!("handing the new token to {command}"));
+    if session.operations.permitted(Guarded::HandOff).is_ok() {
+        output::say(&format!("handing the new token to {command}"));
+    }
     let running = Box::pin(session.operations.hand_off(done));
     session.in_flight.during(running).await
 }
 
+/// When a hand-off can be tried again: not while a guard forbids it.
+pub(super) fn when_to_retry(session: &Session) -> &'static str {
+    match session.operations.permitted(Guarded::HandOff) {
+        Ok(()) => "to retry",
+        Err(_) => "once its guard is removed",
+    }
+}
+
 /// Prints one line for the person. A token that was not delivered is hard to overlook.
-pub(crate) fn say(handed: &HandedOff) {
+pub(crate) fn say(session: &Session, handed: &HandedOff) {
     let HandedOff {
         rotation,
         user_group_id,
@@ -133,7 +143,11 @@ pub(crate) fn say(handed: &HandedOff) {
         ..
     } = handed;
     let (exit, note) = handoff.in_words();
-    let again = format!("to retry, run `groupdesk rotations handoff {}`", rotation.0);
+    let again = format!(
+        "{}, run `groupdesk rotations handoff {}`",
+        when_to_retry(session),
+        rotation.0
+    );
     match handoff.state {
         HandOffState::Done => output::say(&format!("\"{user_group_id}\" handed off{note}")),
         HandOffState::None | HandOffState::Pending => output::alarm(&format!(

@@ -231,6 +231,7 @@ async fn import_rows(
     dry_run: bool,
 ) -> Result<Exit, CliError> {
     let operations = &session.operations;
+    session.say_unknown_key().await?;
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
     let mut resembling = Resembling::default();

@@ -102,7 +102,7 @@ pub(crate) fn answer(
     }
     let handed = rotation.and_then(|Rotated(handed)| handed);
     if let Some(handed) = handed {
-        handoff::say(handed);
+        handoff::say(session, handed);
     }
     // An answer that is older than what is known has no token.
     let has_none = token.token_out.is_some() && done.token.is_none();

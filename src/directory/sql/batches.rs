@@ -198,7 +198,9 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
     let batches: Vec<Stored> = tx.all(text, values![place])?;
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
+    let waiting: Vec<(BatchId, u32)> = tx.all(NOT_HANDED_OFF, values![place])?;
     let batches = batches.into_iter().map(|one| {
+        let waits = waiting.iter().find(|(of, _)| *of == one.id);
         let items = tx.all(ITEM_STATES, values![one.id]).map_err(of_items)?;
         let of_it = runs.extract_if(.., |(of, _)| *of == one.id);
         Ok(Batch {
@@ -210,6 +212,7 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
             kind: edits::kind(&one.kind, one.change.as_deref()).ok_or(Fault::Row("batches"))?,
             noted: one.noted.unwrap_or_default(),
             counts: Counts::of(items),
+            not_handed_off: waits.map_or(0, |(_, count)| *count as usize),
             last_run: one.stopped.as_deref().and_then(stops::read),
             runs: of_it.map(|(_, run)| run).collect(),
             runner: None,
@@ -217,6 +220,10 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     });
     batches.collect()
 }
+
+const NOT_HANDED_OFF: &str = "\
+SELECT b.id, COUNT(*) FROM batches b JOIN batch_items i ON i.batch_id = b.id JOIN rotations r ON r.id = i.rotation_id \
+WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') AND r.state IN ('rotated', 'confirmed', 'recovered') GROUP BY b.id";
 
 const RUNS: &str = "\
 SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \

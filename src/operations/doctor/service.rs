@@ -159,23 +159,28 @@ fn proxies(profile: &Profile, report: &mut Report) {
     match Proxy::of(url.scheme(), host, port, intake::text::variable) {
         Ok(Some(proxy)) if is_used => report.note(
             Area::Network,
-            format!("{} names the proxy {}: requests go through it", proxy.variable, proxy.address),
+            format!(
+                "{} names the proxy {}: requests go through it",
+                proxy.variable, proxy.address
+            ),
             "Remove proxy_from_environment from the profile if none is needed.",
         ),
-        Ok(Some(proxy)) => report.note(
-            Area::Network,
-            format!(
-                "{} names the proxy {}: not used, because {}",
-                proxy.variable,
-                proxy.address,
-                if address.loopback {
-                    "the service is on this machine"
-                } else {
-                    "proxy_from_environment is not set"
-                }
-            ),
-            "Set proxy_from_environment = true in the profile if the service can only be reached through it.",
-        ),
+        Ok(Some(proxy)) => {
+            let (why, next) = if address.loopback {
+                (
+                    "the service is on this machine",
+                    "Nothing is to be done: no proxy reaches it.",
+                )
+            } else {
+                (
+                    "proxy_from_environment is not set",
+                    "Set proxy_from_environment = true in the profile if the service can only be reached through it.",
+                )
+            };
+            let (variable, at) = (proxy.variable, proxy.address);
+            let text = format!("{variable} names the proxy {at}: not used, because {why}");
+            report.note(Area::Network, text, next);
+        }
         Ok(None) if is_used => report.note(
             Area::Network,
             "proxy_from_environment is set, but the environment has no proxy for this host",

@@ -315,7 +315,10 @@ impl App {
             Outcome::Attention(found) => self.context.note_attention(found),
             Outcome::Batch(stands) if is_here => self.batch_read(&stands.0, &stands.1),
             // Always applied: the indexes of the profiles must match those of the backends.
-            Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
+            Outcome::ProfileAdded(_, profile, operator) => {
+                self.context.profiles.push((**profile).clone());
+                self.context.operator.clone_from(operator);
+            }
             // The other outcomes are handled by the pane that waits, or by `notice`, which lists every one.
             _ => {}
         }
@@ -389,7 +392,7 @@ impl App {
                 let text = format!("Report saved to {}", path.display());
                 self.context.say(Severity::Done, text);
             }
-            Outcome::ProfileAdded(index, profile) => {
+            Outcome::ProfileAdded(index, profile, _) => {
                 let key = self.context.keys.key(Focus::List, Action::Profiles);
                 let text = format!("Profile {} is saved; {key} switches to it", profile.name);
                 self.context.say(Severity::Done, text);

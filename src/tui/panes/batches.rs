@@ -281,10 +281,7 @@ impl Rows for Batches {
             Some(_) if counts.succeeded() < counts.planned() => format!("{}: ", counts.in_short()),
             _ => String::new(),
         };
-        page.text(
-            &format!("{done}{}", counts.in_words_of(&batch.kind)),
-            Style::new(),
-        );
+        page.text(&format!("{done}{}", batch.in_words()), Style::new());
         page.text(&format!("{name}, {at}, {by}"), context.theme.dim());
         let told = batch.last_run_in_words(|at| context.when(at));
         let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
@@ -380,7 +377,12 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
             (_, _) => ("x", format!("{left}, {unknown}"), theme.error()),
         };
     }
-    match (counts.unknown, counts.conflict, counts.not_applied) {
+    let left = counts.planned() - counts.succeeded();
+    match (counts.unknown, counts.conflict, left) {
+        (0, 0, 0) if batch.not_handed_off > 0 => {
+            let text = format!("{} NOT handed off", batch.not_handed_off);
+            ("x", text, theme.error())
+        }
         (0, 0, 0) => ("+", "done".into(), theme.ok()),
         (0, 0, left) => ("!", format!("{left} not applied"), theme.warning()),
         (0, conflicts, _) => ("x", format!("{conflicts} CONFLICT"), theme.error()),

@@ -202,7 +202,7 @@ impl View for Connect {
         if let Outcome::Checked(checkup) = outcome {
             self.stage = Stage::Checked(checkup.clone());
             self.scroll.at = 0;
-        } else if let Outcome::ProfileAdded(index, profile) = outcome {
+        } else if let Outcome::ProfileAdded(index, profile, _) = outcome {
             context.say(Severity::Done, format!("Profile {} is saved", profile.name));
             self.stage = Stage::Form;
             self.form = ConnectForm::default();

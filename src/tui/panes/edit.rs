@@ -68,7 +68,7 @@ impl GroupForm {
             context.drafts.leave(&key, self.clone());
             let text = if self.is_unsaved(context) {
                 format!(
-                    "Draft of {} not kept yet: it stays here until the directory is back",
+                    "Draft of {} not kept yet: it stays here until it can be saved",
                     self.id
                 )
             } else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{Halt, LastRun, Runner, RunnerState, StopCause, UnverifiedField},
+        batch::{Counts, Halt, LastRun, Runner, RunnerState, StopCause, UnverifiedField},
         facts::Field,
     },
     operations::{
@@ -163,6 +163,35 @@ fn why_a_batch_stopped_is_shown_in_the_list_on_its_page_and_in_attention() {
         answer_concerns(&mut scene, vec![concern]);
         let said = said.get(..7).unwrap_or(said);
         scene.shows(&format!("R resume: 1 of 2 left, {said}"));
+    }
+}
+
+#[test]
+fn done_is_only_what_is_wanted_and_has_arrived() {
+    let confirmed = Counts {
+        confirmed: 2,
+        ..Counts::default()
+    };
+    let abandoned = Counts {
+        confirmed: 1,
+        abandoned: 1,
+        ..Counts::default()
+    };
+    for (counts, not_handed_off, state, lacks) in [
+        (confirmed, 0, "+   7 rotate", "handed off"),
+        (confirmed, 2, "2 NOT handed off", "done"),
+        (abandoned, 0, "1 not applied", "+   7 rotate"),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("5");
+        let batch = Batch {
+            counts,
+            not_handed_off,
+            ..stored(BATCH)
+        };
+        scene.answer_with(Outcome::AllBatches(vec![(ProfileIndex(TESTING), batch)]));
+        scene.shows(state);
+        assert!(!scene.screen().contains(lacks), "{}", scene.screen());
     }
 }
 

@@ -374,6 +374,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::AddProfile(new, _) => Outcome::ProfileAdded(
             ProfileIndex(3),
             Box::new(a_profile(&new.name, EnvironmentTag::Testing, false, false)),
+            "ana@bastion2".into(),
         ),
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
         Job::Export { ids, path, .. } => Outcome::Exported(ids.len(), path.clone()),

@@ -363,6 +363,21 @@ async fn every_new_token_is_handed_off_and_failures_are_reported() {
     assert!(err.contains("1 new token has not been handed off"), "{err}");
     assert!(err.contains("groupdesk rotations handoff"), "{err}");
 
+    for (arguments, said) in [
+        (&["batches"][..], "done: 1 not handed off"),
+        (
+            &["batches", "show", "1"],
+            "3 confirmed of 3; 1 not handed off",
+        ),
+        (&["batches", "show", "1"], "the hand-off failed"),
+        (&["batches", "show", "1", "--json"], "\"not_handed_off\": 1"),
+    ] {
+        let output = wait(scene.program(arguments).spawn().expect("it starts")).await;
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert!(text.contains(said), "{arguments:?}: {text}");
+    }
+
     let again = ["rotations", "handoff", "--failed", "--json"];
     let child = with_handoff(&scene, &again, &take)
         .spawn()

@@ -15,6 +15,7 @@ use super::{
     program::{Background, Home},
 };
 use crate::support::{
+    assertions::assert_has,
     faults::{Fault, Faults, closed_port, http, json as answer},
     wait::eventually,
 };
@@ -229,6 +230,12 @@ async fn interrupted() {
         assert_eq!(running.code().await, Some(130), "{arguments:?}");
         let said: Value = serde_json::from_str(&running.line().await).expect("JSON");
         assert_eq!(said["exit"], 130, "{arguments:?}");
+        if arguments.contains(&"--exists") {
+            let error = said["error"].as_str().expect("a text");
+            assert_has(error, "groupdesk rotations check");
+            let proposed = home.run(&["rotations", "check"]).await;
+            assert_ne!(proposed.code, 2, "{}", proposed.err);
+        }
     }
     for arguments in [&["whose", "--json"][..], &["import", "-", "--json"]] {
         let mut command = home.command(arguments);

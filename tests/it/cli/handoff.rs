@@ -186,3 +186,25 @@ async fn doctor_counts_undelivered_tokens() {
     }
     assert!(!report.to_string().contains("acme"), "{report:#}");
 }
+
+#[tokio::test]
+async fn a_guard_against_handing_off_is_told_and_no_command_is_proposed_that_it_refuses() {
+    let (home, _serving) = scene("cat > $1/in").await;
+    home.json(0, &["create", "globex", "--yes"]).await;
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
+    let guard = "guard = [{ operation = \"handoff\", forbid = true, reason = \"not on Fridays\" }]";
+    home.write("config.toml", &format!("{config}{guard}\n"));
+    for arguments in [
+        &["rotate", "acme", "--yes"][..],
+        &["rotate", "acme", "globex", "--yes", "--include-recent"],
+    ] {
+        let ran = home.run(arguments).await;
+        assert_eq!(ran.code, 6, "{}", ran.err);
+        assert_has(&ran.err, "not on Fridays; the command was not run");
+        assert_has(&ran.err, "once its guard is removed");
+        for lie in ["handing the new token", "to retry", "nothing was sent"] {
+            assert!(!ran.err.contains(lie), "{lie}: {}", ran.err);
+        }
+    }
+    assert!(!home.path("in").exists());
+}

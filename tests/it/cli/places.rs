@@ -416,3 +416,29 @@ async fn an_empty_list_of_an_undecided_profile_proposes_nothing_that_is_refused(
     assert_has(&listed.err, "profile bind moved --same-environment");
     assert!(!listed.err.contains("groupdesk create"), "{}", listed.err);
 }
+
+#[tokio::test]
+async fn a_plan_with_an_unknown_key_says_that_its_groups_look_new() {
+    let (home, _serving) = super::guards::knowing_acme(vec![]).await;
+    home.write("g.csv", "user_group_id,name\nacme,Acme\n");
+    home.json(0, &["profile", "unbind", "live"]).await;
+    for arguments in [
+        &["import", "g.csv", "--dry-run"][..],
+        &["import", "g.csv", "--create", "--dry-run"],
+        &["import", "g.csv", "--update", "--dry-run"],
+        &["apply", "g.csv", "--dry-run"],
+        &["diff", "g.csv"],
+    ] {
+        let ran = home.run(arguments).await;
+        let told =
+            "! no group is known with this API key; another key of the same address knows 1 group";
+        assert_has(&ran.err, told);
+    }
+    let ran = home.run(&["diff", "acme", "--with", "live"]).await;
+    assert_eq!(ran.code, 4, "as for `get`: {}", ran.err);
+    assert!(
+        !ran.err.contains("profile live: profile live"),
+        "{}",
+        ran.err
+    );
+}

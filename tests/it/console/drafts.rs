@@ -11,7 +11,7 @@ use groupdesk::{
     tui::theme::Theme,
 };
 
-use super::scene::{NOW, USUAL, a_world, open, open_with};
+use super::scene::{NOW, USUAL, a_world, li, open, open_with};
 use crate::support::{
     console::Console,
     postgres,
@@ -67,6 +67,22 @@ async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
     );
     assert_eq!(rows(&world), [""; 0]);
     world.scan_installations(&world.secrets());
+}
+
+/// The name in the configuration is Ana's; a team's database knows the person by another one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_who_the_directory_knows() {
+    let world = a_world().await;
+    let mut console = open_with(vec![li(&world)]).await;
+    console.shows(LI);
+    console.keys("/acme-eu<enter>e<end> 2<esc>").await;
+    drop(console);
+    let mut console = open_with(vec![li(&world)]).await;
+    console.shows("1 unsent draft: acme-eu (just now); e on it opens it");
+    console.keys("/acme-eu<enter>e").await;
+    console
+        .shows("your unsent draft (just now)")
+        .shows("1 change");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -314,7 +314,7 @@ async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     console
         .keys("<esc>m")
         .await
-        .shows("not kept yet: it stays here until the directory is back");
+        .shows("not kept yet: it stays here until it can be saved");
     console.keys("<esc>").await;
     console.shows("directory lost, ");
     // Nothing is started that could not be recorded first.

@@ -1,12 +1,17 @@
 //! The text and the JSON of a bulk rotation.
 
 use crate::{
-    cli::output::{
-        human,
-        json::{
-            COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests, warnings,
+    cli::{
+        commands::handoff,
+        output::{
+            human,
+            json::{
+                COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests,
+                warnings,
+            },
+            shape::shape,
         },
-        shape::shape,
+        session::Session,
     },
     domain::{
         batch::{ItemStatus, Plan},
@@ -121,7 +126,11 @@ pub(super) fn more(count: usize) -> Option<String> {
 }
 
 /// What needs a person before anything else.
-pub(super) fn for_a_person(report: &Report, not_handed_off: usize) -> Vec<String> {
+pub(super) fn for_a_person(
+    session: &Session,
+    report: &Report,
+    not_handed_off: usize,
+) -> Vec<String> {
     let unknown = (report.counts.unknown > 0).then(|| {
         let number = report.batch.0;
         format!("to check unknown results: groupdesk batches check {number}")
@@ -132,7 +141,8 @@ pub(super) fn for_a_person(report: &Report, not_handed_off: usize) -> Vec<String
         count => Some(format!("{count} new tokens have")),
     };
     let tokens = tokens.map(|tokens| {
-        format!("{tokens} not been handed off. Run groupdesk rotations handoff --pending, or --failed for failed ones")
+        let when = handoff::when_to_retry(session);
+        format!("{tokens} not been handed off; {when}: groupdesk rotations handoff --pending, or --failed for failed ones")
     });
     unknown.into_iter().chain(tokens).collect()
 }

@@ -246,6 +246,7 @@ async fn begin(
     checked: &Checked,
     refreshes: bool,
 ) -> Result<ShownPlan, CliError> {
+    session.say_unknown_key().await?;
     let read = if refreshes {
         refresh(session, checked).await?
     } else {

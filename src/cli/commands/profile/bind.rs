@@ -167,7 +167,7 @@ async fn one(
     }
     if arguments.undo {
         output::say(&format!(
-            "{} is no longer bound to environment {}",
+            "{} is no longer bound to environment {}. Its API key is withdrawn: whoever uses this key binds it again",
             profile.name, bound.name
         ));
     } else {

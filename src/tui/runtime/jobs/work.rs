@@ -186,7 +186,8 @@ pub(super) async fn add_profile(
     match connector.add(new, key.as_ref()).await {
         Ok(operations) => {
             let profile = operations.profile().clone();
-            Outcome::ProfileAdded(backends.add(operations), Box::new(profile))
+            let operator = operations.operator().to_owned();
+            Outcome::ProfileAdded(backends.add(operations), Box::new(profile), operator)
         }
         Err(error) => Outcome::NotAdded(error.problems()),
     }

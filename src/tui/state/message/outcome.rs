@@ -79,7 +79,8 @@ pub enum Outcome {
     /// The number of groups, and the file.
     Exported(usize, PathBuf),
     Checked(Box<ConnectionTest>),
-    ProfileAdded(ProfileIndex, Box<Profile>),
+    /// With the name under which its changes are recorded.
+    ProfileAdded(ProfileIndex, Box<Profile>, String),
     /// Neither tested nor written; each problem with the field it is about.
     NotAdded(Vec<(Option<Field>, String)>),
     PlaceBound(Box<Bound>),

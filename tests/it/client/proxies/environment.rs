@@ -100,6 +100,12 @@ async fn a_profile_may_use_the_proxy_and_does_not_give_it_the_key() {
         .env("all_proxy", proxy.base_url());
     let (code, said) = run(program).await;
     assert_eq!((code, proxy.connections()), (0, before), "{said}");
+    let mut doctor = stage.program(&config, &["doctor".to_owned()]);
+    doctor.env("http_proxy", proxy.base_url());
+    let (_, said) = run(doctor).await;
+    assert!(said.contains("no proxy reaches it"), "{said}");
+    let is_proposed = said.contains("Set proxy_from_environment");
+    assert!(!is_proposed, "it is set already: {said}");
 }
 
 /// A proxy that says yes to everything, as a sign-in page does, is in between: a failure behind it names it.
