@@ -27,9 +27,9 @@ SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id, k.hash FROM bench.keys k 
 ROLLBACK;
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 INSERT INTO bench.writes (stamp) VALUES (gen_random_uuid());
-WITH who AS (SELECT e.id, e.tag FROM bench.keys k JOIN bench.environments e ON e.id = k.environment WHERE k.id = 1 AND NOT k.read_only AND k.revoked_at IS NULL), won AS (UPDATE bench.groups g SET token = 'pgbench-' || :client_id || '-' || :new, updated_at = 1 FROM who WHERE g.environment = who.id AND g.token = 'pgbench-' || :client_id || '-' || :n RETURNING g.team_id, g.user_group_id, g.token, g.name, g.properties, who.tag, who.id), dead AS (INSERT INTO bench.retired_tokens (hash, environment, team_id, retired_at) SELECT sha256(('pgbench-' || :client_id || '-' || :n)::bytea), id, team_id, 1 FROM won) SELECT team_id, user_group_id, token, name, properties, tag FROM won;
-SELECT e.id, e.tag, k.read_only, k.last_used_at FROM bench.keys k JOIN bench.environments e ON e.id = k.environment WHERE k.id = 1 AND k.revoked_at IS NULL;
-SELECT 1 FROM bench.retired_tokens r JOIN bench.keys k ON k.environment = r.environment WHERE r.hash = sha256(('pgbench-' || :client_id || '-' || :n)::bytea) AND k.id = 1;
+SELECT e.id, e.tag, k.read_only, k.last_used_at FROM bench.keys k JOIN bench.environments e ON e.id = k.environment WHERE k.id = 1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > 0) FOR SHARE OF k;
+UPDATE bench.groups SET token = 'pgbench-' || :client_id || '-' || :new, updated_at = 1 WHERE environment = 1 AND token = 'pgbench-' || :client_id || '-' || :n RETURNING team_id, user_group_id, token, name, properties;
+INSERT INTO bench.retired_tokens (hash, environment, team_id, retired_at) SELECT sha256(('pgbench-' || :client_id || '-' || :n)::bytea), environment, team_id, 1 FROM bench.groups WHERE environment = 1 AND token = 'pgbench-' || :client_id || '-' || :new;
 COMMIT;
 \\set n :new
 ";

@@ -1,7 +1,9 @@
-//! Databases, for every room that stores something: statements with their values, rows, and transactions. SQLite runs on a thread of its own: its connection never leaves the thread, queued work is done in one
-//! transaction, and answers are sent after the commit. Knows no tables and no files.
+//! Databases, for every room that stores something: files and servers, statements with their values, rows, and
+//! transactions. SQLite runs on a thread of its own: its connection never leaves the thread, queued work is done in one
+//! transaction, and answers are sent after the commit. Knows no tables.
 
 mod fault;
+pub(crate) mod file;
 mod lane;
 mod postgres;
 mod record;

@@ -30,7 +30,7 @@ use std::{
 };
 
 pub(crate) use crate::database::{Password, wait_for_writes};
-use crate::domain::token::Fingerprinter;
+use crate::{domain::token::Fingerprinter, platform::private_files::with_suffix};
 pub use audit::{AuditFilter, Audited};
 pub use batch::{
     Batch, BatchId, BatchItem, BatchOptions, BatchRun, Heartbeat, ItemKey, ItemUpdate, NewBatch,
@@ -181,7 +181,7 @@ impl Directory {
     /// The write-ahead log, which commits reach before the file itself.
     fn log(&self) -> Option<PathBuf> {
         match self.location() {
-            Location::File(path) => Some(sql::with_suffix(path, "-wal")),
+            Location::File(path) => Some(with_suffix(path, "-wal")),
             Location::Team(_) => None,
         }
     }

@@ -12,8 +12,8 @@
 //! service -> { database, api::wire, platform, intake }
 //! api -> { config, formats, domain, intake } config -> { platform, domain, intake }
 //! formats -> { search, domain, intake }      search -> { domain, intake }
-//! database, platform -> nothing of ours      domain -> intake::duration, intake::text
-//! intake -> nothing of ours
+//! database -> platform                       domain -> intake::duration, intake::text
+//! platform, intake -> nothing of ours
 //! ```
 //!
 //! `service` must not share our validation or the way we judge answers: a test could then agree with our own mistake.

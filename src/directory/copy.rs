@@ -22,7 +22,10 @@ use super::{
     tables::{MIGRATIONS, Role, as_owner},
     team,
 };
-use crate::database::{Access, Row, Tx, Value, ValueRef, values};
+use crate::{
+    database::{Access, Row, Tx, Value, ValueRef, values},
+    platform::private_files::with_suffix,
+};
 
 /// Ordered so that every row comes after the rows it references.
 const TABLES: [&str; 24] = [
@@ -197,8 +200,8 @@ pub fn copy_from_team(
     if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
         for file in [
             path.clone(),
-            sql::with_suffix(&path, "-wal"),
-            sql::with_suffix(&path, "-shm"),
+            with_suffix(&path, "-wal"),
+            with_suffix(&path, "-shm"),
         ] {
             let _ = std::fs::remove_file(file);
         }

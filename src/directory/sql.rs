@@ -49,7 +49,6 @@ use crate::{
     domain::token::Fingerprinter,
 };
 pub(super) use fault::Fault;
-pub(super) use schema::with_suffix;
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use completion::{CompletedProfile, ids_beginning};

@@ -131,6 +131,13 @@ pub fn new_private(path: &Path) -> io::Result<File> {
         .map_err(|error| named(path, &error))
 }
 
+/// The path of a file beside this one: its name, then the suffix.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 fn refused(path: &Path, why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::PermissionDenied,

@@ -172,8 +172,8 @@ async fn exchange(
     Ok(done)
 }
 
-/// Queues the change for the holder of a key, in its environment. On a server, an existing group is only read; a missing one is created by a write that looks
-/// again.
+/// Queues the change for the holder of a key, in its environment. On a server, an existing group is only read; a missing
+/// one is created by a write that looks again.
 async fn execute_change(
     store: &Store,
     key: (i64, i64),
@@ -187,7 +187,7 @@ async fn execute_change(
     {
         let change = Arc::clone(&change);
         let find = move |tx: &Tx<'_>| match &*change {
-            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key.0, wanted),
+            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key, wanted),
             _ => Ok(None),
         };
         if let Some(found) = store.execute(Access::Short, find).await? {

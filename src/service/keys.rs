@@ -302,9 +302,12 @@ const CALLER: &str = "\
 SELECT * FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
-/// Returns the holder of the key if it is still valid.
-pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
-    Ok(tx.one(CALLER, values![key, now()])?)
+/// Asks for the holder of the key, if it is still valid.
+pub(super) fn ask_caller<'t, 'c>(
+    tx: &'t Tx<'c>,
+    key: i64,
+) -> Result<Asked<'t, 'c, Caller>, StoreError> {
+    Ok(tx.ask(CALLER, values![key, now()])?)
 }
 
 /// A key whose holder is about to change something.

@@ -75,13 +75,15 @@ pub(super) fn execute(
 /// The answer if the group exists and nothing has to be written: on a server a get that only reads needs no commit.
 pub(super) fn find_existing(
     tx: &Tx<'_>,
-    key: i64,
+    (key, environment): (i64, i64),
     wanted: &GroupFields,
 ) -> Result<Option<ResponseBody>, StoreError> {
-    let Some(caller) = keys::caller(tx, key)?.filter(Caller::was_used_lately) else {
+    let caller = keys::ask_caller(tx, key)?;
+    let found = ask_group(tx, environment, &wanted.user_group_id)?;
+    if !caller.one()?.is_some_and(|caller| caller.was_used_lately()) {
         return Ok(None);
-    };
-    let found = ask_group(tx, caller.environment, &wanted.user_group_id)?.one()?;
+    }
+    let found = found.one()?;
     found.map(|row| got(row, wanted, false)).transpose()
 }
 

@@ -7,13 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, MAIN_DB, OpenFlags};
-
 use super::{
     fault::Fault,
-    schema::{BUSY_TIMEOUT, OLDER, with_suffix},
+    schema::{BUSY_TIMEOUT, OLDER},
 };
-use crate::{directory::DirectoryError, platform::private_files};
+use crate::{
+    database::file::{self, CopyFault},
+    directory::DirectoryError,
+    platform::private_files::with_suffix,
+};
 
 /// Path of the copy kept before a schema upgrade; `version` is the schema version of the copy.
 pub fn backup_of(path: &Path, version: i64) -> PathBuf {
@@ -60,20 +62,15 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
         backup: kept.clone(),
         source: source.into(),
     };
-    // A crash may have left it from an earlier attempt.
-    match std::fs::remove_file(&part) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_kept(error).into()),
-        _ => {}
-    }
-    let done =
-        copy(path, &part).and_then(|()| move_into_place(&part, &kept).map_err(Failed::Writing));
+    let done = file::copy(path, &part, BUSY_TIMEOUT)
+        .and_then(|()| move_into_place(&part, &kept).map_err(CopyFault::Writing));
     if done.is_err() {
         // It may be gone already; otherwise the next attempt removes it.
         let _ = std::fs::remove_file(&part);
     }
     done.map_err(|failed| match failed {
-        Failed::Reading(error) => error.into(),
-        Failed::Writing(error) => not_kept(error).into(),
+        CopyFault::Reading(error) => error.into(),
+        CopyFault::Writing(error) => not_kept(error).into(),
     })
 }
 
@@ -87,10 +84,10 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
         return Err(refused(path, error));
     }
     let part = with_suffix(to, ".part");
-    let copied = copy(path, &part)
+    let copied = file::copy(path, &part, BUSY_TIMEOUT)
         .map_err(|failed| match failed {
-            Failed::Reading(error) => Fault::from(error).explain(path),
-            Failed::Writing(error) => {
+            CopyFault::Reading(error) => Fault::from(error).explain(path),
+            CopyFault::Writing(error) => {
                 // It names the unfinished file, which nobody asked for.
                 let name = format!("{} ", part.display());
                 let why = error.to_string().replace(&name, "it ");
@@ -101,36 +98,6 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
         .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error)));
     let _ = std::fs::remove_file(&part);
     copied
-}
-
-enum Failed {
-    Reading(rusqlite::Error),
-    Writing(io::Error),
-}
-
-fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
-    // SQLite would create it with wider permissions.
-    let file = private_files::new_private(part).map_err(Failed::Writing)?;
-    // Use a separate connection: a connection cannot copy within its own transaction. It reads only committed data.
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let source = Connection::open_with_flags(path, flags).map_err(Failed::Reading)?;
-    source.busy_timeout(BUSY_TIMEOUT).map_err(Failed::Reading)?;
-    // So that a file that cannot be read is not taken for a copy that cannot be written.
-    let tables = "SELECT count(*) FROM sqlite_schema";
-    let read = source.query_row(tables, [], |_| Ok(()));
-    read.map_err(Failed::Reading)?;
-    source
-        .backup(MAIN_DB, part, None::<fn(rusqlite::backup::Progress)>)
-        .map_err(|error| match error.sqlite_error_code() {
-            Some(
-                rusqlite::ErrorCode::DiskFull
-                | rusqlite::ErrorCode::SystemIoFailure
-                | rusqlite::ErrorCode::CannotOpen
-                | rusqlite::ErrorCode::ReadOnly,
-            ) => Failed::Writing(io::Error::other(error)),
-            _ => Failed::Reading(error),
-        })?;
-    file.sync_all().map_err(Failed::Writing)
 }
 
 fn move_into_place(part: &Path, kept: &Path) -> io::Result<()> {

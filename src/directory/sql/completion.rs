@@ -5,8 +5,11 @@ use std::{fmt::Write, path::Path};
 use rusqlite::{Connection, OpenFlags};
 use secrecy::SecretString;
 
-use super::{fault::Fault, places, schema::with_suffix};
-use crate::database::{Tx, values};
+use super::{fault::Fault, places};
+use crate::{
+    database::{Tx, values},
+    platform::private_files::with_suffix,
+};
 
 /// Maximum number of suggestions; a shell continues with their common prefix.
 const MOST: usize = 100;

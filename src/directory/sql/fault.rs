@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use rusqlite::{ErrorCode, ffi};
 
 use crate::{
-    database::{self, ServerFault},
+    database::{self, ServerFault, file::is_busy},
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 
@@ -176,12 +176,5 @@ fn is_conversion(error: &rusqlite::Error) -> bool {
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::Utf8Error(..)
-    )
-}
-
-pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
     )
 }

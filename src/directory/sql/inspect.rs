@@ -4,17 +4,17 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::{
     fault::Fault,
     journal::open_states,
-    open::{MIN_FILE_SIZE, key, refuse_orphaned_log, version},
+    open::{key, unfit, version},
     places,
     schema::{BUSY_TIMEOUT, NEWEST},
 };
 use crate::{
-    database::Tx,
+    database::{Tx, file},
     directory::{BindingPreview, Caller, DirectoryError, Place},
     domain::token::Fingerprinter,
 };
@@ -58,9 +58,10 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
         source: source.into(),
     };
     let path = &std::path::absolute(path).map_err(unusable)?;
-    refuse_orphaned_log(path)?;
-    let found = std::fs::metadata(path).map_err(unusable)?;
-    if !found.is_file() || (1..MIN_FILE_SIZE).contains(&found.len()) {
+    let found = std::fs::metadata(path);
+    file::check(path, found.as_ref().ok()).map_err(|why| unfit(path, why))?;
+    let found = found.map_err(unusable)?;
+    if !found.is_file() {
         return Err(DirectoryError::NotADirectory {
             path: path.to_owned(),
         });
@@ -75,22 +76,15 @@ pub fn preview_binding_in(
     caller: impl FnOnce(&Fingerprinter) -> Caller,
 ) -> Result<BindingPreview, DirectoryError> {
     let preview = || {
-        let connection = read_only(path)?;
+        let connection = file::read_only(path, BUSY_TIMEOUT)?;
         let caller = caller(&key(&connection)?);
         places::preview_binding(&Tx::of(&connection), &caller)
     };
     preview().map_err(|fault| fault.explain(path))
 }
 
-fn read_only(path: &Path) -> Result<Connection, Fault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    Ok(connection)
-}
-
 fn inspect_open(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
-    let connection = read_only(path)?;
+    let connection = file::read_only(path, BUSY_TIMEOUT)?;
     let schema = version(&connection)?;
     let faults = faults(&connection)?;
     let contents = (schema == NEWEST && faults == 0)

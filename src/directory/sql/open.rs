@@ -3,38 +3,36 @@
 
 use std::{
     cell::Cell,
-    fs::{File, Metadata},
-    io::{self, Read},
-    os::unix::fs::MetadataExt,
     path::Path,
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
 };
 
 use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig,
+    Connection, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig,
     functions::FunctionFlags,
 };
 use zeroize::Zeroizing;
 
 use super::{
     backup,
-    fault::{Fault, is_busy},
+    fault::Fault,
     list, moved,
-    schema::{BUSY_TIMEOUT, NEWEST, OLDER, migrations_from, with_suffix},
+    schema::{BUSY_TIMEOUT, NEWEST, OLDER, migrations_from},
     under_way,
 };
 use crate::{
-    database::Tx, directory::DirectoryError, domain::token::Fingerprinter, platform::private_files,
+    database::{
+        Tx,
+        file::{self, Unfit},
+    },
+    directory::DirectoryError,
+    domain::token::Fingerprinter,
 };
 
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
 
 const KEY: &str = "fingerprint_key";
-
-/// Bytes of the smallest page, and so of the smallest database.
-pub(super) const MIN_FILE_SIZE: u64 = 512;
 
 /// Closing any descriptor of a file drops all locks of this process on it, including SQLite's. So preparing a file and
 /// opening it are one step under this lock, and an existing private file is not opened by us at all.
@@ -52,77 +50,25 @@ pub(super) fn connections_opened() -> u64 {
 pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), DirectoryError> {
     let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     OPENED.set(OPENED.get() + 1);
-    make_private(path)?;
+    file::make_private(path).map_err(|why| unfit(path, why))?;
     connect(path).map_err(|fault| fault.explain(path))
 }
 
-/// Creates the file, or restricts it to its owner, before SQLite opens it by name.
-fn make_private(path: &Path) -> Result<(), DirectoryError> {
-    let unusable = |source: io::Error| DirectoryError::Unusable {
-        path: path.to_owned(),
-        source: source.into(),
-    };
-    let foreign = || DirectoryError::NotADirectory {
-        path: path.to_owned(),
-    };
-    refuse_orphaned_log(path)?;
-    match std::fs::symlink_metadata(path) {
-        // SQLite takes a file of a few bytes for an empty database and would overwrite it.
-        Ok(found) if found.is_file() && (1..MIN_FILE_SIZE).contains(&found.len()) => {
-            return Err(foreign());
-        }
-        Ok(found) if is_private(&found) => {}
-        Ok(found) => {
-            if found.is_file() && is_foreign(path).map_err(unusable)? {
-                return Err(foreign());
-            }
-            private_files::private_file(path).map_err(unusable)?;
-        }
-        Err(_) => private_files::private_file(path).map_err(unusable)?,
+/// The error for a file that was left as it is.
+pub(super) fn unfit(path: &Path, why: Unfit) -> DirectoryError {
+    let path = path.to_owned();
+    match why {
+        Unfit::Io(source) => DirectoryError::Unusable {
+            path,
+            source: source.into(),
+        },
+        Unfit::Foreign => DirectoryError::NotADirectory { path },
+        Unfit::LogAlone => DirectoryError::LogAlone { path },
     }
-    let narrow =
-        |suffix| private_files::narrow_where_there(&with_suffix(path, suffix)).map_err(unusable);
-    narrow("-wal").and_then(|()| narrow("-shm"))
-}
-
-fn is_private(found: &Metadata) -> bool {
-    found.is_file()
-        && !is_accessible_to_others(found)
-        && found.uid() == rustix::process::geteuid().as_raw()
-}
-
-fn is_accessible_to_others(found: &Metadata) -> bool {
-    found.mode() & 0o077 != 0
-}
-
-/// Whether the file is not an SQLite database; checked before its permissions are changed.
-fn is_foreign(path: &Path) -> io::Result<bool> {
-    let mut start = Vec::with_capacity(16);
-    File::open(path)?.take(16).read_to_end(&mut start)?;
-    Ok(!start.is_empty() && start != b"SQLite format 3\0")
-}
-
-/// SQLite deletes a log whose database file is missing.
-pub(super) fn refuse_orphaned_log(path: &Path) -> Result<(), DirectoryError> {
-    if length(path) == 0 && length(&with_suffix(path, "-wal")) > 0 {
-        return Err(DirectoryError::LogAlone {
-            path: path.to_owned(),
-        });
-    }
-    Ok(())
-}
-
-/// The length of the file; also defined for a missing file.
-fn length(path: &Path) -> u64 {
-    std::fs::symlink_metadata(path).map_or(0, |found| found.len())
 }
 
 fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
-    // No CREATE: the file exists. No URI: a path is only a path.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
+    let mut connection = file::open(path, BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(64);
     // On a server `since` uses the clock of the database; here it returns the machine's time as stored.
     let of_the_machine = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
@@ -137,7 +83,9 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
         // transaction.
         migrate(&mut connection, path)?;
     }
-    enable_wal(&connection)?;
+    if !file::enable_wal(&connection, BUSY_TIMEOUT)? {
+        return Err(Fault::NotShareable);
+    }
     let fingerprinter = key(&connection)?;
     Ok((connection, fingerprinter))
 }
@@ -197,24 +145,6 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     }
     tx.pragma_update(None, "user_version", NEWEST)?;
     tx.commit().map_err(Fault::commit)
-}
-
-/// Switches to the write-ahead log. SQLite does not wait for the lock that this needs, so we retry.
-fn enable_wal(connection: &Connection) -> Result<(), Fault> {
-    let deadline = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        let mode = connection.query_row("PRAGMA journal_mode = WAL", [], |row| {
-            row.get::<_, String>(0)
-        });
-        match mode {
-            Ok(mode) if mode == "wal" => return Ok(()),
-            Ok(_) => return Err(Fault::NotShareable),
-            Err(error) if is_busy(&error) && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 const META: &str = "SELECT value FROM meta WHERE key = $1";

@@ -1,10 +1,6 @@
-//! The versions of the schema of a directory file, how long to wait for its lock, and the names of the files beside it.
+//! The versions of the schema of a directory file, and how long to wait for its lock.
 
-use std::{
-    ops::RangeInclusive,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{ops::RangeInclusive, time::Duration};
 
 /// Those of releases up to 0.2.0; the index in the list is the `user_version` that a migration starts from.
 pub(super) const RELEASED: [&str; 8] = [
@@ -35,9 +31,3 @@ pub(super) fn migrations_from(version: i64) -> impl Iterator<Item = &'static str
 }
 
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-
-pub(in crate::directory) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}

@@ -12,8 +12,8 @@ use super::{schema::RELEASED, *};
 use crate::{
     database::{Access, Tx, Value, repeatable, task, with_columns},
     directory::{
-        BeginResult, HistoryFilter, Mutation, PlaceId, RotationFilter, RotationId, RotationIntent,
-        RotationRow, SnapshotExtras,
+        BeginResult, HistoryFilter, Mutation, MutationId, MutationStep, PlaceId, RotationFilter,
+        RotationId, RotationIntent, RotationRow, SnapshotExtras,
     },
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
@@ -458,6 +458,42 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
     for states in [mutations::HOLDS, mutations::IS_OPEN] {
         let index = format!("WHERE {states};");
         assert!(RELEASED[7].contains(&index), "{states}");
+    }
+}
+
+#[test]
+fn a_step_of_a_change_that_the_domain_forbids_is_undone() {
+    let mut scene = scene();
+    let raw = Connection::open(&scene.path).expect("a second connection");
+    for (number, from) in (1..).zip(mutation::State::ALL) {
+        let text = "INSERT INTO mutations (id, place, user_group_id, operation, state, by, profile, started_at) \
+                    VALUES (?1, 1, ?1, 'update', ?2, 'ana', 'eu', 0)";
+        let added = raw.execute(text, (number, from.as_str()));
+        added.expect("a change");
+        let stored = || {
+            let text = "SELECT state FROM mutations WHERE id = ?1";
+            raw.query_row(text, [number], |row| row.get::<_, String>(0))
+        };
+        let forbidden = |to: &mutation::State| !from.may_become(*to);
+        for to in mutation::State::ALL.into_iter().filter(forbidden) {
+            let step = MutationStep {
+                id: MutationId(number),
+                from,
+                to,
+                ending: None,
+                at: Timestamp::UNIX_EPOCH,
+                note: None,
+                changes: None,
+                sent: None,
+                item: None,
+            };
+            let stepped = execute(&mut scene.session, Access::Write, move |tx| {
+                mutations::claim_step(tx, PLACE, &step)?.check(&step)
+            });
+            let is_refused = matches!(stepped, Err(DirectoryError::ClaimMoved { .. }));
+            assert!(is_refused, "{from:?} to {to:?}: {stepped:?}");
+            assert_eq!(stored().expect("a row"), from.as_str(), "to {to:?}");
+        }
     }
 }
 

@@ -1,10 +1,6 @@
 //! Checks the directory file: who may read it, whether it is intact, and what in it needs attention.
 
-use std::{
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use jiff::Timestamp;
 use rustix::fs::Access;
@@ -21,6 +17,7 @@ use crate::{
     },
     domain::{age, when},
     operations::{Clock, team_location},
+    platform::private_files::with_suffix,
 };
 
 const AREA: Area = Area::Directory;
@@ -356,12 +353,6 @@ fn waiting(contents: &Contents, report: &mut Report) {
             "The console offers them when it opens the profile.",
         );
     }
-}
-
-fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// The history says who did what, which is nobody else's business.

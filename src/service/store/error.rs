@@ -13,6 +13,12 @@ pub enum StoreError {
     Newer { found: i64, known: i64 },
     #[error("{0} is not a database of the User Group Service; use another file")]
     Foreign(String),
+    /// SQLite would treat the file as a new database and delete the log.
+    #[error(
+        "{0} is empty or missing, but its log {0}-wal exists and contains the last changes; restore the file from a backup, or \
+         move the log away as well, then try again"
+    )]
+    LogAlone(String),
     /// Another process held the write lock for longer than the timeout.
     #[error("the database is held by another process; try again")]
     Busy,
@@ -74,6 +80,7 @@ impl StoreError {
             Self::File(_)
                 | Self::Newer { .. }
                 | Self::Foreign(_)
+                | Self::LogAlone(_)
                 | Self::Busy
                 | Self::Failed(_)
                 | Self::Unexpected(_)

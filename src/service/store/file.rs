@@ -8,13 +8,16 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{ReportFailure, StoreError};
-use crate::{database::Database, platform::private_files};
+use crate::database::{
+    Database,
+    file::{self, Unfit},
+};
 
 /// One per version; files are only ever added.
 pub(super) const MIGRATIONS: &[&str] = &[
@@ -72,57 +75,37 @@ impl Database for File {
 }
 
 /// Creates the file if it does not exist, opens it and upgrades its schema.
-pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    private_files::private_file(path).map_err(|error| StoreError::File(error.to_string()))?;
-    open(path, busy)
-}
-
-/// Prevents SQLite from following a link in place of its log.
-fn narrow_logs(path: &Path) -> Result<(), StoreError> {
-    for suffix in ["-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
-        private_files::narrow_where_there(Path::new(&name))
-            .map_err(|error| StoreError::File(error.to_string()))?;
-    }
-    Ok(())
+pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    file::make_private(path).map_err(|why| match why {
+        Unfit::Io(error) => StoreError::File(error.to_string()),
+        Unfit::Foreign => StoreError::Foreign(path.display().to_string()),
+        Unfit::LogAlone => StoreError::LogAlone(path.display().to_string()),
+    })?;
+    open(path, patience)
 }
 
 /// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
-fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    narrow_logs(path)?;
-    let deadline = Instant::now() + busy;
-    loop {
-        match try_open(path, busy) {
-            // Switching to WAL does not wait for a lock by itself, and two processes may start at the same time.
-            Err(StoreError::Busy) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            result => return result,
-        }
-    }
-}
-
-fn try_open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(busy)?;
+fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    let mut connection =
+        file::open(path, patience).map_err(|error| of_another_file(&error, path))?;
     // Checked before anything is changed: the file may be something else.
     let version = version(&connection, path)?;
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-    if mode != "wal" {
-        return Err(StoreError::Failed(format!(
-            "journal mode is {mode}, not WAL"
-        )));
+    if !file::enable_wal(&connection, patience)? {
+        let why = "its file system does not support a write-ahead log";
+        return Err(StoreError::Failed(why.into()));
     }
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     if version < MIGRATIONS.len() {
         migrate(&mut connection, path)?;
     }
     Ok(connection)
+}
+
+fn of_another_file(error: &rusqlite::Error, path: &Path) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => StoreError::Foreign(path.display().to_string()),
+        _ => StoreError::of_sqlite(error),
+    }
 }
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
@@ -142,10 +125,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, Sto
     let number = |pragma: &str| {
         connection
             .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
-            .map_err(|error| match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
-                _ => error.into(),
-            })
+            .map_err(|error| of_another_file(&error, path))
     };
     let found = number("user_version")?;
     let tables: i64 =

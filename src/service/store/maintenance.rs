@@ -2,14 +2,14 @@
 //! anything.
 
 use std::{
-    ffi::OsString,
     fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::{
@@ -17,7 +17,8 @@ use super::{
     file::{MIGRATIONS, version},
 };
 use crate::{
-    platform::private_files,
+    database::file::{self, CopyFault},
+    platform::private_files::{self, with_suffix},
     service::secret::{self, Hash},
 };
 
@@ -40,9 +41,9 @@ pub struct CheckResult {
 
 /// Copies the database, which may be in use, to a new private file, completely or not at all. Blocks.
 pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
-    let source = read_only(database)?;
+    read_only(database)?;
     let part = with_suffix(to, ".part");
-    let copied = copy(&source, &part).and_then(|copied| {
+    let copied = copy(database, &part).and_then(|copied| {
         // A hard link is only created if nothing exists at its path.
         fs::hard_link(&part, to).map_err(|error| file_error(to, &error))?;
         Ok(copied)
@@ -58,23 +59,11 @@ pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
     copied
 }
 
-fn copy(source: &Connection, part: &Path) -> Result<BackupSummary, StoreError> {
-    // A crash may have left it from an earlier copy.
-    match fs::remove_file(part) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(file_error(part, &error));
-        }
-        _ => {}
-    }
-    // SQLite would create it with wider permissions.
-    let file =
-        private_files::new_private(part).map_err(|error| StoreError::File(error.to_string()))?;
-    source
-        .backup(MAIN_DB, part, None::<fn(rusqlite::backup::Progress)>)
-        .map_err(|error| {
-            StoreError::File(format!("{} cannot be written: {error}", part.display()))
-        })?;
-    file.sync_all().map_err(|error| file_error(part, &error))?;
+fn copy(database: &Path, part: &Path) -> Result<BackupSummary, StoreError> {
+    file::copy(database, part, patience()).map_err(|fault| match fault {
+        CopyFault::Reading(error) => error.into(),
+        CopyFault::Writing(error) => StoreError::File(error.to_string()),
+    })?;
     let copy = read_only(part)?;
     if let Some(wrong) = integrity(&copy)? {
         return Err(StoreError::Failed(wrong));
@@ -82,7 +71,7 @@ fn copy(source: &Connection, part: &Path) -> Result<BackupSummary, StoreError> {
     let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
     let count = |sql| count(sql).map(i64::unsigned_abs);
     Ok(BackupSummary {
-        bytes: file.metadata().map_or(0, |found| found.len()),
+        bytes: part.metadata().map_or(0, |found| found.len()),
         groups: count("SELECT count(*) FROM groups")?,
         keys: count("SELECT count(*) FROM keys")?,
     })
@@ -117,11 +106,13 @@ fn read_only(path: &Path) -> Result<Connection, StoreError> {
             "{name} is not a regular file; use another file"
         )));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(super::Options::default().busy_timeout)?;
+    let connection = file::read_only(path, patience())?;
     version(&connection, path)?;
     Ok(connection)
+}
+
+fn patience() -> Duration {
+    super::Options::default().busy_timeout
 }
 
 fn modes(database: &Path) -> CheckResult {
@@ -267,12 +258,6 @@ fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResu
             format!("{count} {some}")
         },
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name: OsString = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 fn file_error(path: &Path, error: &io::Error) -> StoreError {

@@ -337,3 +337,22 @@ fn many_may_open_a_new_database_at_once() {
         }
     });
 }
+
+/// SQLite would take it for a new database and delete the log.
+#[test]
+fn a_log_without_its_database_stays() {
+    for is_empty in [false, true] {
+        let (_folder, path) = temporary();
+        std::fs::create_dir(path.parent().expect("a folder")).expect("created");
+        if is_empty {
+            std::fs::write(&path, "").expect("written");
+        }
+        let log = path.with_file_name("service.db-wal");
+        std::fs::write(&log, "the last changes").expect("written");
+        let opened = Store::open(&path).map(drop);
+        let refused = StoreError::LogAlone(path.display().to_string());
+        assert_eq!(opened, Err(refused), "{is_empty}");
+        let kept = std::fs::read_to_string(&log).expect("it is there");
+        assert_eq!(kept, "the last changes");
+    }
+}

@@ -178,8 +178,11 @@ async fn a_backup_of_a_directory_in_use_is_complete_private_and_overwrites_nothi
         .await;
     written.expect("written");
     let copy = installation.path().with_file_name("copy.db");
+    let unfinished = copy.with_file_name("copy.db.part");
+    std::fs::write(&unfinished, "left by a crash").expect("written");
     groupdesk::directory::copy_to(&installation.path(), &copy).expect("copied");
     assert_eq!(mode(&copy), 0o600);
+    assert!(!unfinished.exists());
     let again =
         groupdesk::directory::copy_to(&installation.path(), &copy).expect_err("it is there");
     assert!(again.to_string().contains("nothing was saved"), "{again}");

@@ -21,7 +21,7 @@ const ARROWS: [(&str, &str); 15] = [
     ("config", "platform domain intake"),
     ("search", "domain intake"),
     ("formats", "search domain intake"),
-    ("database", ""),
+    ("database", "platform"),
     ("platform", ""),
     ("domain", "intake::duration intake::text"),
     ("intake", ""),
@@ -71,9 +71,9 @@ const CLOCKS: [&str; 3] = ["src/platform/clock.rs", "src/api/", "src/service/"];
 const FOR_TESTS: &str = "GROUPDESK_TEST_";
 const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
 
-/// SQLite has no call that waits until a database can be switched to its write-ahead log, so these files retry until a
+/// SQLite has no call that waits until a database can be switched to its write-ahead log, so this file retries until a
 /// deadline.
-const MAY_WAIT_FOR_A_LOCK: [&str; 2] = ["src/directory/sql/open.rs", "src/service/store/file.rs"];
+const MAY_WAIT_FOR_A_LOCK: [&str; 1] = ["src/database/file.rs"];
 
 /// Things worth a look that are not mistakes.
 pub(super) fn warning(file: &str, text: &str) -> Option<String> {
