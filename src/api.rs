@@ -7,7 +7,6 @@ pub mod body;
 pub mod client;
 pub mod facts;
 pub mod failure;
-mod handshake;
 pub mod inspect;
 mod masking;
 pub mod probe;

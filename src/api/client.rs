@@ -9,17 +9,16 @@
 use std::{
     fmt,
     net::SocketAddr,
-    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use reqwest::{
-    Certificate, Method,
+    Method,
     header::{self, HeaderMap, HeaderValue},
     redirect,
 };
-use rustls::pki_types::CertificateDer;
+use rustls::ClientConfig;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -47,7 +46,7 @@ use super::{
     retry_after::retry_after,
     send_by::{CheckSendByLayer, SendBy},
     sent,
-    tls::{authorities, provider},
+    tls::{client_config, provider},
     wire::{GroupRequest, RotateRequest},
     zeroizing::{self, Buffer},
 };
@@ -75,8 +74,10 @@ struct Inner {
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
-    /// Certificate authorities of the profile, trusted in addition to those of the system.
-    own_authorities: Vec<CertificateDer<'static>>,
+    /// Whether the profile names certificate authorities, trusted in addition to those of the system.
+    has_own_authorities: bool,
+    /// For https.
+    tls: Option<Arc<ClientConfig>>,
     /// The proxy of the environment that is used.
     proxy: Option<Proxy>,
     /// Its name, if it sees plain HTTP: then it may answer in the place of the service.
@@ -116,43 +117,27 @@ impl Client {
         authorization.set_sensitive(true);
         // Shorter than the total timeout, so that "never connected" is distinguished from "never answered".
         let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
-        let own = match &profile.ca_file {
-            Some(file) if address.url.scheme() == "https" => authorities(file),
-            _ => Ok(Vec::new()),
-        };
-        let ca_file = |why| ClientError::CaFile {
-            profile: name(),
-            file: shown(
-                &profile
-                    .ca_file
-                    .as_deref()
-                    .unwrap_or(Path::new(""))
-                    .to_string_lossy(),
-            ),
-            why,
-        };
-        let unusable = || ca_file("a certificate in it cannot be read; use another file".into());
-        let own_authorities = own.map_err(&ca_file)?;
-        let certificates = own_authorities.iter().map(|own| Certificate::from_der(own));
-        let own = certificates
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| unusable())?;
-        let build = |builder: reqwest::ClientBuilder| {
-            builder
-                .tls_certs_merge(own.clone())
-                .timeout(profile.timeout)
-                .connect_timeout(connect_timeout)
-                .build()
-                .map_err(|_| match address.url.scheme() {
-                    "https" if !own.is_empty() => unusable(),
-                    "https" => ClientError::Tls,
-                    _ => ClientError::Build,
-                })
-        };
+        let is_encrypted = address.url.scheme() == "https";
+        let ca_file = profile.ca_file.as_deref().filter(|_| is_encrypted);
+        let tls = is_encrypted.then(|| client_config(ca_file));
+        let tls = tls.transpose().map_err(|why| match ca_file {
+            Some(file) => ClientError::CaFile {
+                profile: name(),
+                file: shown(&file.to_string_lossy()),
+                why,
+            },
+            None => ClientError::Tls,
+        })?;
         let proxy = proxy_of(profile, &address)?;
-        let sees_all = proxy.as_ref().filter(|_| address.url.scheme() == "http");
+        let sees_all = proxy.as_ref().filter(|_| !is_encrypted);
         let plain_proxy = sees_all.map(Proxy::named);
-        let base = || base(&address, proxy.as_ref());
+        let base = || {
+            let base = base(&address, proxy.as_ref(), tls.as_deref())?;
+            let base = base.timeout(profile.timeout);
+            Ok(base.connect_timeout(connect_timeout))
+        };
+        let build =
+            |builder: reqwest::ClientBuilder| builder.build().map_err(|_| ClientError::Build);
         let inner = Inner {
             profile: name(),
             reads: build(base()?.pool_idle_timeout(IDLE))?,
@@ -164,7 +149,8 @@ impl Client {
             )?,
             timeout: profile.timeout,
             connect_timeout,
-            own_authorities,
+            has_own_authorities: ca_file.is_some(),
+            tls,
             plain_proxy,
             proxy,
             address,
@@ -261,12 +247,9 @@ impl Client {
         self.inner.proxy.is_some()
     }
 
-    pub(super) fn is_encrypted(&self) -> bool {
-        self.inner.address.url.scheme() == "https"
-    }
-
-    pub(super) fn own_authorities(&self) -> &[CertificateDer<'static>] {
-        &self.inner.own_authorities
+    /// How connections are secured, if they are.
+    pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
+        self.inner.tls.clone()
     }
 
     pub(super) fn path_ends_with_a_slash(&self) -> bool {
@@ -339,7 +322,7 @@ impl Inner {
             host: &self.address.host,
             timeout: self.timeout,
             connect_timeout: self.connect_timeout,
-            own_authorities: !self.own_authorities.is_empty(),
+            own_authorities: self.has_own_authorities,
             proxy: self.proxy.as_ref(),
         };
         let secrets = [self.key.expose_secret()];
@@ -444,7 +427,11 @@ fn proxy_of(profile: &Profile, address: &Address) -> Result<Option<Proxy>, Clien
     })
 }
 
-fn base(address: &Address, proxy: Option<&Proxy>) -> Result<reqwest::ClientBuilder, ClientError> {
+fn base(
+    address: &Address,
+    proxy: Option<&Proxy>,
+    tls: Option<&ClientConfig>,
+) -> Result<reqwest::ClientBuilder, ClientError> {
     provider();
     let json = HeaderValue::from_static("application/json");
     let headers =
@@ -462,9 +449,13 @@ fn base(address: &Address, proxy: Option<&Proxy>) -> Result<reqwest::ClientBuild
     if let (Some(name), Some(places)) = (address.url.domain(), address.pinned(0)) {
         builder = builder.resolve_to_addrs(name, &places);
     }
-    // Without this, even plain http loads the certificate authorities (trap 7).
-    if address.url.scheme() == "http" {
-        builder = builder.tls_certs_only([]);
-    }
-    Ok(builder)
+    Ok(match tls {
+        Some(tls) => {
+            let mut tls = tls.clone();
+            tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+            builder.tls_backend_preconfigured(tls)
+        }
+        // Without this, even plain http loads the certificate authorities (trap 7).
+        None => builder.tls_certs_only([]),
+    })
 }

@@ -95,19 +95,14 @@ impl SeenTokens {
 
     /// The mask that hides all of them and the API key. `id` is the requested group: it may look like a token.
     pub(super) fn mask<'a>(&'a self, key: &'a str, id: Option<&'a str>) -> Mask<'a> {
-        let secret = |text: &'a str, mask: String| Secret {
-            text,
-            low: Zeroizing::new(text.to_ascii_lowercase()),
-            mask,
-        };
-        let mut secrets = vec![secret(key, MASK.to_owned())];
-        for Seen { token, number, .. } in self.tokens.iter().rev() {
-            secrets.push(secret(token.expose_secret(), format!("{MASK}#{number}")));
-        }
-        secrets.retain(|secret| secret.text.len() >= SHORTEST);
-        // If two secrets overlap, the longer one is replaced first.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
-        Mask { secrets, id }
+        let seen = self.tokens.iter().rev();
+        let seen = seen.map(|seen| {
+            (
+                seen.token.expose_secret(),
+                format!("{MASK}#{}", seen.number),
+            )
+        });
+        Mask::of(std::iter::once((key, MASK.to_owned())).chain(seen), id)
     }
 }
 
@@ -148,7 +143,25 @@ fn window(body: &[u8]) -> &[u8] {
     &body[..body.len().min(WINDOW)]
 }
 
-impl Mask<'_> {
+impl<'a> Mask<'a> {
+    /// Of these secrets, each with its replacement.
+    pub(super) fn of(
+        secrets: impl Iterator<Item = (&'a str, String)>,
+        id: Option<&'a str>,
+    ) -> Self {
+        let secrets = secrets.filter(|(text, _)| text.len() >= SHORTEST);
+        let mut secrets: Vec<_> = secrets
+            .map(|(text, mask)| Secret {
+                text,
+                low: Zeroizing::new(text.to_ascii_lowercase()),
+                mask,
+            })
+            .collect();
+        // If two secrets overlap, the longer one is replaced first.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+        Self { secrets, id }
+    }
+
     pub(super) fn mask_body(&self, body: &[u8]) -> Body {
         let size = body.len();
         let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(ParsedAnswer).ok());

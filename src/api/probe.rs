@@ -4,12 +4,17 @@
 //! handled by the same code in many services, and a `POST` is a rotation. An update changes an existing group and names
 //! none here, so a service can only refuse it; `OPTIONS` is often answered by a proxy that never sees the key.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::{
     net::{TcpStream, lookup_host},
     time::timeout,
 };
+use tokio_rustls::TlsConnector;
 
 use super::{
     answer::{
@@ -18,7 +23,6 @@ use super::{
     },
     client::{Client, Reply},
     failure::{CallError, NotSent},
-    handshake,
 };
 use crate::domain::word_enum::word_enum;
 
@@ -154,11 +158,9 @@ impl Client {
         step(format!("connection to port {port}"), begun, result).map_err(|why| {
             format!("No connection to {host}, port {port}: {why}. Check the base URL, the firewall, and whether the service runs. Nothing was sent.")
         })?;
-        if let Some(stream) = stream.filter(|_| self.is_encrypted())
-            && let Some(connector) = handshake::connector(self.own_authorities())
-        {
+        if let (Some(stream), Some(tls)) = (stream, self.tls()) {
             let begun = Instant::now();
-            let shaking = handshake::perform(&connector, bare(&host), stream);
+            let shaking = shake_hands(tls, bare(&host), stream);
             if let Ok(Some(version)) = timeout(self.connect_timeout(), shaking).await {
                 steps.push(Step {
                     what: "TLS".into(),
@@ -169,6 +171,15 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// Performs a TLS handshake on its own, and returns its version as text. `None` if it failed: a complete request will give
+/// a better reason.
+async fn shake_hands(tls: Arc<ClientConfig>, host: &str, stream: TcpStream) -> Option<String> {
+    let name = ServerName::try_from(host.to_owned()).ok()?;
+    let stream = TlsConnector::from(tls).connect(name, stream).await.ok()?;
+    let version = stream.get_ref().1.protocol_version()?.as_str()?;
+    Some(version.replace("TLSv1_", "TLS 1."))
 }
 
 /// Removes the brackets of an IPv6 address.

@@ -138,7 +138,16 @@ pub(super) fn provider() -> Arc<CryptoProvider> {
 /// the system or one in this file. The error says what is wrong with the file.
 pub fn client_config(own: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let own = own.map(authorities).transpose()?.unwrap_or_default();
-    trusting(&own).ok_or_else(|| "a certificate in it cannot be read; use another file".into())
+    let provider = provider();
+    let verifier = Verifier::new_with_extra_roots(own, Arc::clone(&provider));
+    let config =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let (Ok(verifier), Ok(config)) = (verifier, config) else {
+        return Err("a certificate in it cannot be read; use another file".into());
+    };
+    let config = config.dangerous();
+    let config = config.with_custom_certificate_verifier(Arc::new(verifier));
+    Ok(Arc::new(config.with_no_client_auth()))
 }
 
 /// Adds a client certificate and its private key, each in a PEM file. The error says what is wrong with which.
@@ -172,20 +181,8 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     }
 }
 
-pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConfig>> {
-    let provider = provider();
-    let verifier = Verifier::new_with_extra_roots(own.to_vec(), Arc::clone(&provider)).ok()?;
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .ok()?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
-    Some(Arc::new(config))
-}
-
 /// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
-pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let pem = pem::plain(&contents(file).map_err(|error| error.to_string())?);
     let wrong = "it contains no PEM certificate (-----BEGIN CERTIFICATE-----); \
                  to convert DER: openssl x509 -inform der -in FILE";

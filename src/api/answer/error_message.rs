@@ -1,16 +1,12 @@
 //! The service's own words, whatever the shape of its error bodies, made fit for display: visible, short, and free of
 //! secrets. Nothing else of a body may get into an error text.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::{
     api::{
-        masking::SeenTokens,
-        secret_text::{
-            ENCODED_SECRET, decoded_variants, mask_after_names, replace_hex_runs, replace_secret,
-        },
+        masking::{Mask, SeenTokens},
+        secret_text::MASK,
     },
     domain::text,
 };
@@ -19,17 +15,13 @@ use crate::{
 pub const LONGEST_QUOTE: usize = 300;
 /// Maximum length of an error code quoted from the service, in characters.
 const MAX_CODE: usize = 60;
-/// Shorter texts are no secrets, and hiding them would garble the words.
-const SHORTEST_SECRET: usize = 4;
-const HIDDEN: &str = "[hidden]";
 /// Maximum number of errors quoted.
 const MAX_ERRORS: usize = 5;
 
-/// Removes secrets from texts: the given ones in any case, and every run of 32 or more hex digits. A text that contains
-/// a given secret in encoded form, such as `%22` for a quote, is not shown at all.
+/// Removes secrets from texts: the given ones, and those that were sent or received.
 #[derive(Clone, Default)]
 pub struct Scrub<'a> {
-    named: Vec<Cow<'a, str>>,
+    named: Vec<&'a str>,
     /// Hundreds of them: they are only gone through where there is a text to be shown.
     seen: Option<&'a SeenTokens>,
 }
@@ -42,17 +34,12 @@ impl std::fmt::Debug for Scrub<'_> {
 
 impl<'a> Scrub<'a> {
     pub fn of(secrets: &[&'a str]) -> Self {
-        let mut scrub = Self::default();
-        for secret in secrets {
-            scrub.add(secret);
-        }
-        scrub
+        let (named, seen) = (secrets.to_vec(), None);
+        Self { named, seen }
     }
 
     pub fn add(&mut self, secret: &'a str) {
-        if secret.len() >= SHORTEST_SECRET {
-            self.named.push(Cow::Borrowed(secret));
-        }
+        self.named.push(secret);
     }
 
     /// And all of these.
@@ -62,9 +49,8 @@ impl<'a> Scrub<'a> {
     }
 
     fn secrets(&self) -> impl Iterator<Item = &str> {
-        let named = self.named.iter().map(AsRef::as_ref);
         let seen = self.seen.into_iter().flat_map(SeenTokens::tokens);
-        named.chain(seen.filter(|secret| secret.len() >= SHORTEST_SECRET))
+        self.named.iter().copied().chain(seen)
     }
 
     /// The text as it may be shown: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
@@ -74,19 +60,8 @@ impl<'a> Scrub<'a> {
 
     fn cut(&self, quoted: &str, most: usize) -> String {
         // Remove secrets first: cutting could leave half of one, and escaping could disguise it.
-        let mut safe = quoted.trim().to_owned();
-        for secret in self.secrets() {
-            safe = replace_secret(&safe, secret, HIDDEN);
-        }
-        let is_one = |plain: String| {
-            self.secrets()
-                .any(|one| replace_secret(&plain, one, "") != plain)
-        };
-        if decoded_variants(&safe).any(is_one) {
-            return ENCODED_SECRET.to_owned();
-        }
-        // A service that quotes an answer may quote a token that nobody has seen yet.
-        let safe = mask_after_names(&replace_hex_runs(&safe, HIDDEN, |_| false));
+        let secrets = self.secrets().map(|text| (text, MASK.to_owned()));
+        let safe = Mask::of(secrets, None).mask_text(quoted.trim());
         let shown = text::visible(&safe);
         if shown.chars().count() <= most {
             return shown.into_owned();
@@ -200,6 +175,7 @@ fn scalar(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::secret_text::ENCODED_SECRET;
     use serde_json::json;
 
     fn message_in(body: &Value) -> (Option<String>, Option<String>) {
@@ -296,7 +272,7 @@ mod tests {
         );
         let shown = Scrub::of(&["canary-key"]).clean(&long);
         assert!(
-            shown.starts_with("key [hidden], token [hidden], \\u{202e}end xxx"),
+            shown.starts_with("key ****, token ****, \\u{202e}end xxx"),
             "{shown}"
         );
         assert_eq!(shown.chars().count(), LONGEST_QUOTE);
