@@ -29,12 +29,10 @@ use tokio::sync::watch;
 use postgres::ServerConnection;
 
 pub(crate) use fault::Fault;
-pub(crate) use postgres::{
-    AddressFault, Hints, Password, Server, ServerFault, TimelineCheck, UNTRUSTED,
-};
+pub use postgres::ServerFault;
+pub(crate) use postgres::{AddressFault, Advice, Hints, Password, Server, TimelineCheck};
 pub(crate) use record::{Cursor, NewRow, Read, columns_of, record, row};
 pub(crate) use session::Session;
-pub(crate) use sqlstate::sentence;
 pub(crate) use statement::{Row, Rows, Statement, values};
 pub(crate) use task::{Access, Reply, Work, once_on_sqlite, repeatable, task, wait_for_writes};
 pub(crate) use tx::{Asked, Tx};

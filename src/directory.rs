@@ -29,6 +29,7 @@ use std::{
     sync::Arc,
 };
 
+pub use crate::database::ServerFault;
 pub(crate) use crate::database::{Password, wait_for_writes};
 use crate::{domain::token::Fingerprinter, platform::private_files::with_suffix};
 pub use audit::{AuditFilter, Audited};

@@ -39,12 +39,12 @@
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
 //!   [`api::answer`] the only place where an answer is judged, [`api::probe`] a test request that creates nothing,
 //!   [`api::inspect`] and [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - `database`*: statements with their values and rows (`statement`*, `value`*), and requests that read, decide and
-//!   write (`request`*); PostgreSQL on its own connections (`lane`*, `postgres`*); SQLite on a thread of its own
-//!   (`Worker`): a piece of work is a closure and a reply (`task`*), and everything that is queued becomes one
-//!   transaction (`session`*). Each user describes how its own database is opened (`Database`).
+//! - `database`*: statements with their values and rows (`statement`*, `value`*, `record`*), and transactions that read,
+//!   decide and write (`tx`*); files of SQLite (`file`*); PostgreSQL on its own connections (`lane`*, `postgres`*);
+//!   SQLite on a thread of its own (`Worker`): a piece of work is a closure and a reply (`task`*), and everything that
+//!   is queued becomes one transaction (`session`*). Each user says what its own file contains (`Database`).
 //! - [`directory`]: what groupdesk remembers. Every query is a method of [`directory::Directory`], its SQL is in
-//!   `sqlite`*; the journal is replayed with the rules of the domain (`replay`*).
+//!   `sql`*; the journal is replayed with the rules of the domain (`replay`*).
 //! - [`operations`]: what an operator can do; each operation records what it did before it returns. `groups`* looks up,
 //!   creates and updates, `rotation`* is the only way a token is rotated, settled and recovered, [`operations::batch`]
 //!   rotates many, `answer`* derives the consequences of an answer, `handoff`* the hand-off, `files`* rows of files,

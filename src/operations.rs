@@ -79,7 +79,7 @@ pub use crate::{
         Changes, DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId,
         Imported, ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered,
         OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
-        QuestionReason, Role, RotationId, RotationRow, TeamFault, WatchedConnection,
+        QuestionReason, Role, RotationId, RotationRow, ServerFault, TeamFault, WatchedConnection,
     },
 };
 

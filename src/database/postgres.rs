@@ -9,8 +9,9 @@ mod transaction;
 mod value;
 
 pub(super) use connection::ServerConnection;
+pub(crate) use fault::Advice;
+pub use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
-pub(crate) use fault::{ServerFault, UNTRUSTED};
 pub(crate) use hints::Hints;
 pub(crate) use server::{AddressFault, Password, Server, TimelineCheck};
 pub(crate) use transaction::ServerTransaction;

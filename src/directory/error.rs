@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{MutationId, RotationId, TeamFault, TeamLocation};
+use super::{MutationId, RotationId, ServerFault, TeamFault, TeamLocation};
 use crate::domain::{
     proposal::quoted,
     rotation::State,
@@ -201,7 +201,7 @@ impl DirectoryError {
         let is_unclear = matches!(
             self,
             Self::Team {
-                fault: TeamFault::Unclear,
+                fault: TeamFault::Server(ServerFault::Unclear),
                 ..
             }
         );
@@ -213,7 +213,7 @@ impl DirectoryError {
         matches!(
             self,
             Self::Team {
-                fault: TeamFault::Unreachable | TeamFault::Crowded,
+                fault: TeamFault::Server(ServerFault::Unreachable | ServerFault::Crowded),
                 ..
             }
         )

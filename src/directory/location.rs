@@ -10,7 +10,7 @@ use super::{
     tables::{CARE, Migration, Role, stamp},
     timelines,
 };
-use crate::database::{AddressFault, Password, Server, ServerFault, UNTRUSTED, sentence};
+use crate::database::{AddressFault, Advice, Password, Server, ServerFault};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -180,25 +180,21 @@ impl From<&TeamLocation> for Location {
     }
 }
 
+const ADVICE: Advice = Advice {
+    state: "nothing was recorded",
+    unclear: "it is unknown whether the last change was recorded: check the history and the rotations when it is back",
+    ca_file: "set ca_file under [directory]",
+    password: "set its source as password under [directory] in the configuration file",
+    set_up: "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. To add somebody: groupdesk \
+             directory grant NAME operator",
+    there: "it may be set up (check with `groupdesk directory status`), or set another schema under [directory]",
+};
+
 /// Why a team's database did not do what was requested, as the rest of a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamFault {
-    #[error(
-        "cannot be reached; nothing was recorded. Check the server and the network, then try again"
-    )]
-    Unreachable,
-    #[error(
-        "does not accept more connections; nothing was recorded: close a groupdesk that is not used, or ask its administrator to \
-         raise max_connections or the CONNECTION LIMIT of your role"
-    )]
-    Crowded,
-    /// The only error after which the write may have been stored.
-    #[error(
-        "disconnected during a commit; it is unknown whether the last change was recorded: check the history and the rotations when it is back"
-    )]
-    Unclear,
-    #[error("{}; nothing was recorded", sentence(.0))]
-    NotAllowed(String),
+    #[error("{}", .0.sentence(&ADVICE))]
+    Server(ServerFault),
     #[error(
         "gives you the role {has}, but this needs {needs}; nothing was read or sent. Ask an admin to run `groupdesk directory \
          grant NAME {needs}`"
@@ -232,37 +228,6 @@ pub enum TeamFault {
          known would match nothing"
     )]
     WrongKey,
-    #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
-    ReadOnly,
-    #[error("has no space left on its disk; nothing was recorded: inform its administrator")]
-    Full,
-    #[error("was busy with the same rows for too long; nothing was recorded: try again")]
-    Busy,
-    #[error(
-        "asks for a password{}",
-        match .0 {
-            Some(why) => format!(", and {why}"),
-            None => "; set its source as password under [directory] in the configuration file".into(),
-        }
-    )]
-    NoPassword(Option<String>),
-    #[error("could not be verified: {0}; nothing was sent to it")]
-    Unsafe(String),
-    #[error("cannot be used: {0}")]
-    Unfit(&'static str),
-    /// Another server took over, and this one does not know it.
-    #[error("{0}")]
-    Outdated(String),
-    #[error(
-        "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. To add somebody: groupdesk \
-         directory grant NAME operator"
-    )]
-    NotSetUp,
-    #[error(
-        "already has this schema; nothing was changed: it may be set up (check with `groupdesk directory status`), or set \
-         another schema under [directory]"
-    )]
-    SetUpAlready,
     #[error("is not empty, and a file is copied only into an empty directory; nothing was changed")]
     NotEmpty,
     #[error(
@@ -295,8 +260,6 @@ pub enum TeamFault {
         "has newer tables than this groupdesk may write to; nothing was recorded: update groupdesk"
     )]
     NotWritable,
-    #[error("{}; nothing was recorded", sentence(.0))]
-    Other(String),
 }
 
 impl TeamFault {
@@ -316,30 +279,12 @@ impl TeamFault {
 impl From<ServerFault> for TeamFault {
     fn from(fault: ServerFault) -> Self {
         match fault {
-            ServerFault::Unreachable => Self::Unreachable,
-            ServerFault::Crowded => Self::Crowded,
-            ServerFault::Unclear => Self::Unclear,
-            ServerFault::NotAllowed(code) => Self::NotAllowed(code),
-            ServerFault::ReadOnly => Self::ReadOnly,
-            ServerFault::Full => Self::Full,
-            ServerFault::Busy => Self::Busy,
-            ServerFault::NoPassword(why) => Self::NoPassword(why),
-            ServerFault::Unfit(why) => Self::Unfit(why),
-            ServerFault::Unsafe(why) if why == UNTRUSTED => {
-                Self::Unsafe(format!("{why}; set ca_file under [directory]"))
-            }
-            ServerFault::Unsafe(why) => Self::Unsafe(why),
-            ServerFault::Outdated(why) => Self::Outdated(why),
-            ServerFault::There => Self::SetUpAlready,
             ServerFault::Nobody => Self::Nobody("NAME".into()),
-            ServerFault::NotThere => Self::NotSetUp,
-            ServerFault::Other(code) => match code.as_str() {
-                // Error codes of the SQL function `may_write`.
-                "GD001" => Self::NotWritable,
-                "GD002" => Self::Moved(None),
-                "GD003" => Self::NotSynchronous,
-                _ => Self::Other(code),
-            },
+            // Error codes of the SQL function `may_write`.
+            ServerFault::Other(code) if code == "GD001" => Self::NotWritable,
+            ServerFault::Other(code) if code == "GD002" => Self::Moved(None),
+            ServerFault::Other(code) if code == "GD003" => Self::NotSynchronous,
+            fault => Self::Server(fault),
         }
     }
 }

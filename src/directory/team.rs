@@ -17,7 +17,7 @@ use super::{
     tables::{MIGRATIONS, NEWEST, Role},
 };
 use crate::{
-    database::{Access, values},
+    database::{Access, ServerFault, values},
     domain::token::Fingerprinter,
 };
 pub(super) use key::outside as key_outside;
@@ -83,7 +83,7 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
             },
         ))
     })?;
-    status.ok_or_else(|| DirectoryError::of_team(team, TeamFault::NotSetUp))
+    status.ok_or_else(|| DirectoryError::of_team(team, TeamFault::Server(ServerFault::NotThere)))
 }
 
 const KEY: &str = "SELECT key FROM fingerprint_key";

@@ -8,9 +8,11 @@ use tokio_postgres::{
     error::{Severity, SqlState},
 };
 
+use crate::database::sqlstate::sentence;
+
 /// Why a server did not execute the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ServerFault {
+pub enum ServerFault {
     /// No connection, or it broke. Nothing was committed.
     Unreachable,
     /// The server accepts no more connections, at all or for this role.
@@ -43,13 +45,24 @@ pub(crate) enum ServerFault {
     Other(String),
 }
 
+/// What whoever uses a server adds to the sentences about it.
+pub(crate) struct Advice {
+    /// What did not happen, for example `nothing was recorded`.
+    pub(crate) state: &'static str,
+    /// The consequence of a commit whose outcome is unknown.
+    pub(crate) unclear: &'static str,
+    pub(crate) ca_file: &'static str,
+    pub(crate) password: &'static str,
+    pub(crate) set_up: &'static str,
+    pub(crate) there: &'static str,
+}
+
 /// Why a server behind a connection pooler cannot be used.
 pub(super) const POOLED: &str = "it is behind a connection pooler, but groupdesk needs its own sessions (settings, \
      prepared statements and LISTEN stay with each): connect to the server itself, usually on port 5432";
 
-/// Why a server with a certificate of an unknown authority is not trusted; which setting names an authority is known
-/// elsewhere.
-pub(crate) const UNTRUSTED: &str = "its certificate is not signed by a trusted CA";
+/// Why a server with a certificate of an unknown authority is not trusted.
+const UNTRUSTED: &str = "its certificate is not signed by a trusted CA";
 
 /// What failed, and how to react.
 pub(in crate::database) type Failure = (ServerFault, Then);
@@ -64,6 +77,48 @@ pub(in crate::database) enum Then {
 }
 
 impl ServerFault {
+    /// What happened and what to do, as the rest of a sentence about the database.
+    pub(crate) fn sentence(&self, advice: &Advice) -> String {
+        let state = advice.state;
+        match self {
+            Self::Unreachable => format!(
+                "cannot be reached; {state}. Check the server and the network, then try again"
+            ),
+            Self::Crowded => format!(
+                "does not accept more connections; {state}: close a groupdesk that is not used, or ask its administrator to \
+                 raise max_connections or the CONNECTION LIMIT of your role"
+            ),
+            Self::Unclear => format!("disconnected during a commit; {}", advice.unclear),
+            Self::NotAllowed(code) | Self::Other(code) => format!("{}; {state}", sentence(code)),
+            Self::ReadOnly => {
+                format!("is a standby or read only; {state}: use the address of the primary")
+            }
+            Self::Full => {
+                format!("has no space left on its disk; {state}: inform its administrator")
+            }
+            Self::NotThere => advice.set_up.to_owned(),
+            Self::There => format!(
+                "already has this schema; nothing was changed: {}",
+                advice.there
+            ),
+            Self::Nobody => {
+                "has no role of that name; create it first: CREATE ROLE NAME LOGIN".to_owned()
+            }
+            Self::Busy => {
+                format!("was busy with the same rows for too long; {state}: try again")
+            }
+            Self::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
+            Self::NoPassword(None) => format!("asks for a password; {}", advice.password),
+            Self::Unsafe(why) if why == UNTRUSTED => format!(
+                "could not be verified: {why}; {}; nothing was sent to it",
+                advice.ca_file
+            ),
+            Self::Unsafe(why) => format!("could not be verified: {why}; nothing was sent to it"),
+            Self::Unfit(why) => format!("cannot be used: {why}"),
+            Self::Outdated(why) => why.clone(),
+        }
+    }
+
     /// For a connection that could not be established.
     pub(super) fn of_connecting(error: &Error) -> (Self, Then) {
         use std::error::Error as _;

@@ -8,7 +8,7 @@ use crate::{
     database::{Tx, Value, record, values},
     directory::{
         ChangeCursor, Changes, DraftHead, Numbered, PlaceId, PlaceStatus, Role, RotationFilter,
-        TeamFault,
+        ServerFault, TeamFault,
         tables::NEWEST,
         watch::{
             HistoryCursor, Seen,
@@ -62,7 +62,7 @@ fn read_state(
         });
     }
     let refused = match row.moved_to {
-        _ if row.is_read_only => Some(TeamFault::ReadOnly),
+        _ if row.is_read_only => Some(TeamFault::Server(ServerFault::ReadOnly)),
         _ if row.writes_from > known => Some(TeamFault::NotWritable),
         Some(to) => Some(TeamFault::Moved(Some(to))),
         None if !row.may_write => Some(TeamFault::NeedsRole {

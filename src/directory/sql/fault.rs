@@ -106,7 +106,7 @@ impl Fault {
             | Self::Sqlite(_)
             | Self::Commit(_)
             | Self::NotADirectory
-            | Self::NotShareable => TeamFault::NotSetUp,
+            | Self::NotShareable => TeamFault::Server(ServerFault::NotThere),
         };
         DirectoryError::Team {
             at: team.to_string(),

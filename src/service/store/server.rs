@@ -4,9 +4,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{Access, Options, Store, StoreError};
-use crate::database::{
-    AddressFault, Fault, Password, Server, ServerFault, UNTRUSTED, sentence, values,
-};
+use crate::database::{AddressFault, Advice, Fault, Password, Server, ServerFault, values};
 
 /// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
@@ -84,7 +82,7 @@ impl SharedStorage {
         if let Some(role) = role {
             // "public" would mean every user.
             if role == "public" {
-                return Err(StoreError::Server("has no role of that name".into()));
+                return Err(ServerFault::Nobody.into());
             }
             text += &grants(&schema, &quoted(role));
         }
@@ -130,45 +128,23 @@ impl Store {
     }
 }
 
+const ADVICE: Advice = Advice {
+    state: "nothing was changed",
+    unclear: "whether it was committed is unknown",
+    ca_file: "pass a file with the CA certificate with --storage-ca-file",
+    password: "pass a file that contains it with --storage-password-file",
+    set_up: "is not set up for the service, or not for this role. To set it up: groupdesk serve init --storage URL --role NAME",
+    there: "use another one with --storage-schema",
+};
+
 impl From<ServerFault> for StoreError {
     fn from(fault: ServerFault) -> Self {
-        let text = match fault {
+        match fault {
             // Nothing was committed: the request may be sent again.
-            ServerFault::Unreachable | ServerFault::Crowded => return Self::Away,
-            ServerFault::Busy => return Self::Busy,
-            ServerFault::Unclear => {
-                "disconnected during a commit; whether it was committed is unknown".into()
-            }
-            ServerFault::NotAllowed(code) | ServerFault::Other(code) => sentence(&code),
-            ServerFault::ReadOnly => {
-                "is a standby or read only; use the address of the primary".into()
-            }
-            ServerFault::Full => "has no space left; inform its administrator".into(),
-            ServerFault::NotThere => "is not set up for the service, or not for this role. To set it up: groupdesk serve init --storage URL --role NAME"
-                .into(),
-            ServerFault::There => {
-                "already has this schema; nothing was changed: use another one with --storage-schema"
-                    .into()
-            }
-            ServerFault::Nobody => {
-                "has no role of that name; create it first: CREATE ROLE NAME LOGIN".into()
-            }
-            ServerFault::NoPassword(None) => {
-                "asks for a password; pass a file that contains it with --storage-password-file".into()
-            }
-            ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
-            ServerFault::Unsafe(why) => {
-                let advice = if why == UNTRUSTED {
-                    "; pass a file with the CA certificate with --storage-ca-file"
-                } else {
-                    ""
-                };
-                format!("could not be verified: {why}{advice}; nothing was sent to it")
-            }
-            ServerFault::Outdated(why) => why,
-            ServerFault::Unfit(why) => format!("cannot be used: {why}"),
-        };
-        Self::Server(text)
+            ServerFault::Unreachable | ServerFault::Crowded => Self::Away,
+            ServerFault::Busy => Self::Busy,
+            fault => Self::Server(fault.sentence(&ADVICE)),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::operations::{DirectoryError, TeamFault};
+use crate::operations::{DirectoryError, ServerFault, TeamFault};
 
 /// Why the directory cannot be used, or cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,15 +41,15 @@ impl OutageReason {
         match error {
             DirectoryError::Locked { .. } => None,
             DirectoryError::Team { fault, .. } => match fault {
-                TeamFault::Busy => None,
-                TeamFault::ReadOnly => Some(Self::Standby),
+                TeamFault::Server(ServerFault::Busy) => None,
+                TeamFault::Server(ServerFault::ReadOnly) => Some(Self::Standby),
                 TeamFault::NeedsRole { .. } => Some(Self::Viewer),
                 TeamFault::NotWritable => Some(Self::NotWritable),
                 TeamFault::Moved(_) => Some(Self::Moved),
-                TeamFault::NotAllowed(_)
-                | TeamFault::NeedsRight(_)
-                | TeamFault::NoPassword(_)
-                | TeamFault::NotSetUp => Some(Self::NotAllowed),
+                TeamFault::NeedsRight(_)
+                | TeamFault::Server(
+                    ServerFault::NotAllowed(_) | ServerFault::NoPassword(_) | ServerFault::NotThere,
+                ) => Some(Self::NotAllowed),
                 TeamFault::Newer { .. }
                 | TeamFault::Older { .. }
                 | TeamFault::Unreleased { .. } => Some(Self::OtherVersion),

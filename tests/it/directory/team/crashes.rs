@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use groupdesk::directory::TeamFault;
+use groupdesk::directory::{ServerFault, TeamFault};
 
 use super::*;
 use crate::support::wait::eventually;
@@ -33,38 +33,39 @@ async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
     );
     let first = Directory::open(&team).expect("it opens");
     let place = place(&first, "eu");
-    let consoles = (0..4).map(|console| {
-        let directory = Directory::open(&team).expect("it opens");
-        let (stop, written) = (Arc::clone(&stop), Arc::clone(&written));
-        tokio::spawn(async move {
-            let mut told_of = Answers::default();
-            for number in 0.. {
-                if stop.load(Ordering::SeqCst) {
-                    break;
-                }
-                let note = format!("{console}/{number}");
-                let mut line = entry("eu", "acme", number);
-                line.note = Some(note.clone());
-                let outcome = directory.record(place, history_record(line)).await;
-                written.fetch_add(1, Ordering::SeqCst);
-                match outcome {
-                    Ok(_) => told_of.done.push(note),
-                    Err(DirectoryError::Team {
-                        fault: TeamFault::Unclear,
-                        ..
-                    }) => told_of.unclear.push(note),
-                    Err(DirectoryError::Team { fault, .. }) => {
-                        told_of.refused.push(note);
-                        told_of
-                            .others
-                            .extend(Some(fault).filter(|fault| *fault != TeamFault::Unreachable));
+    let consoles =
+        (0..4).map(|console| {
+            let directory = Directory::open(&team).expect("it opens");
+            let (stop, written) = (Arc::clone(&stop), Arc::clone(&written));
+            tokio::spawn(async move {
+                let mut told_of = Answers::default();
+                for number in 0.. {
+                    if stop.load(Ordering::SeqCst) {
+                        break;
                     }
-                    Err(other) => panic!("{other}"),
+                    let note = format!("{console}/{number}");
+                    let mut line = entry("eu", "acme", number);
+                    line.note = Some(note.clone());
+                    let outcome = directory.record(place, history_record(line)).await;
+                    written.fetch_add(1, Ordering::SeqCst);
+                    match outcome {
+                        Ok(_) => told_of.done.push(note),
+                        Err(DirectoryError::Team {
+                            fault: TeamFault::Server(ServerFault::Unclear),
+                            ..
+                        }) => told_of.unclear.push(note),
+                        Err(DirectoryError::Team { fault, .. }) => {
+                            told_of.refused.push(note);
+                            told_of.others.extend(Some(fault).filter(|fault| {
+                                *fault != TeamFault::Server(ServerFault::Unreachable)
+                            }));
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
                 }
-            }
-            told_of
-        })
-    });
+                told_of
+            })
+        });
     let consoles: Vec<_> = consoles.collect();
     for _ in 0..5 {
         let before = written.load(Ordering::SeqCst);

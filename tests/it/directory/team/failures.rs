@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use groupdesk::directory::TeamFault;
+use groupdesk::directory::{ServerFault, TeamFault};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixListener,
@@ -48,7 +48,10 @@ async fn a_value_that_cannot_be_sent_aborts_the_whole_record() {
     let returned = observation.returned.as_mut().expect("an answer");
     returned.team_id = Some(1 << 40);
     let refused = directory.record(place, record).await;
-    assert!(matches!(fault_of(refused), TeamFault::Other(_)));
+    assert!(matches!(
+        fault_of(refused),
+        TeamFault::Server(ServerFault::Other(_))
+    ));
     assert_eq!(lines(&directory).await, 0, "without its group");
 }
 
@@ -63,7 +66,10 @@ async fn the_connection_is_usable_after_a_syntax_error() {
     let place = place(&directory, "eu");
     installation.tamper("ALTER TABLE fingerprints RENAME COLUMN first_seen TO seen_first");
     let refused = directory.record(place, both("acme", 0)).await;
-    assert_eq!(fault_of(refused), TeamFault::Other("42703".into()));
+    assert_eq!(
+        fault_of(refused),
+        TeamFault::Server(ServerFault::Other("42703".into()))
+    );
     assert_eq!(lines(&directory).await, 0);
     installation.tamper("ALTER TABLE fingerprints RENAME COLUMN seen_first TO first_seen");
     let written = directory.record(place, both("acme", 0)).await;
@@ -81,7 +87,7 @@ async fn an_undecodable_answer_does_not_make_the_commit_fail() {
     start(&directory, intent("acme", OLD)).await;
     installation.tamper("ALTER TABLE rotations ALTER COLUMN sent_at TYPE DOUBLE PRECISION");
     let told = directory.record(place, both("acme", 0)).await;
-    assert_eq!(fault_of(told), TeamFault::Unclear);
+    assert_eq!(fault_of(told), TeamFault::Server(ServerFault::Unclear));
     assert_eq!(lines(&directory).await, 1, "it was committed, once");
 }
 
@@ -97,7 +103,10 @@ async fn a_uniqueness_violation_is_reported_as_such() {
     let first = directory.record(place, both("acme", 0)).await;
     first.expect("written");
     let second = directory.record(place, both("acme", 1)).await;
-    assert_eq!(fault_of(second), TeamFault::Other("23505".into()));
+    assert_eq!(
+        fault_of(second),
+        TeamFault::Server(ServerFault::Other("23505".into()))
+    );
     assert_eq!(lines(&directory).await, 1);
 }
 
@@ -127,7 +136,7 @@ async fn the_last_answer_counts_when_the_time_for_a_connection_is_over() {
     let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("bound");
     let refusing = tokio::spawn(refuse_for(listener, Duration::from_millis(7_200)));
     let opened = Directory::open(&postgres::at(folder.path(), "crowded"));
-    assert_eq!(fault_of(opened), TeamFault::Crowded);
+    assert_eq!(fault_of(opened), TeamFault::Server(ServerFault::Crowded));
     refusing.abort();
 }
 
@@ -149,7 +158,7 @@ async fn a_locked_row_is_not_waited_for_repeatedly() {
     let begun = || cutter.plan.begun.load(Ordering::SeqCst);
     let before = begun();
     let refused = directory.record(place, both("acme", 1)).await;
-    assert_eq!(fault_of(refused), TeamFault::Busy);
+    assert_eq!(fault_of(refused), TeamFault::Server(ServerFault::Busy));
     let tries = begun() - before;
     assert!((1..=3).contains(&tries), "{tries} tries");
     other.say("COMMIT");

@@ -4,7 +4,7 @@
 use std::{sync::atomic::Ordering, time::Instant};
 
 use futures_util::FutureExt;
-use groupdesk::directory::TeamFault;
+use groupdesk::directory::{ServerFault, TeamFault};
 
 use super::*;
 use crate::support::cutter::{
@@ -231,7 +231,10 @@ async fn all_that_is_done_while_packets_are_dropped_ends_within_one_deadline() {
         DirectoryError::Team { fault, .. } => fault,
         other => panic!("{other}"),
     };
-    assert_eq!(fault(first.expect_err("lost")), TeamFault::Unclear);
+    assert_eq!(
+        fault(first.expect_err("lost")),
+        TeamFault::Server(ServerFault::Unclear)
+    );
     assert!(second.expect_err("lost").is_unreachable());
     for read in reads {
         assert!(read.expect_err("lost").is_unreachable());

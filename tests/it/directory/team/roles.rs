@@ -1,6 +1,8 @@
 //! What each role may do: with SQL in the database, and with groupdesk.
 
-use groupdesk::directory::{AuditFilter, Role, TeamFault, grant, members, revoke, set_up};
+use groupdesk::directory::{
+    AuditFilter, Role, ServerFault, TeamFault, grant, members, revoke, set_up,
+};
 
 use super::*;
 use crate::support::postgres::Server;
@@ -317,7 +319,10 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     let forged = operator
         .record(place, history_record(entry("eu", "acme", 0)))
         .await;
-    assert_eq!(refused(forged), TeamFault::NotAllowed("42501".into()));
+    assert_eq!(
+        refused(forged),
+        TeamFault::Server(ServerFault::NotAllowed("42501".into()))
+    );
     let mut line = entry("eu", "acme", 0);
     line.by = "viewed_operator_person@desk7".into();
     operator
@@ -340,7 +345,7 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
         .await;
     assert!(matches!(
         refused(after),
-        TeamFault::NotAllowed(_) | TeamFault::NotSetUp
+        TeamFault::Server(ServerFault::NotAllowed(_) | ServerFault::NotThere)
     ));
 }
 

@@ -3,7 +3,7 @@
 
 use std::{sync::atomic::Ordering, time::Instant};
 
-use groupdesk::directory::TeamFault;
+use groupdesk::directory::{ServerFault, TeamFault};
 
 use super::*;
 use crate::support::{
@@ -112,8 +112,10 @@ async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_sto
         };
         let is_right = match told_of.failed {
             None => told_of.written == COMMITS && there == COMMITS,
-            Some(TeamFault::Unclear) => (told_of.written..=told_of.written + 1).contains(&there),
-            Some(TeamFault::Unreachable) => there == told_of.written,
+            Some(TeamFault::Server(ServerFault::Unclear)) => {
+                (told_of.written..=told_of.written + 1).contains(&there)
+            }
+            Some(TeamFault::Server(ServerFault::Unreachable)) => there == told_of.written,
             Some(_) => false,
         };
         written += told_of.written;
