@@ -116,6 +116,7 @@ async fn run_and_flush(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError>
 
 async fn run(cli: Cli, suspects: &[Suspect]) -> Result<Exit, CliError> {
     let global = &cli.global;
+    secrets::refuse_places(suspects)?;
     let overrides = session::overrides(global);
     proposals::select(overrides.selection(None), global.profile.clone());
     secrets::refuse_suspects(suspects, global).await?;

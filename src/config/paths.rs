@@ -6,6 +6,7 @@ use super::{
     environment::Environment,
     error::{ConfigError, UnusablePath},
 };
+use crate::domain::pasted::{Shape, shape};
 
 const FOLDER: &str = "groupdesk";
 const HOME: &str = "HOME";
@@ -79,7 +80,13 @@ pub(super) fn of_variable(
 pub fn is_no_file(text: &str) -> bool {
     let first = text.split('/').next().unwrap_or_default();
     let is_address = text.contains("://") || text.starts_with("//") || text.contains("?host=");
-    is_address || text == "-" || text.trim().is_empty() || first.contains([':', '=', '@', '\\'])
+    // A variable may hold one by mistake; a new file would have it as its name.
+    let is_token = first.len() == text.len() && shape(text) == Some(Shape::Token);
+    is_address
+        || text == "-"
+        || text.trim().is_empty()
+        || first.contains([':', '=', '@', '\\'])
+        || is_token && !Path::new(text).exists()
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {

@@ -213,6 +213,17 @@ pub fn with_state(text: &str, state: &str) -> String {
     format!("{cause}; {state}. {first}{}", advice.as_str())
 }
 
+/// The cause of a failure without its advice to try again, for what was sent: doing it again could do it twice.
+pub fn without_retry(text: &str) -> &str {
+    let Some(at) = text.find("try again") else {
+        return text;
+    };
+    let cause = text[..at]
+        .trim_end_matches(" then ")
+        .trim_end_matches(" and ");
+    cause.trim_end_matches([' ', ',', ':', ';'])
+}
+
 /// The person of `ana@bastion2`, without the machine.
 pub fn person(by: &str) -> &str {
     by.split('@').next().unwrap_or(by)
@@ -321,6 +332,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_was_sent_is_not_advised_to_be_tried_again() {
+        for (text, said) in [
+            (
+                "gone. Check the network, then try again",
+                "gone. Check the network",
+            ),
+            (
+                "is full; free some space and try again",
+                "is full; free some space",
+            ),
+            (
+                "was busy (40001): try again; nothing was recorded",
+                "was busy (40001)",
+            ),
+            ("was shut down: try again when it is back", "was shut down"),
+            (
+                "is a link; use the file itself",
+                "is a link; use the file itself",
+            ),
+        ] {
+            assert_eq!(without_retry(text), said);
+        }
+    }
 
     #[test]
     fn the_state_stands_between_cause_and_advice() {

@@ -17,7 +17,7 @@ use crate::{
         history::Ending,
         rotation::State,
         size::TooLarge,
-        text::visible,
+        text::{visible, without_retry},
     },
 };
 
@@ -278,7 +278,8 @@ pub enum Failure {
     NotKept(DirectoryError),
     /// A create or an update was sent, and its answer could not be recorded.
     #[error(
-        "the service responded, but the response could not be saved: {0}; then read the group again"
+        "the service responded, but the response could not be saved: {}; then read the group again",
+        without_retry(&_0.to_string())
     )]
     NotWritten(DirectoryError),
 }
@@ -332,7 +333,10 @@ impl Failure {
             Self::NotWritten(error) if changed != "read" => Self::Unknown {
                 id: id.clone(),
                 operation: noun(changed),
-                why: format!("its response could not be recorded: {error}"),
+                why: format!(
+                    "its response could not be recorded: {}",
+                    without_retry(&error.to_string())
+                ),
                 next: "Read the group again",
             },
             failure if failure.names_no_group() => Self::NotChanged {

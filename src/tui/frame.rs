@@ -15,6 +15,7 @@ use crate::tui::{
         boxes::{body, is_too_small, pages_line},
         paint::{self, columns},
     },
+    page::footer::row_of_cursor,
 };
 
 /// Draws the whole console; returns the position of the terminal's cursor.
@@ -50,9 +51,11 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     for pane in &app.stack[first.unwrap_or(0)..] {
         cursor = pane.view().draw(buffer, body, context);
     }
-    // The message must not cover the line that is being typed in.
-    let free_from = cursor.map_or(body.y, |at| (at.y + 1).max(body.y));
+    // The message must not cover the line that is being typed in, or the row that the keys mean.
     let line = paint::row(area, area.height - 2);
+    let row = row_of_cursor(buffer, body.y..line.y, context.theme);
+    let used = cursor.map(|at| at.y).max(row);
+    let free_from = used.map_or(body.y, |y| (y + 1).max(body.y));
     message::draw(buffer, line, free_from, context);
     let top = app.top();
     keys::draw(

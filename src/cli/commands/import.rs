@@ -92,7 +92,27 @@ impl Run for Import {
     }
 }
 
+impl Import {
+    /// Refuses what an import that sends nothing would leave out without a word.
+    fn sends_nothing(&self) -> Result<(), CliError> {
+        let options = [
+            (self.refresh, "--refresh"),
+            (self.restart, "--restart"),
+            (self.mutation.curl, "--curl"),
+        ];
+        match options.into_iter().find(|(is_set, _)| *is_set) {
+            None => Ok(()),
+            Some((_, name)) => Err(CliError::Usage(format!(
+                "{name} needs --create or --update; nothing was done"
+            ))),
+        }
+    }
+}
+
 async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
+    if !arguments.create && !arguments.update {
+        arguments.sends_nothing()?;
+    }
     let mut signals = Signals::new()?;
     let sources = vec![arguments.file.clone()];
     let checked = signals.unless_signalled(Checked::of(sources, global.json));

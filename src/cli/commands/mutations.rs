@@ -20,7 +20,10 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{known::KnownGroup, text::visible},
+    domain::{
+        known::KnownGroup,
+        text::{visible, without_retry},
+    },
     operations::{Done, HandedOff, UnknownIdPolicy},
 };
 
@@ -127,9 +130,10 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError
     };
     file.write(token).map_err(|error| {
         CliError::Usage(format!(
-            "{}, but the token was not written: {} {error}; read it again with `groupdesk get {} --token-out FILE`",
+            "{}, but the token was not written: {} {}; read it again with `groupdesk get {} --token-out FILE`",
             done.ending.as_str(),
             file.place(),
+            without_retry(&error.to_string()),
             done.group.id.as_argument()
         ))
     })

@@ -132,6 +132,18 @@ fn checked(value: &OsStr) -> Option<String> {
     }
 }
 
+/// Options that decide what is opened, and that every proposed command repeats.
+const PLACES: [&str; 3] = ["--config", "--directory", "--profile"];
+
+/// Refuses a suspect there before anything is opened: a new directory would have the token as its name.
+pub(crate) fn refuse_places(suspects: &[Suspect]) -> Result<(), CliError> {
+    let mut fields = suspects.iter().map(|suspect| suspect.field.as_str());
+    match fields.find(|field| PLACES.contains(field)) {
+        Some(field) => Err(Failure::looks_secret(field).into()),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a suspect that is not the ID of a known group.
 pub(crate) async fn refuse_suspects(suspects: &[Suspect], global: &Global) -> Result<(), CliError> {
     let Some(first) = suspects.first() else {

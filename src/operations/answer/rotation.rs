@@ -20,6 +20,7 @@ use crate::{
         known::{KnownGroup, Observation, Returned},
         operation_record::followed_by,
         rotation::{Event, RotateOutcome, State},
+        text::without_retry,
     },
     operations::{
         Done, Failpoint, Failure, Operations, UnknownIdPolicy, Warning,
@@ -395,5 +396,7 @@ fn unknown(id: &UserGroupId, why: String) -> Failure {
 }
 
 fn not_written(id: &UserGroupId, why: &str, error: &DirectoryError) -> Failure {
-    unknown(id, format!("{why}; it could not be recorded: {error}"))
+    let error = error.to_string();
+    let cause = without_retry(&error);
+    unknown(id, format!("{why}; it could not be recorded: {cause}"))
 }

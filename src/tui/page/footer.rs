@@ -3,6 +3,8 @@
 //! The mouse, for panes that do not handle it themselves: the wheel and a click move the cursor, as keys do. Nothing
 //! else, so that no click changes anything.
 
+use std::ops::Range;
+
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -122,17 +124,28 @@ pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, u
     }
 }
 
+fn is_lit(cell: &Cell, theme: Theme) -> bool {
+    match theme.cursor_row().bg {
+        Some(ground) => cell.bg == ground,
+        None => cell.modifier.contains(Modifier::REVERSED),
+    }
+}
+
+fn is_cursor(cell: &Cell, theme: Theme) -> bool {
+    cell.symbol() == ">" && is_lit(cell, theme)
+}
+
+/// The lowest of these rows of the frame with the cursor of a list.
+pub fn row_of_cursor(frame: &Buffer, rows: Range<u16>, theme: Theme) -> Option<u16> {
+    let has_cursor = |y: &u16| (0..frame.area.width).any(|x| is_cursor(&frame[(x, *y)], theme));
+    rows.rev().find(has_cursor)
+}
+
 /// How many rows below the cursor of a list the click was; `None` if it was outside of the list.
 fn rows_away(frame: &Buffer, click: Position, theme: Theme) -> Option<isize> {
     let area = frame.area;
-    let row = theme.cursor_row();
-    let is_lit = |cell: &Cell| match row.bg {
-        Some(ground) => cell.bg == ground,
-        None => cell.modifier.contains(Modifier::REVERSED),
-    };
-    let is_cursor = |at: &Position| frame[*at].symbol() == ">" && is_lit(&frame[*at]);
-    let cursor = area.positions().find(is_cursor)?;
-    let is_of_row = |x: &u16| is_lit(&frame[(*x, cursor.y)]);
+    let cursor = area.positions().find(|at| is_cursor(&frame[*at], theme))?;
+    let is_of_row = |x: &u16| is_lit(&frame[(*x, cursor.y)], theme);
     let end = (cursor.x..area.right()).take_while(is_of_row).last()?;
     if !area.contains(click) || !(cursor.x..=end).contains(&click.x) {
         return None;

@@ -439,6 +439,20 @@ impl Context {
         self.profile()?.handoff.as_ref()
     }
 
+    /// What happens to a new token after its rotation; `None` if it is not sent anywhere.
+    pub fn hand_off_in_words(&self) -> Option<String> {
+        let command = self.hands_off_to()?;
+        Some(match self.why_forbidden(Guarded::HandOff) {
+            None => format!("Hand the new token to {command}"),
+            Some(why) => format!("The new token waits: {why}"),
+        })
+    }
+
+    /// How a hand-off that waits or failed is run, or why it is forbidden.
+    pub fn how_to_hand_off(&self, how: String) -> String {
+        self.why_forbidden(Guarded::HandOff).unwrap_or(how)
+    }
+
     /// The reason for allowing no changes in this profile; `None` if they are allowed.
     pub fn read_only_reason(&self) -> Option<&'static str> {
         self.read_only_reason_in(self.current)

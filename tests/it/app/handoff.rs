@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use groupdesk::{
-    config::HandOffCommand,
+    config::{
+        HandOffCommand,
+        guard::{Guard, Operation, Rule},
+    },
     domain::{group::EnvironmentTag, handoff::HandOffState, history::Ending},
     operations::{Failure, Warning},
     tui::state::message::{Job, Outcome, ProfileIndex},
@@ -55,6 +58,25 @@ fn the_check_says_where_the_token_goes() {
     without
         .walk("tT")
         .shows("The new token is not sent anywhere");
+}
+
+#[test]
+fn a_guard_against_handing_off_is_told_before_and_after_the_rotation() {
+    let mut scene = scene();
+    scene.app.context.profiles[TESTING].guards = vec![Guard {
+        operation: Operation::HandOff,
+        rule: Rule::Forbid,
+        reason: "not on Fridays".into(),
+    }];
+    scene
+        .walk("tT")
+        .shows("4  The new token waits: handoff is forbidden: not on Fridays");
+    scene.keys("y");
+    confirmed(&mut scene);
+    scene.answer_with(handed_off("acme-eu", HandOffState::Pending, None, None));
+    scene.shows("WAITS  handoff is forbidden: not on Fridays");
+    assert!(!scene.screen().contains("runs it"), "{}", scene.screen());
+    assert!(!scene.screen().contains("put-token"), "{}", scene.screen());
 }
 
 #[test]

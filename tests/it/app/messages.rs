@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use groupdesk::tui::state::{
-    message::Effect,
+    message::{Effect, Msg},
     notices::{Notices, Severity},
 };
 
@@ -185,5 +185,28 @@ fn a_command_in_a_message_is_copied_completely_however_it_wraps() {
         scene.keys("<esc>gg<enter>");
         scene.shows("c copy text");
         assert_eq!(copied(&mut scene).as_deref(), Some(text));
+    }
+}
+
+#[test]
+fn a_message_never_covers_the_row_that_the_keys_mean() {
+    for (width, height) in [(40, 8), (60, 12), (80, 24)] {
+        let mut scene = Scene::on(TESTING);
+        scene.msg(Msg::Resize(width, height));
+        for page in ["", "2", "3", "5"] {
+            scene.keys("<esc><esc>");
+            scene.keys(page);
+            scene.keys("G");
+            let before = scene.screen().lines().any(|line| line.starts_with('>'));
+            let text = "a text of many words ".repeat(12);
+            scene.app.context.say(Severity::Error, text);
+            let screen = scene.screen();
+            let after = screen.lines().any(|line| line.starts_with('>'));
+            assert_eq!(before, after, "{page} at {width}x{height}: {screen}");
+            assert!(screen.contains("a text of many words"), "{screen}");
+        }
+        scene.keys("<esc><esc>");
+        let has_row = scene.screen().lines().any(|line| line.starts_with('>'));
+        assert!(has_row, "the list has rows: {}", scene.screen());
     }
 }

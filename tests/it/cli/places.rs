@@ -422,6 +422,11 @@ async fn a_plan_with_an_unknown_key_says_that_its_groups_look_new() {
     let (home, _serving) = super::guards::knowing_acme(vec![]).await;
     home.write("g.csv", "user_group_id,name\nacme,Acme\n");
     home.json(0, &["profile", "unbind", "live"]).await;
+    for option in ["--refresh", "--restart"] {
+        let ran = home.run(&["import", "g.csv", option, "--dry-run"]).await;
+        assert_eq!(ran.code, 2, "it would do nothing: {}", ran.err);
+        assert_has(&ran.err, &format!("{option} needs --create or --update"));
+    }
     for arguments in [
         &["import", "g.csv", "--dry-run"][..],
         &["import", "g.csv", "--create", "--dry-run"],
@@ -441,4 +446,25 @@ async fn a_plan_with_an_unknown_key_says_that_its_groups_look_new() {
         "{}",
         ran.err
     );
+}
+
+#[tokio::test]
+async fn no_option_that_decides_what_is_opened_takes_a_token() {
+    let (mut home, _service) = super::guards::knowing_acme(vec![]).await;
+    let token = "3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8551";
+    for option in ["--config", "--directory", "--profile"] {
+        let ran = home.run(&["list", option, token]).await;
+        assert_eq!(ran.code, 2, "{option}: {}", ran.err);
+        assert_has(&ran.err, &format!("{option}: this looks like a token"));
+        let said = ran.out + &ran.err;
+        assert!(!said.contains(token), "{option} repeats it: {said}");
+    }
+    home.set("GROUPDESK_DIRECTORY", token);
+    let ran = home.run(&["list"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(!ran.err.contains(token), "{}", ran.err);
+    let here = std::env::current_dir().expect("a folder");
+    for folder in [home.path(""), here] {
+        assert!(!folder.join(token).exists(), "a directory of that name");
+    }
 }

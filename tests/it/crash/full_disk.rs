@@ -83,6 +83,7 @@ async fn a_disk_full_after_the_answer_leaves_it_unknown_until_there_is_room() {
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].starts_with("failed UNKNOWN"), "{said:?}");
         assert!(said[0].contains("could not be recorded"), "{said:?}");
+        assert!(!said[0].contains("try again"), "it was sent: {said:?}");
         assert_eq!(said[1], "ended found", "the disk has room again");
         assert_eq!(scene.proxy.count("POST"), 1);
         assert_eq!(scene.token() != scene.old, fault.is_applied());

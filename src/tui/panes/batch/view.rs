@@ -185,7 +185,10 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
         );
         page.text(&text, theme.warning());
         let to = if let Some(command) = context.hands_off_to() {
-            format!("The hand-off passes new tokens to {command}.")
+            match context.why_forbidden(Guarded::HandOff) {
+                None => format!("The hand-off passes new tokens to {command}."),
+                Some(why) => format!("The new tokens wait: {why}."),
+            }
         } else {
             let key = context.keys.key(Focus::List, Action::Token);
             format!("New tokens are not sent anywhere; {key} on a group reads its token.")

@@ -129,7 +129,7 @@ impl TokenPane {
                     "hand-off",
                     "NOT RUN",
                     theme.error(),
-                    &format!("{key} runs it again"),
+                    &context.how_to_hand_off(format!("{key} runs it again")),
                 );
                 page.indented(2, why, theme.error());
             }
@@ -138,13 +138,12 @@ impl TokenPane {
                 let exit = handoff
                     .exit
                     .map_or_else(String::new, |exit| format!(" (exit {exit})"));
+                let how = |how| context.how_to_hand_off(format!("{key} {how}"));
                 let (word, style, next) = match handoff.state {
                     HandOffState::Done => ("done", theme.ok(), command.clone()),
-                    HandOffState::Failed => {
-                        ("FAILED", theme.error(), format!("{key} runs it again"))
-                    }
+                    HandOffState::Failed => ("FAILED", theme.error(), how("runs it again")),
                     HandOffState::None | HandOffState::Pending => {
-                        ("WAITS", theme.warning(), format!("{key} runs it"))
+                        ("WAITS", theme.warning(), how("runs it"))
                     }
                 };
                 page.field("hand-off", &format!("{word}{exit}"), style, &next);
@@ -162,7 +161,7 @@ impl TokenPane {
         {
             let style = context.theme.warning();
             let key = context.keys.key(self.page_focus(), Action::HandOff);
-            let next = format!("{key} hands this token off");
+            let next = context.how_to_hand_off(format!("{key} hands this token off"));
             page.field("hand-off", "WAITS", style, &next);
         } else {
             self.draw_handing(page, context);

@@ -99,8 +99,9 @@ pub(super) fn draw_plan(page: &mut TextPage, context: &Context) {
         "Send one rotate request; the old token stops working at once".to_owned(),
         "Read the group back to confirm; show the new token, masked".to_owned(),
     ];
-    let hands_off_to = context.hands_off_to();
-    steps.extend(hands_off_to.map(|command| format!("Hand the new token to {command}")));
+    let hand_off = context.hand_off_in_words();
+    let is_nowhere = hand_off.is_none();
+    steps.extend(hand_off);
     for (at, what) in steps.iter().enumerate() {
         let (sign, style) = Progress::Waiting.sign(context);
         page.pieces(vec![
@@ -108,7 +109,7 @@ pub(super) fn draw_plan(page: &mut TextPage, context: &Context) {
             (format!("  {}  {what}", at + 1), Style::new()),
         ]);
     }
-    if hands_off_to.is_none() {
+    if is_nowhere {
         let text = "The new token is not sent anywhere: copy or save it then";
         page.indented(6, text, context.theme.dim());
     }
@@ -157,10 +158,8 @@ impl Steps {
             ("Send one rotate request".to_owned(), send),
             ("Read the group back".to_owned(), back),
         ];
-        if let Some(command) = context.hands_off_to() {
-            let what = format!("Hand the new token to {command}");
-            steps.push((what, Progress::Waiting));
-        }
+        let hand_off = context.hand_off_in_words();
+        steps.extend(hand_off.map(|what| (what, Progress::Waiting)));
         let is_running = context.running.contains_key(&self.job);
         let next: Vec<_> = steps.iter().skip(1).map(|(_, next)| *next).collect();
         for (at, (what, progress)) in steps.into_iter().enumerate() {
