@@ -1,6 +1,8 @@
 //! Every control, bidi and format character of Unicode through every widget. Which ones must be escaped is taken from
 //! the tables of another crate, not from ours.
 
+use std::sync::OnceLock;
+
 use groupdesk::{
     api::inspect::escape_hidden,
     domain::{
@@ -39,16 +41,30 @@ const BLANK_BRAILLE: char = '\u{2800}';
 
 /// Whether a terminal could act on it or a reader overlook it: Cc, Cf, Zl, Zp, bidi controls, default ignorables.
 pub(crate) fn is_dangerous(c: char) -> bool {
-    let category = CodePointMapData::<GeneralCategory>::new().get(c);
-    matches!(
-        category,
-        GeneralCategory::Control
-            | GeneralCategory::Format
-            | GeneralCategory::LineSeparator
-            | GeneralCategory::ParagraphSeparator
-    ) || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
-        || CodePointSetData::new::<BidiControl>().contains(c)
-        || c == BLANK_BRAILLE
+    static ALL: OnceLock<Vec<bool>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let categories = [
+            GeneralCategory::Control,
+            GeneralCategory::Format,
+            GeneralCategory::LineSeparator,
+            GeneralCategory::ParagraphSeparator,
+        ];
+        let map = CodePointMapData::<GeneralCategory>::new();
+        let ranges = categories
+            .into_iter()
+            .flat_map(|category| map.iter_ranges_for_value(category));
+        let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>().iter_ranges();
+        let bidi = CodePointSetData::new::<BidiControl>().iter_ranges();
+        let mut all = vec![false; 0x11_0000];
+        for range in ranges.chain(ignorable).chain(bidi) {
+            for code in range {
+                all[code as usize] = true;
+            }
+        }
+        all[BLANK_BRAILLE as usize] = true;
+        all
+    });
+    all[c as usize]
 }
 
 /// How the character must be shown.

@@ -101,7 +101,8 @@ fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
     assert!(texts.len() > 300, "{}", texts.len());
     let mut scene = Scene::on(TESTING);
     for width in [40, 60, 80, 120, 200] {
-        scene.app.context.size = (width, 24);
+        // The rows above the message are not looked at.
+        scene.app.context.size = (width, 10);
         for unread in [0, 2] {
             for text in &texts {
                 let now = scene.now;

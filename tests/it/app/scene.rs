@@ -40,6 +40,7 @@ use super::{
     groups::{known_as, stated},
 };
 use crate::support::{
+    assertions::is_in,
     console::{parse, text_of},
     world::id,
 };
@@ -210,14 +211,14 @@ impl Scene {
     #[track_caller]
     pub(super) fn shows(&self, text: &str) -> &Self {
         let screen = self.screen();
-        assert!(screen.contains(text), "no {text:?} in\n{screen}");
+        assert!(is_in(&screen, text), "no {text:?} in\n{screen}");
         self
     }
 
     #[track_caller]
     pub(super) fn hides(&self, text: &str) -> &Self {
         let screen = self.screen();
-        assert!(!screen.contains(text), "{text:?} in\n{screen}");
+        assert!(!is_in(&screen, text), "{text:?} in\n{screen}");
         self
     }
 

@@ -6,7 +6,7 @@ use groupdesk::{
 };
 
 use super::scene::{Scene, TESTING};
-use crate::support::{console::parse, world::id};
+use crate::support::{assertions::is_in, console::parse, long, world::id};
 
 const HEX: &str = "9f86d081884c7d659f86d081884c7d659f86d081884c7d659f86d081884c7d65";
 /// A token of another shape, which only a look-up recognises.
@@ -48,18 +48,22 @@ fn a_token_behind_a_word_is_hidden_wherever_a_line_is_typed() {
     let words = [
         "age:", "-", "since:", "by:", "label:", "@", "view ", "go ", "sort ", "columns ", "save ",
     ];
-    for page in pages {
-        for word in words {
+    for (of_page, page) in pages.into_iter().enumerate() {
+        for (of_word, word) in words.into_iter().enumerate() {
             let mut scene = Scene::on(TESTING);
             scene.app.context.size = (160, 40);
             scene.walk(page);
-            for end in ["", "<tab>", "<enter>", "<f1>"] {
+            for (of_end, end) in ["", "<tab>", "<enter>", "<f1>"].into_iter().enumerate() {
+                // In a sample each page and each word meets each end.
+                if !long::all() && (of_page + of_word + of_end) % 2 == 1 {
+                    continue;
+                }
                 scene.keys(&format!("{word}{HEX}"));
                 scene.hides(&HEX[..16]);
                 scene.keys(end);
                 let screen = scene.screen();
                 assert!(
-                    !screen.contains(&HEX[..16]),
+                    !is_in(&screen, &HEX[..16]),
                     "{page} {word} {end}:\n{screen}"
                 );
             }

@@ -13,6 +13,7 @@ use serde_json::json;
 use self::reach::{EXTRA, reach};
 use super::scene::{USUAL, a_world, both, open, open_with, through_a_proxy};
 use crate::support::{
+    assertions::is_in,
     console::{Console, PLACES, parse},
     faults::http,
     long,
@@ -138,13 +139,13 @@ impl Scene {
 #[track_caller]
 fn assert_hidden(console: &Console, parts: &[String], how: How, focus: Focus) {
     let screen = console.screen();
-    let shown = parts.iter().any(|part| screen.contains(part.as_str()));
+    let shown = parts.iter().any(|part| is_in(&screen, part));
     assert!(!shown, "{how:?} in {focus:?}:\n{screen}");
     let said = console.runner.app.context.messages.all();
     for message in said {
         let text = format!("{message:?}");
         assert!(
-            !parts.iter().any(|part| text.contains(part.as_str())),
+            !parts.iter().any(|part| is_in(&text, part)),
             "{how:?} in {focus:?}: {text}"
         );
     }
@@ -332,7 +333,7 @@ fn assert_absent(folder: &std::path::Path, parts: &[String]) {
     for file in files_below(folder).expect("readable") {
         let text = std::fs::read(&file).expect("readable");
         let text = String::from_utf8_lossy(&text);
-        let is_there = parts.iter().any(|part| text.contains(part.as_str()));
+        let is_there = parts.iter().any(|part| is_in(&text, part));
         assert!(!is_there, "a part of it is in {}", file.display());
     }
 }

@@ -21,7 +21,7 @@ use groupdesk::{
 use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::assertions::in_one_line;
+use super::assertions::{in_one_line, is_in};
 
 /// Longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -277,7 +277,7 @@ impl Console {
     pub(crate) fn shows(&self, text: &str) -> &Self {
         let screen = self.screen();
         assert!(
-            screen.contains(text),
+            is_in(&screen, text),
             "{text:?} is not on the screen:\n{screen}"
         );
         self
@@ -287,7 +287,7 @@ impl Console {
     #[track_caller]
     pub(crate) fn tells(&self, text: &str) -> &Self {
         let screen = self.screen();
-        let told = in_one_line(&screen).contains(text);
+        let told = is_in(&in_one_line(&screen), text);
         assert!(told, "{text:?} is not on the screen:\n{screen}");
         self
     }
@@ -296,7 +296,7 @@ impl Console {
     pub(crate) fn hides(&self, text: &str) -> &Self {
         let screen = self.screen();
         assert!(
-            !screen.contains(text),
+            !is_in(&screen, text),
             "{text:?} is on the screen:\n{screen}"
         );
         self
@@ -315,7 +315,7 @@ pub(crate) fn text_of(buffer: &Buffer) -> String {
                 continue;
             }
             text.push_str(symbol);
-            if symbol == " " {
+            if symbol.as_bytes() == [b' '] {
                 continue;
             }
             end = text.len();

@@ -8,17 +8,16 @@
 //! If PostgreSQL is not installed, those tests run on files once more, and one line says so; with
 //! `GROUPDESK_POSTGRES=required` that is a failure.
 
+mod start;
+
 use std::{
-    fs::File,
     io::{BufRead, BufReader, Write},
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
-        OnceLock,
+        Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use groupdesk::{
@@ -26,6 +25,9 @@ use groupdesk::{
     service::store::SharedStorage,
 };
 use tokio::net::TcpSocket;
+
+pub(super) use start::as_owner;
+use start::{programs, start};
 
 /// The superuser of each server.
 pub(crate) const SUPERUSER: &str = "postgres";
@@ -60,9 +62,30 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let schema = format!("t{number}");
     // In one session.
     let operators = OPERATORS.map(|who| letting_in(who, &schema, &["operator"]));
-    let text = set_up_sql(&schema, None) + &operators.concat();
+    let left = LEFT.lock().map(|mut left| std::mem::take(&mut *left));
+    let left = left.expect("nobody panicked").concat();
+    let text = set_up_sql(&schema, None) + &operators.concat() + &left;
     server.execute_as(DESK, "public", &text);
     Some(at(server.folder(), &schema))
+}
+
+/// What takes everybody out of the directories whose tests have ended.
+static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Takes everybody out of this directory when the next one is set up: every session reads all memberships of its user.
+pub(super) fn leave(team: &TeamLocation) {
+    let schema = team.schema();
+    let roles = ["viewer", "operator", "admin", "owner"].map(|role| format!("{schema}_{role}"));
+    let (roles, who) = (
+        roles.join(", "),
+        [DESK, OPERATORS[0], OPERATORS[1]].join(", "),
+    );
+    if let Ok(mut left) = LEFT.lock() {
+        // A test may have removed the roles, or revoked one of them.
+        left.push(format!(
+            "DO $$ BEGIN REVOKE {roles} FROM {who}; EXCEPTION WHEN OTHERS THEN NULL; END $$;"
+        ));
+    }
 }
 
 /// The same directory as its admin.
@@ -432,72 +455,29 @@ pub(crate) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
         let programs = programs()?;
-        Some(start(&programs, &[], PORT, "-c listen_addresses="))
+        Some(start(&programs, &[], PORT, "-c listen_addresses=", None))
     });
     server.as_ref()
 }
 
-/// Looked up only once, because `pg_config` may be a script as well.
-fn programs() -> Option<PathBuf> {
-    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let told = Command::new("pg_config").arg("--bindir").output().ok()?;
-        let folder = String::from_utf8(told.stdout).ok()?;
-        Some(PathBuf::from(folder.trim()))
-    });
-    let found = folder
-        .clone()
-        .filter(|folder| folder.join("initdb").exists());
-    if found.is_none() {
-        let required =
-            std::env::var_os("GROUPDESK_POSTGRES").is_some_and(|said| said == "required");
-        assert!(!required, "PostgreSQL is required, and not installed");
-        eprintln!("left out: the stories of a team's directory (PostgreSQL is not installed)");
-    }
-    found
-}
-
-/// Ties the server to its standard input, which this process holds: the server ends when this process does, however
-/// that happens.
-const LIVE: &str = r#"
-set -e
-"$0/initdb" -D "$1/data" -A trust -U postgres -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
-if [ -e "$1/pg_hba.conf" ]; then cp "$1/pg_hba.conf" "$1/data/pg_hba.conf"; fi
-"$0/pg_ctl" -D "$1/data" -l "$1/log" -s -w start </dev/null \
-    -o "-k $1 -c max_connections=200 $2"
-cat >/dev/null
-set +e
-for data in "$1/data" "$1/standby"; do
-    if [ -e "$data/postmaster.pid" ]; then "$0/pg_ctl" -D "$data" -s -m immediate stop; fi
-done
-rm -rf "$1"
-"#;
-
-/// A server refuses to run as root, so use another user.
-pub(super) fn as_owner(program: &str) -> Command {
-    if !rustix::process::geteuid().is_root() {
-        return Command::new(program);
-    }
-    let mut command = Command::new("setpriv");
-    command.args([
-        "--reuid=nobody",
-        "--regid=nogroup",
-        "--clear-groups",
-        program,
-    ]);
-    command
-}
-
-/// A server for a single test.
+/// A server for a single test, with the system identifier of the shared one.
 pub(crate) fn own() -> Option<Server> {
+    let fresh = server()?.folder().join("fresh");
+    let options = "-c listen_addresses=";
+    Some(start(&programs()?, &[], PORT, options, Some(&fresh)))
+}
+
+/// A server with a system identifier of its own.
+pub(crate) fn another() -> Option<Server> {
     server()?;
-    Some(start(&programs()?, &[], PORT, "-c listen_addresses="))
+    let options = "-c listen_addresses=";
+    Some(start(&programs()?, &[], PORT, options, None))
 }
 
 /// A server that is also reachable over TLS on loopback, at the returned port, with a password: for `names` with SCRAM,
 /// for `md5` with the old method, and for `carla` without one, by a certificate of the authority. All arguments are PEM.
 pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<(Server, u16)> {
-    server()?;
+    let fresh = server()?.folder().join("fresh");
     let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all carla 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
     let files = [
         ("server.crt", certificate),
@@ -514,67 +494,7 @@ pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<
         "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file=$1/server.crt -c ssl_key_file=$1/server.key \
          -c ssl_ca_file=$1/root.crt"
     );
-    let server = start(&programs()?, &files, port, &options);
+    let server = start(&programs()?, &files, port, &options, Some(&fresh));
     drop(held);
     Some((server, port))
-}
-
-fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> Server {
-    let folder = tempfile::Builder::new()
-        .prefix("gd-pg")
-        .tempdir()
-        .expect("a folder");
-    let folder = folder.keep();
-    for (name, text) in files {
-        let mut file = File::options();
-        let file = file.write(true).create_new(true).mode(0o600);
-        let file = file.open(folder.join(name));
-        file.and_then(|mut file| file.write_all(text.as_bytes()))
-            .expect("written");
-    }
-    if rustix::process::geteuid().is_root() {
-        let owner = Command::new("chown")
-            .args(["-R", "nobody:"])
-            .arg(&folder)
-            .status();
-        assert!(owner.expect("chown runs").success());
-    }
-    let child = as_owner("sh")
-        .args(["-c", LIVE])
-        .arg(programs)
-        .arg(&folder)
-        .arg(options.replace("$1", &folder.display().to_string()))
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("a shell");
-    // Kept open until this process ends.
-    std::mem::forget(child);
-    let deadline = Instant::now() + Duration::from_mins(1);
-    let is_ready = || {
-        let mut asked = Command::new(programs.join("pg_isready"));
-        let asked = asked
-            .args(["-q", "-U", SUPERUSER, "-p", &port.to_string(), "-h"])
-            .arg(&folder)
-            .status();
-        asked.is_ok_and(|status| status.success())
-    };
-    while !is_ready() {
-        if Instant::now() > deadline {
-            let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
-            panic!("PostgreSQL does not start: {log}");
-        }
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
-    let _ = std::io::stderr().flush();
-    let server = Server { folder, port };
-    server.execute(
-        "public",
-        &format!(
-            "CREATE ROLE {DESK} LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO {DESK}; CREATE ROLE {SERVICE} LOGIN"
-        ),
-    );
-    server
 }

@@ -29,7 +29,7 @@ use groupdesk::{
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-use super::postgres;
+use super::{assertions::is_in, postgres};
 
 pub(crate) use installation::{
     Installation, acknowledge, bind, opened_by, place, try_place, wait_for,
@@ -273,7 +273,7 @@ impl World {
             let server = postgres::server().expect("a server");
             let written = server.dump(team.schema()) + &server.log();
             assert!(written.contains("CREATE TABLE"), "nothing was looked at");
-            let found = secrets.iter().any(|secret| written.contains(secret));
+            let found = secrets.iter().any(|secret| is_in(&written, secret));
             assert!(!found, "a secret is on the server");
             return;
         }
@@ -290,6 +290,16 @@ impl World {
         if let Some(service) = self.service.take() {
             service.stop().await;
         }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let Ok(mut teams) = TEAMS.lock() else { return };
+        let ended = teams.extract_if(.., |file, _| file.starts_with(self.folder.path()));
+        ended
+            .filter_map(|(_, team)| team)
+            .for_each(|team| postgres::leave(&team));
     }
 }
 
@@ -328,10 +338,11 @@ fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
 pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
     assert!(texts.iter().all(|text| text.len() >= START), "no secrets");
     let starts: HashSet<_> = texts.iter().map(|text| &text.as_bytes()[..START]).collect();
-    // For most bytes, checking the first byte of the texts is enough.
-    let mut is_first = [false; 256];
+    // At most places, looking at two bytes is enough.
+    let of = |pair: &[u8]| usize::from(pair[0]) << 8 | usize::from(pair[1]);
+    let mut begins = vec![false; 1 << 16];
     for start in &starts {
-        is_first[usize::from(start[0])] = true;
+        begins[of(start)] = true;
     }
     move |bytes| {
         let is_held = |at: usize| {
@@ -340,8 +351,8 @@ pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
                 .is_some_and(|start| starts.contains(start))
                 && texts.iter().any(|text| here.starts_with(text.as_bytes()))
         };
-        let mut bytes = bytes.iter().enumerate();
-        bytes.any(|(at, byte)| is_first[usize::from(*byte)] && is_held(at))
+        let mut pairs = bytes.windows(2).enumerate();
+        pairs.any(|(at, pair)| begins[of(pair)] && is_held(at))
     }
 }
 

@@ -247,7 +247,7 @@ async fn the_silence_of_a_run_is_measured_by_the_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dump_restored_on_another_server_is_the_same_directory() {
     let installation = Opened::new();
-    let (Some(team), Some(other)) = (&installation.team, postgres::own()) else {
+    let (Some(team), Some(other)) = (&installation.team, postgres::another()) else {
         return;
     };
     let directory = installation.open();
