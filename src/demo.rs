@@ -56,6 +56,26 @@ pub enum DemoError {
     Lost,
 }
 
+/// How the profiles of the demo are configured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    /// The default profile, one of [`PROFILES`].
+    pub(crate) profile: &'static str,
+    pub(crate) read_only: bool,
+}
+
+/// The names of the demo's profiles.
+pub(crate) const PROFILES: [&str; 2] = ["production", "testing"];
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            profile: PROFILES[1],
+            read_only: false,
+        }
+    }
+}
+
 /// A running service, two profiles and a directory; all are deleted on exit.
 pub struct World {
     pub production: Operations,
@@ -64,6 +84,7 @@ pub struct World {
     /// The service's own storage.
     pub store: Store,
     keys: [SecretString; 2],
+    setup: Setup,
     running: Running,
     /// The last field, so that everything in the folder is closed before it is removed.
     folder: TempDir,
@@ -86,7 +107,8 @@ impl World {
 
     /// Like [`World::start`], with another clock; the recorded past ends at the clock's current time.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
-        EmptyWorld::open().await?.fill(groups, clock, |_| {}).await
+        let empty = EmptyWorld::open().await?;
+        empty.fill(groups, clock, Setup::default(), |_| {}).await
     }
 
     /// The address that the service listens on.
@@ -117,7 +139,7 @@ impl World {
         let file = self.folder.path().join("shared.toml");
         private_files::write_new_private(
             &file,
-            configuration(self.address(), &sources).as_bytes(),
+            configuration(self.address(), &sources, self.setup).as_bytes(),
         )?;
         Ok(file)
     }
@@ -175,6 +197,7 @@ impl EmptyWorld {
         self,
         groups: Option<usize>,
         clock: Clock,
+        setup: Setup,
         mut on_progress: impl FnMut(usize),
     ) -> Result<World, DemoError> {
         let Self {
@@ -217,7 +240,7 @@ impl EmptyWorld {
         let sources = KEYS.map(|name| format!("env = \"{name}\""));
         private_files::write_new_private(
             &config,
-            configuration(running.address, &sources).as_bytes(),
+            configuration(running.address, &sources, setup).as_bytes(),
         )
         .map_err(DemoError::Folder)?;
         let env = environment(&keys);
@@ -238,11 +261,12 @@ impl EmptyWorld {
             ))
         };
         Ok(World {
-            production: of("production")?,
-            testing: of("testing")?,
+            production: of(PROFILES[0])?,
+            testing: of(PROFILES[1])?,
             operator: settings.operator.clone(),
             store,
             keys,
+            setup,
             running,
             folder,
         })
@@ -313,21 +337,24 @@ fn environment(keys: &[SecretString; 2]) -> Environment {
     person.chain(keys).collect::<Environment>()
 }
 
-fn configuration(address: SocketAddr, sources: &[String; 2]) -> String {
+fn configuration(address: SocketAddr, sources: &[String; 2], setup: Setup) -> String {
     let [production, testing] = sources;
+    let Setup { profile, read_only } = setup;
     format!(
-        "default_profile = \"testing\"\n\n\
+        "default_profile = \"{profile}\"\n\n\
          [profiles.production]\n\
          base_url = \"http://{address}\"\n\
          api_key = {{ {production} }}\n\
          environment = \"Customer\"\n\
          production = true\n\
+         read_only = {read_only}\n\
          read_properties = true\n\n\
          [profiles.testing]\n\
          base_url = \"http://{address}\"\n\
          api_key = {{ {testing} }}\n\
          environment = \"Testing\"\n\
          production = false\n\
+         read_only = {read_only}\n\
          read_properties = true\n"
     )
 }

@@ -39,7 +39,7 @@ pub(super) struct Global {
     /// Directory to use: a database file, or a team directory as postgres://USER@HOST/DATABASE
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) directory: Option<PathBuf>,
-    /// Refuse every change
+    /// Refuse everything that would change a group or token at the service
     #[arg(long, global = true)]
     pub(super) read_only: bool,
     /// Print JSON; for its format, run `groupdesk help json`

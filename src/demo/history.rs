@@ -255,7 +255,7 @@ const STORIES: [GroupHistory; 5] = [
         )
     },
     GroupHistory {
-        hours_ago: 55,
+        hours_ago: 3,
         changes: true,
         ..story(
             "acme-eu",

@@ -10,6 +10,7 @@ use crate::{
         session,
     },
     config::{ConfigError, Environment, Overrides, Settings, UiSettings, new_directory},
+    demo::{PROFILES, Setup},
     operations::{Clock, Connector, Operations, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
@@ -84,7 +85,13 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     match open(start, &mut signals).await? {
         ExitReason::Asked => Ok(Exit::Done),
         ExitReason::Signal => Ok(Exit::Interrupted),
-        ExitReason::Demo => play(None, global, &mut signals).await,
+        ExitReason::Demo => {
+            let setup = Setup {
+                read_only: global.read_only,
+                ..Setup::default()
+            };
+            play(None, setup, global, &mut signals).await
+        }
     }
 }
 
@@ -106,11 +113,12 @@ impl Run for Demo {
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
+        let setup = demo::setup(global)?;
         if self.hold {
-            demo::hold(self.groups, global.json).await
+            demo::hold(self.groups, setup, global.json).await
         } else {
             a_terminal()?;
-            play(self.groups, global, &mut signals()?).await
+            play(self.groups, setup, global, &mut signals()?).await
         }
     }
 }
@@ -119,14 +127,18 @@ impl Run for Demo {
 /// lost in between.
 async fn play(
     groups: Option<u32>,
+    setup: Setup,
     global: &Global,
     signals: &mut Signals,
 ) -> Result<Exit, CliError> {
-    let world = demo::begin(groups, signals.next_end()).await?;
+    let world = demo::begin(groups, setup, signals.next_end()).await?;
     let elsewhere = demo::exports(&world)?;
+    let is_first = |name: &&str| *name == setup.profile;
+    let current = PROFILES.iter().position(is_first).unwrap_or_default();
+    let other = PROFILES[1 - current];
     let start = TuiOptions {
         operations: vec![world.production.clone(), world.testing.clone()],
-        current: 1,
+        current,
         selection: None,
         operator: world.operator.clone(),
         config_file: None,
@@ -143,7 +155,7 @@ async fn play(
                 "For another shell: `{}`",
                 elsewhere.trim_end().replace("\nexport", "")
             ),
-            "Demo on this machine; deleted when you quit. P: production.".into(),
+            format!("Demo on this machine; deleted when you quit. P: {other}."),
         ],
         is_ephemeral: true,
     };

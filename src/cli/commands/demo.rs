@@ -5,20 +5,22 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     cli::{
+        args::Global,
         error::CliError,
         output::{self, progress::Progress, shape::shape},
         process::{exit::Exit, signals::Signals},
     },
-    demo::{DemoError, EmptyWorld, World},
+    demo::{DemoError, EmptyWorld, PROFILES, Setup, World},
+    domain::text::visible,
     operations::Clock,
 };
 
 /// With this many generated groups or more, creating them takes noticeable time.
 const MANY: usize = 5_000;
 
-pub(crate) async fn hold(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
+pub(crate) async fn hold(groups: Option<u32>, setup: Setup, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
-    let world = begin(groups, signals.next()).await?;
+    let world = begin(groups, setup, signals.next()).await?;
     output::say(&format!(
         "demo service listening on http://{} (this machine only); Ctrl-C stops and deletes it",
         world.address()
@@ -44,9 +46,41 @@ shape! {
     }
 }
 
+/// What the global options ask of the demo. Those that name a configuration or a directory are refused, because the demo
+/// has its own.
+pub(crate) fn setup(global: &Global) -> Result<Setup, CliError> {
+    for (option, is_set) in [
+        ("--config", global.config.is_some()),
+        ("--directory", global.directory.is_some()),
+    ] {
+        if is_set {
+            return Err(CliError::Usage(format!(
+                "the demo has a configuration and a directory of its own; nothing was started. Leave out {option}"
+            )));
+        }
+    }
+    let setup = Setup {
+        read_only: global.read_only,
+        ..Setup::default()
+    };
+    let Some(name) = global.profile.as_deref() else {
+        return Ok(setup);
+    };
+    let known = PROFILES.into_iter().find(|profile| *profile == name);
+    let profile = known.ok_or_else(|| {
+        CliError::Usage(format!(
+            "the demo has no profile {}; nothing was started. Use {}",
+            visible(name),
+            PROFILES.join(" or ")
+        ))
+    })?;
+    Ok(Setup { profile, ..setup })
+}
+
 /// Creates the demo's world. A request to end during the creation removes it again.
 pub(crate) async fn begin(
     groups: Option<u32>,
+    setup: Setup,
     end: impl Future<Output = ()>,
 ) -> Result<World, CliError> {
     let failed = |error: DemoError| match error {
@@ -63,7 +97,7 @@ pub(crate) async fn begin(
         }
     };
     let made = tokio::select! {
-        world = empty.fill(groups, Clock::System, told) => world.map_err(failed),
+        world = empty.fill(groups, Clock::System, setup, told) => world.map_err(failed),
         () = end => Err(CliError::Interrupted { in_flight: false }),
     };
     if let Some(progress) = progress {

@@ -52,7 +52,7 @@ impl Run for List {
     const PAGES: &'static [Page] = &[
         page("list", &[
             "groupdesk list",
-            "groupdesk list --filter 'tier age>90d' --sort age --limit 20",
+            "groupdesk list --filter 'prop:tier age>90d' --sort age --limit 20",
             "groupdesk list --columns id,prop:tier,map:40",
             "groupdesk list --json | jq -r '.[].user_group_id'",
             "groupdesk list --filter old -o name",

@@ -150,6 +150,11 @@ impl Run for Serve {
                 maintenance::backup(storage.file("backup")?, &file, global.json)
             }
             Some(Command::Check) => maintenance::check(storage.file("check")?, global.json),
+            None if global.read_only => Err(CliError::Usage(
+                "--read-only applies to API keys, not to the service; nothing was started. To make a key that can only read: \
+                 groupdesk serve keys create --environment NAME --read-only"
+                    .into(),
+            )),
             None => serve(self, &storage, global.json).await,
         }
     }

@@ -11,6 +11,9 @@ use groupdesk::{
 };
 use jiff::Timestamp;
 
+use super::program::Home;
+use crate::support::assertions::assert_has;
+
 #[tokio::test]
 async fn the_world_is_consistent_and_leaves_nothing_behind() {
     let world = World::start(None).await.expect("a world");
@@ -116,4 +119,36 @@ async fn as_many_groups_are_generated_as_asked_for() {
     let empty = World::start(Some(0)).await.expect("a world");
     assert!(empty.testing.list().await.expect("a list").is_empty());
     empty.end().await;
+}
+
+/// Options that no command may ignore, because somebody relies on them.
+#[tokio::test]
+async fn the_demo_and_the_service_do_not_ignore_global_options() {
+    let mut home = Home::new();
+    let _held = home
+        .hold(&["--read-only", "-P", "production", "demo", "--hold"])
+        .await;
+    let ran = home
+        .run(&["update", "acme-eu", "--name", "x", "--yes"])
+        .await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_has(&ran.err, "profile production is read-only");
+
+    let alone = Home::new();
+    for (arguments, said) in [
+        (
+            &["demo", "--hold", "-P", "live"][..],
+            "Use production or testing",
+        ),
+        (&["demo", "--hold", "--config", "x"], "Leave out --config"),
+        (
+            &["demo", "--hold", "--directory", "x"],
+            "Leave out --directory",
+        ),
+        (&["serve", "--read-only"], "nothing was started"),
+    ] {
+        let ran = alone.run(arguments).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert_has(&ran.err, said);
+    }
 }
