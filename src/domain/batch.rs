@@ -274,6 +274,12 @@ mod tests {
             (id("third"), Skip::Beyond(2)),
         ];
         assert_eq!(plan.skipped, expected);
+        let mut twice = plan.clone();
+        twice
+            .skipped
+            .push((id("younger"), Skip::RotatedRecently(at(99))));
+        let most = (2, "rotated less than 24 h ago".to_owned());
+        assert_eq!((twice.reasons().len(), &twice.reasons()[0]), (5, &most));
         let imported = KnownGroup::new(id("imported"));
         let plan = Plan::of([candidate("imported", Some(&imported), None)], &rules);
         assert_eq!(plan.skipped, [(id("imported"), Skip::NotSeen)]);

@@ -1,6 +1,11 @@
 //! Which groups a bulk rotation may take now, and why others are left out.
 
-use std::{collections::HashSet, fmt, time::Duration};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet},
+    fmt,
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
@@ -37,6 +42,14 @@ pub enum Skip {
 impl Skip {
     pub fn is_recent(&self) -> bool {
         matches!(self, Self::RotatedRecently(_))
+    }
+
+    /// The reason without what differs between groups.
+    fn in_general(&self) -> String {
+        match self {
+            Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
+            other => other.to_string(),
+        }
     }
 }
 
@@ -126,6 +139,20 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// How many groups are skipped for which reason, the most frequent first.
+    pub fn reasons(&self) -> Vec<(usize, String)> {
+        let mut counts = BTreeMap::<String, usize>::new();
+        for (_, skip) in &self.skipped {
+            *counts.entry(skip.in_general()).or_default() += 1;
+        }
+        let mut reasons: Vec<_> = counts
+            .into_iter()
+            .map(|(why, count)| (count, why))
+            .collect();
+        reasons.sort_by_key(|(count, _)| Reverse(*count));
+        reasons
     }
 
     /// Keeps the first `limit` ready groups, and the skipped ones that come before them; `wanted` has all groups in

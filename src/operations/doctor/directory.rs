@@ -12,8 +12,8 @@ use crate::{
         directory_of, paths, scrub::shown,
     },
     directory::{
-        Contents, Directory, DirectoryError, Inspected, Location, backup_of, backups_of, inspect,
-        team_status,
+        Contents, Directory, DirectoryError, Inspected, Location, Role, backup_of, backups_of,
+        inspect, team_status,
     },
     domain::{age, when},
     operations::{Clock, team_location},
@@ -38,6 +38,8 @@ pub(super) struct UsableDirectory {
     pub at: DirectoryAt,
     /// Whether opening it leaves its schema unchanged.
     pub is_current: bool,
+    /// Whether whoever uses it may only read it, and so needs no API key.
+    pub is_viewer: bool,
 }
 
 /// Returns the directory, if there is a usable one.
@@ -90,7 +92,11 @@ pub(super) async fn check(
             places::check(&inspected.places, profiles, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
-            is_whole.then_some(UsableDirectory { at, is_current })
+            is_whole.then_some(UsableDirectory {
+                at,
+                is_current,
+                is_viewer: false,
+            })
         }
         Ok(Err(error)) => {
             broken(&error, report);
@@ -161,21 +167,23 @@ async fn of_team(
             "Ages of rotations use its clock; times in the history use the clock of each machine. Synchronise both with NTP.",
         );
     }
-    match Directory::open(Location::Team(location)) {
+    let is_viewer = match Directory::open(Location::Team(location)) {
         Ok(directory) => {
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.
                 places::check(&found, None, report);
             }
+            directory.role() == Some(Role::Viewer)
         }
         Err(error) => {
             report.no_directory(&error, "Ask the database administrator.");
             return None;
         }
-    }
+    };
     Some(UsableDirectory {
         at: DirectoryAt::Team(team.clone()),
         is_current: true,
+        is_viewer,
     })
 }
 

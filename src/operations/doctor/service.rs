@@ -38,6 +38,15 @@ pub(super) async fn check(
     directory: Option<&UsableDirectory>,
     report: &mut Report,
 ) {
+    let needs_no_key = directory.is_some_and(|directory| directory.is_viewer);
+    if needs_no_key && profile.api_key == KeySource::Unset {
+        report.note(
+            Area::Key,
+            "there is none, and a viewer of the directory needs none",
+            "The service was not contacted.",
+        );
+        return;
+    }
     let Some((client, key, mut exchanges)) = client(request, profile, report).await else {
         return;
     };

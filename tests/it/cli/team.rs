@@ -458,6 +458,12 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
     let seen = vera.json(0, &["list"]).await;
     assert_eq!(seen[0]["user_group_id"], json!("acme"));
     assert_eq!(vera.run(&["history", "acme"]).await.code, 0);
+    let doctor = vera.run(&["doctor"]).await;
+    assert!(
+        doctor.out.contains("a viewer of the directory needs none"),
+        "{}",
+        doctor.out
+    );
     for change in [
         &create[..],
         &["rotate", "acme", "--yes"],

@@ -112,6 +112,10 @@ pub(super) fn plan(plan: &Plan) -> String {
             .map(|id| format!("  rotate {id}")),
     );
     lines.extend(more(plan.ready.len()));
+    if plan.skipped.len() > NAMED {
+        let reasons = plan.reasons().into_iter();
+        lines.extend(reasons.map(|(count, why)| format!("  {count} skipped: {why}")));
+    }
     let skipped = plan.skipped.iter().take(NAMED);
     lines.extend(skipped.map(|(id, skip)| format!("  skip   {id}: {skip}")));
     lines.extend(more(plan.skipped.len()));

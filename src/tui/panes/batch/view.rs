@@ -40,6 +40,9 @@ use crate::{
     },
 };
 
+/// So many skipped groups are read one by one; of more, the reasons are counted.
+const FEW: usize = 5;
+
 pub(super) fn draw(
     pane: &BatchPane,
     buffer: &mut Buffer,
@@ -171,6 +174,11 @@ fn check(page: &mut TextPage, plan: &Plan, context: &Context) {
     let theme = context.theme;
     let counts = format!("{} ready, {} skipped", plan.ready.len(), plan.skipped.len());
     page.heading(&counts);
+    if plan.skipped.len() > FEW {
+        for (count, why) in plan.reasons() {
+            page.text(&format!("{count} skipped: {why}"), Style::new());
+        }
+    }
     if plan.ready.is_empty() {
         page.text(
             "No group can be rotated now. Nothing was sent.",
