@@ -306,7 +306,7 @@ fn every_action_can_have_another_key() {
                 continue;
             }
             let text = format!("[keys]\n{} = [\"{FREE}\"]\n", bound.name());
-            let keymap = keymaps.entry(bound.name().to_owned()).or_insert_with(|| {
+            let keymap = keymaps.entry(bound.name()).or_insert_with(|| {
                 keymap::resolve(&overrides(&text))
                     .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
             });
