@@ -512,11 +512,18 @@ impl Operations {
             if let Err(asked @ Failure::Place(_)) = self.bound().await {
                 return Err(asked);
             }
+            let may_create = self.permitted(Guarded::Create).is_ok();
+            if known.is_some() && !may_create {
+                return Err(Failure::guarded(format!(
+                    "\"{id}\" comes from a file and was never seen in the service, so reading it could create it, and you may \
+                     not create groups; nothing was sent"
+                )));
+            }
             if known.is_some() {
                 return Err(Failure::guarded(format!(
                     "\"{id}\" comes from a file and was never seen in the service, so reading it could create it; \
-                     nothing was sent. If you are sure that it exists: groupdesk get {} --exists",
-                    id.as_argument()
+                     nothing was sent. If you are sure that it exists: {}",
+                    id.command("get", "--exists")
                 )));
             }
             let known = self.known_ids().await.map_err(Failure::NothingSent)?;
@@ -526,6 +533,8 @@ impl Operations {
                     .into_iter()
                     .cloned()
                     .collect(),
+                undone: "nothing was sent",
+                may_create,
             });
         }
         Ok(())

@@ -131,9 +131,14 @@ impl From<Failure> for CliError {
 /// Advice that only the command line can give.
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
-        Failure::NotKnown { id, .. } => format!(
-            "\nTo create the group: groupdesk create {0}. If you are sure that it exists: groupdesk get {0} --exists",
-            id.as_argument()
+        Failure::NotKnown {
+            id,
+            may_create: true,
+            ..
+        } => format!(
+            "\nTo create the group: {}. If you are sure that it exists: {}",
+            id.command("create", ""),
+            id.command("get", "--exists")
         )
         .into(),
         Failure::Unknown {

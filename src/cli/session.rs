@@ -28,8 +28,8 @@ use crate::{
         text::{counted, visible},
     },
     operations::{
-        Cancel, ClaimHolder, Clock, Failure, Operations, PlaceId, PlaceProblem, UnknownIdPolicy,
-        open_directory,
+        Cancel, ClaimHolder, Clock, Failure, Guarded, Operations, PlaceId, PlaceProblem,
+        UnknownIdPolicy, open_directory,
     },
 };
 
@@ -324,18 +324,26 @@ impl Session {
         }
     }
 
-    /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all.
-    pub(super) async fn known_here(&self, id: &UserGroupId) -> Result<KnownGroup, CliError> {
+    /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all, and
+    /// says what was not done.
+    pub(super) async fn known_here(
+        &self,
+        id: &UserGroupId,
+        undone: &'static str,
+    ) -> Result<KnownGroup, CliError> {
         if let Some(group) = self.operations.show(id).await? {
             return Ok(group);
         }
-        let known = self.operations.known(id, UnknownIdPolicy::KnownOnly).await;
-        if let Err(Failure::NotKnown { .. }) = &known {
+        let mut known = self.operations.known(id, UnknownIdPolicy::KnownOnly).await;
+        if let Err(Failure::NotKnown { undone: said, .. }) = &mut known {
+            *said = undone;
             self.say_elsewhere().await?;
         }
         Ok(known?.ok_or_else(|| Failure::NotKnown {
             id: id.clone(),
             near: Vec::new(),
+            undone,
+            may_create: self.operations.permitted(Guarded::Create).is_ok(),
         })?)
     }
 

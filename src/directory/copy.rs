@@ -148,6 +148,7 @@ pub fn copy_from_team(
     is_moved: bool,
 ) -> Result<Copied, DirectoryError> {
     let not_copied = |source: io::Error| DirectoryError::NotCopied {
+        is_source: false,
         file: to.to_owned(),
         source: source.into(),
     };

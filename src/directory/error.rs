@@ -158,8 +158,10 @@ pub enum DirectoryError {
         needed: u64,
         free: u64,
     },
-    #[error("cannot write {}: {}", file.display(), with_state(&source.to_string(), "nothing was saved"))]
+    #[error("cannot {} {}: {}", if *is_source { "read" } else { "write" }, file.display(), with_state(&source.to_string(), "nothing was saved"))]
     NotCopied {
+        /// Whether it is the directory, and not the copy.
+        is_source: bool,
         file: PathBuf,
         source: Arc<io::Error>,
     },

@@ -206,9 +206,9 @@ pub enum TeamFault {
          `groupdesk directory init --print`"
     )]
     NeedsRight(&'static str),
-    #[error("was moved{}; nothing was recorded", match .0 {
-        Some(to) => format!(" to {to}; work there"),
-        None => ": to see where, run `groupdesk directory status`".into(),
+    #[error("was moved{}", match .0 {
+        Some(to) => format!(" to {to}; nothing was recorded. Work there"),
+        None => "; nothing was recorded. To see where, run `groupdesk directory status`".into(),
     })]
     Moved(Option<String>),
     #[error(

@@ -75,9 +75,16 @@ impl UserGroupId {
         &self.0
     }
 
-    /// The id as an argument of a command that a person copies: quoted for a shell where that is needed.
-    pub fn as_argument(&self) -> String {
-        quoted(&self.0).into_owned()
+    /// A command for this group that a person copies, as `groupdesk get ID --exists`: the id quoted for a shell where that
+    /// is needed, and behind `--` where it would be read as an option.
+    pub fn command(&self, verb: &str, options: &str) -> String {
+        let id = quoted(&self.0);
+        let gap = if options.is_empty() { "" } else { " " };
+        if self.0.starts_with('-') {
+            format!("groupdesk {verb}{gap}{options} -- {id}")
+        } else {
+            format!("groupdesk {verb} {id}{gap}{options}")
+        }
     }
 }
 
@@ -151,10 +158,22 @@ mod tests {
 
     #[test]
     fn an_id_in_a_command_is_that_id() {
-        let argument = |id: &str| UserGroupId::parse(id).expect("an ID").as_argument();
-        assert_eq!(argument("acme-eu"), "acme-eu");
-        assert_eq!(argument("\u{feff}acme"), r"$'\xef\xbb\xbfacme'");
-        assert_eq!(argument("acme\r"), r"$'acme\r'");
+        let command = |id: &str, options| {
+            let id = UserGroupId::parse(id).expect("an ID");
+            id.command("get", options)
+        };
+        assert_eq!(command("acme-eu", ""), "groupdesk get acme-eu");
+        assert_eq!(command("a b", "--exists"), "groupdesk get 'a b' --exists");
+        assert_eq!(command("-x", ""), "groupdesk get -- -x");
+        assert_eq!(
+            command("--x y", "--exists"),
+            "groupdesk get --exists -- '--x y'"
+        );
+        assert_eq!(
+            command("\u{feff}acme", ""),
+            r"groupdesk get $'\xef\xbb\xbfacme'"
+        );
+        assert_eq!(command("acme\r", ""), r"groupdesk get $'acme\r'");
     }
 
     #[test]

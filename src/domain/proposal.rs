@@ -70,6 +70,24 @@ fn begins_a_command(before: &str) -> bool {
             .any(|end| line.ends_with(end))
 }
 
+/// Whether somebody else is to run the command that follows.
+fn is_for_an_admin(before: &str) -> bool {
+    ["an admin to run `", "an admin must run `"]
+        .iter()
+        .any(|end| before.ends_with(end))
+}
+
+/// The address of a directory for somebody else: with this user's name it would be refused again.
+fn of_an_admin(at: &str) -> Cow<'_, str> {
+    match at.split_once("://") {
+        Some((scheme, rest)) => {
+            let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+            format!("{scheme}://ADMIN@{place}").into()
+        }
+        None => at.into(),
+    }
+}
+
 /// A word as a shell takes it, quoted if necessary. What a display would change is escaped in a form that bash, zsh and
 /// ksh read back: otherwise the command would mean another word.
 pub fn quoted(word: &str) -> Cow<'_, str> {
@@ -138,7 +156,12 @@ impl Selection {
             done = after;
             for (option, value) in &self.options {
                 if command.is_of_all && !command.has(option) {
-                    let _ = write!(completed, "{option} {} ", quoted(value));
+                    let value = if is_for_an_admin(&text[..at]) {
+                        of_an_admin(value)
+                    } else {
+                        value.into()
+                    };
+                    let _ = write!(completed, "{option} {} ", quoted(&value));
                 }
             }
             if let Some(name) = profile
@@ -279,6 +302,21 @@ mod tests {
             assert_eq!(once, complete);
             assert_eq!(selection().complete(&once, Some("eu test")), complete);
         }
+    }
+
+    #[test]
+    fn a_command_for_an_admin_has_not_the_name_of_the_user() {
+        let at = "postgres://vera@db1/desk";
+        let selection = Selection::new(None, Some(at.into()), None);
+        let complete = |text| selection.complete(text, None).into_owned();
+        assert_eq!(
+            complete("Ask an admin to run `groupdesk directory grant NAME operator`"),
+            "Ask an admin to run `groupdesk --directory postgres://ADMIN@db1/desk directory grant NAME operator`"
+        );
+        assert_eq!(
+            complete("run `groupdesk directory status`"),
+            "run `groupdesk --directory postgres://vera@db1/desk directory status`"
+        );
     }
 
     #[test]

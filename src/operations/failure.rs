@@ -74,12 +74,16 @@ impl From<&PlaceProblem> for Class {
 pub enum Failure {
     /// Hazard 1: reading an unknown id could create it.
     #[error(
-        "\"{id}\" is not in the directory of this profile; nothing was sent{}",
+        "\"{id}\" is not in the directory of this profile; {undone}{}",
         suggestion(near)
     )]
     NotKnown {
         id: UserGroupId,
         near: Vec<UserGroupId>,
+        /// What was not done: "nothing was sent", of a command that never sends "nothing was shown".
+        undone: &'static str,
+        /// Whether this profile and role may create it.
+        may_create: bool,
     },
     /// A refusal that nothing but its class follows from. Nothing was sent.
     #[error("{text}")]

@@ -10,7 +10,7 @@ use crate::{
         group::UserGroupId,
         text::visible,
     },
-    operations::Failure,
+    operations::{Failure, Guarded},
 };
 
 /// Show or set the note of a group; stored in the directory, never sent
@@ -208,6 +208,8 @@ async fn changed(
         return Err(Failure::NotKnown {
             id: id.clone(),
             near: Vec::new(),
+            undone: "nothing was shown",
+            may_create: operations.permitted(Guarded::Create).is_ok(),
         }
         .into());
     }

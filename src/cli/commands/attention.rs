@@ -172,7 +172,25 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
     let more = again_with(options.token_out);
+    let may_change = at
+        .and_then(|at| profiles.get(at))
+        .is_none_or(|profile| profile.writable().is_ok());
     let command = match &concern.kind {
+        // Who only reads is shown where to look.
+        ConcernKind::Alarms(environment, _) if !may_change => {
+            format!("environment show {}", quoted(environment))
+        }
+        ConcernKind::Rotation(_, _, id) | ConcernKind::HandOff { id, .. } if !may_change => {
+            id.command("history", "")
+        }
+        ConcernKind::Change(_, _, id) if !may_change => id.command("history", ""),
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) if !may_change => {
+            format!("batches show {}", batch.id.0)
+        }
+        ConcernKind::Over(..) | ConcernKind::Due(..) if !may_change => {
+            let filter = concern.kind.filter(limit).unwrap_or_default();
+            format!("list --filter {}", quoted(&filter))
+        }
         ConcernKind::Alarms(environment, _) => {
             format!(
                 "environment acknowledge {} --reason WHY",
@@ -188,7 +206,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
             format!("batches retry {}{more}", batch.id.0)
         }
         ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),
-        ConcernKind::ChangedElsewhere(id) => format!("history {}", id.as_argument()),
+        ConcernKind::ChangedElsewhere(id) => id.command("history", ""),
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
             let filter = concern.kind.filter(limit).unwrap_or_default();
             format!("rotate --filter {} --dry-run", quoted(&filter))
@@ -198,6 +216,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     };
     let text = match &concern.kind {
         ConcernKind::Draft(..) => "groupdesk: e on the group in the console".to_owned(),
+        _ if command.starts_with("groupdesk ") => command,
         _ => format!("groupdesk {command}"),
     };
     let name = profile.map(|profile| profile.name.as_str());

@@ -9,7 +9,7 @@ use crate::{
         output::{
             self,
             json::{PLACE, of_place},
-            review,
+            proposals, review,
             shape::shape,
         },
         process::signals::Signals,
@@ -19,7 +19,6 @@ use crate::{
         change::{Change, DesiredFields},
         facts::Field,
         group::UserGroupId,
-        proposal::quoted,
     },
     operations::{Class, UnknownIdPolicy, changes_json},
 };
@@ -148,7 +147,7 @@ async fn side(
     id: &UserGroupId,
     refresh: bool,
 ) -> Result<DesiredFields, CliError> {
-    let known = session.known_here(id).await.map_err(|error| match error {
+    let known = session.known_here(id, "nothing was shown").await.map_err(|error| match error {
         CliError::Failed { failure } if failure.class() == Class::Guarded => {
             let name = &session.operations.profile().name;
             CliError::Guarded(format!("profile {name}: {failure}"))
@@ -162,10 +161,12 @@ async fn side(
     let read = Box::pin(read).await?;
     if Exit::from_done(&read) != Exit::Done {
         return Err(CliError::Guarded(format!(
-            "an alarm was raised while \"{id}\" was read in profile {}. To see it, run `groupdesk -P {} get {}`",
+            "an alarm was raised while \"{id}\" was read in profile {}. To see it, run `{}`",
             session.operations.profile().name,
-            quoted(&session.operations.profile().name),
-            id.as_argument()
+            proposals::complete_for(
+                &id.command("get", ""),
+                Some(&session.operations.profile().name)
+            )
         )));
     }
     Ok(DesiredFields::of(&read.group))

@@ -20,6 +20,7 @@ use crate::{
         },
     },
     domain::{age::DEFAULT_LIMIT, group::UserGroupId},
+    operations::Guarded,
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
@@ -184,9 +185,13 @@ impl Lines {
             } else if let Some(problem) = session.quiet_place_problem().await {
                 output::alarm(&format!("! {problem}"));
             } else {
+                let how = if session.operations.permitted(Guarded::Create).is_ok() {
+                    ". To add one, run `groupdesk get ID --exists` or `groupdesk create ID`"
+                } else {
+                    ", and you may not create groups in it"
+                };
                 output::say(&format!(
-                    "profile {profile} has no groups in the directory yet. To add one, run `groupdesk get ID --exists` or \
-                     `groupdesk create ID`"
+                    "profile {profile} has no groups in the directory yet{how}"
                 ));
             }
         }
@@ -275,7 +280,7 @@ async fn show_several(
     for (id, group) in selected.ids.iter().zip(known) {
         found.push(match group {
             Some(group) => group,
-            None => session.known_here(id).await?,
+            None => session.known_here(id, UNSHOWN).await?,
         });
     }
     let place = session.place_for_json().await?;
@@ -292,7 +297,7 @@ async fn show_several(
 }
 
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
-    let group = session.known_here(id).await?;
+    let group = session.known_here(id, UNSHOWN).await?;
     let place = session.place_for_json().await?;
     let value = || json::group(&group, place.as_deref());
     let text = || human::group(&group, session.operations.now());

@@ -280,7 +280,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
         // A mistyped id must not look like a group that nothing was ever done to.
-        session.known_here(&id).await?;
+        session.known_here(&id, "nothing was shown").await?;
     }
     if is_empty && !session.say_elsewhere().await? && !session.json {
         output::say(if is_narrowed || of.is_some() {

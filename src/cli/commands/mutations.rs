@@ -99,8 +99,8 @@ pub(crate) fn answer(
         ));
     } else if rotation.is_some() && !token.reveal && !goes_out {
         output::say(&format!(
-            "the token is not printed. To save it: groupdesk get {} --token-out FILE",
-            done.group.id.as_argument()
+            "the token is not printed. To save it: {}",
+            done.group.id.command("get", "--token-out FILE")
         ));
     }
     let handed = rotation.and_then(|Rotated(handed)| handed);
@@ -111,8 +111,8 @@ pub(crate) fn answer(
     let has_none = token.token_out.is_some() && done.token.is_none();
     if has_none {
         output::alarm(&format!(
-            "x no token was written: the response was older than the directory; run `groupdesk get {} --token-out FILE`",
-            done.group.id.as_argument()
+            "x no token was written: the response was older than the directory; run `{}`",
+            done.group.id.command("get", "--token-out FILE")
         ));
     }
     printed.map_err(|error| error.after(done))?;
@@ -130,11 +130,11 @@ fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError
     };
     file.write(token).map_err(|error| {
         CliError::Usage(format!(
-            "{}, but the token was not written: {} {}; read it again with `groupdesk get {} --token-out FILE`",
+            "{}, but the token was not written: {} {}; read it again with `{}`",
             done.ending.as_str(),
             file.place(),
             without_retry(&error.to_string()),
-            done.group.id.as_argument()
+            done.group.id.command("get", "--token-out FILE")
         ))
     })
 }

@@ -76,12 +76,13 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
 
 /// Copies a directory that may be in use into a new private file, completely or not at all. Blocks.
 pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
-    let refused = |path: &Path, source: io::Error| DirectoryError::NotCopied {
+    let refused = |path: &Path, source: io::Error, is_source| DirectoryError::NotCopied {
+        is_source,
         file: path.to_owned(),
         source: source.into(),
     };
     if let Err(error) = path.metadata() {
-        return Err(refused(path, error));
+        return Err(refused(path, error, true));
     }
     let part = with_suffix(to, ".part");
     let copied = file::copy(path, &part, BUSY_TIMEOUT)
@@ -91,11 +92,11 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
                 // It names the unfinished file, which nobody asked for.
                 let name = format!("{} ", part.display());
                 let why = error.to_string().replace(&name, "it ");
-                refused(to, io::Error::new(error.kind(), why))
+                refused(to, io::Error::new(error.kind(), why), false)
             }
         })
         // A hard link is only created if nothing exists at its path.
-        .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error)));
+        .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error, false)));
     let _ = std::fs::remove_file(&part);
     copied
 }

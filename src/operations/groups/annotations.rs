@@ -11,7 +11,7 @@ use crate::{
         annotation::{Annotation, AnnotationChange, Attribution},
         group::UserGroupId,
     },
-    operations::{Failure, Operations},
+    operations::{Failure, Guarded, Operations},
     search::{ListView, SavedView, Views},
 };
 
@@ -45,7 +45,12 @@ impl Operations {
         let unknown = ids.iter().zip(known).find(|(_, known)| known.is_none());
         if let Some((id, _)) = unknown {
             let id = id.clone();
-            return Err(Failure::NotKnown { id, near: vec![] });
+            return Err(Failure::NotKnown {
+                id,
+                near: vec![],
+                undone: "nothing was saved",
+                may_create: self.permitted(Guarded::Create).is_ok(),
+            });
         }
         if let Some(note) = &change.note {
             self.no_secret_in_text("note", note).await?;

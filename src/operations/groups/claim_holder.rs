@@ -43,15 +43,15 @@ impl fmt::Display for ClaimHolder {
             (State::Unknown, Some(until)) => {
                 let until = when::second(until);
                 write!(f, ", and it may still take effect until {until}")?;
-                let id = self.id.as_argument();
+                let get = |options| self.id.command("get", options);
                 match self.operation {
                     Operation::Create | Operation::Get if self.is_own => {
-                        write!(f, ": run `groupdesk get {id} --exists`, which repeats it")
+                        write!(f, ": run `{}`, which repeats it", get("--exists"))
                     }
                     // Only its owner may repeat it.
                     Operation::Create | Operation::Get => f.write_str(": wait until then"),
                     Operation::Update | Operation::Rotate | Operation::HandOff => {
-                        write!(f, ": run `groupdesk get {id}`, or wait until then")
+                        write!(f, ": run `{}`, or wait until then", get(""))
                     }
                 }
             }

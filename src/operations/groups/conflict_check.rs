@@ -34,9 +34,9 @@ impl Operations {
         let what: Vec<_> = what.collect();
         Err(Failure::guarded(format!(
             "\"{id}\" was changed elsewhere since it was last seen here ({}); your change was not sent. To see the current \
-             values: groupdesk show {}",
+             values: {}",
             what.join(", "),
-            id.as_argument()
+            id.command("show", "")
         )))
     }
 }

@@ -121,13 +121,17 @@ impl Operations {
     /// What to do about a create, an update or a first read that a reading cannot settle: never a command that would
     /// be refused now.
     pub fn next_step(&self, mutation: &Mutation) -> String {
-        let id = mutation.user_group_id.as_argument();
-        if can_create(mutation.operation)
+        if self.permitted(Guarded::Create).is_ok()
+            && can_create(mutation.operation)
             && (mutation.state == State::Open || self.is_own_lost(mutation))
         {
             return format!(
-                "run `groupdesk get {id} --exists`, which finds out and creates the group if it does not exist"
+                "run `{}`, which finds out and creates the group if it does not exist",
+                mutation.user_group_id.command("get", "--exists")
             );
+        }
+        if mutation.state == State::Open && self.writable().is_err() {
+            return "checking it needs a role and a profile that may change groups".into();
         }
         if mutation.state == State::Open {
             return format!(

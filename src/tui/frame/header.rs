@@ -8,7 +8,7 @@ use crate::{
     tui::{
         app::App,
         kit::paint::{self, columns, cut},
-        state::{context::Context, outage::OutageReason},
+        state::context::Context,
         theme::Theme,
     },
 };
@@ -76,12 +76,9 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .base_url
         .split_once("://")
         .map_or(profile.base_url.as_str(), |(_, host)| host);
-    let is_viewer = context
-        .outage
-        .is_some_and(|lost| lost.why == OutageReason::Viewer);
     let rights = match profile.read_only {
         true => "READ-ONLY",
-        false if is_viewer => "viewer",
+        false if context.is_viewer() => "viewer",
         false => profile.rights(),
     };
     let parts = [

@@ -38,6 +38,13 @@ const QUOTED: Names = Names {
     known: KNOWN_OF_QUOTED,
     lost: "globex's $HOME",
 };
+/// Where an id would be read as an option.
+const DASHED: Names = Names {
+    profile: "live",
+    is_default: true,
+    known: "-acme",
+    lost: "--globex's $HOME",
+};
 
 /// What happened before the messages are read.
 #[derive(Debug, Clone, Copy)]
@@ -167,7 +174,12 @@ impl Scene {
         if !self.names.is_default {
             line = format!("{line} -P {}", quoted(self.names.profile));
         }
-        for &word in command {
+        let is_dashed = self.names.known.starts_with('-');
+        let (ids, options): (Vec<_>, Vec<_>) = command
+            .iter()
+            .partition(|&&word| is_dashed && [KNOWN, LOST].contains(&word));
+        let dashes = (!ids.is_empty()).then_some(&"--");
+        for &word in options.into_iter().chain(dashes).chain(ids) {
             let word = match word {
                 KNOWN => self.names.known,
                 LOST => self.names.lost,
@@ -251,6 +263,9 @@ impl Scene {
             .iter()
             .map(|word| match word.as_str() {
                 "WHY" | "REASON" => "tried".into(),
+                "ID" if self.names.known.starts_with('-') => {
+                    format!("-- {}", quoted(self.names.known))
+                }
                 "ID" => quoted(self.names.known),
                 "NAME" => quoted(self.names.profile),
                 "keep|clear|unknown" => "unknown".into(),
@@ -262,12 +277,17 @@ impl Scene {
             && ["get", "show", "update", "rotate"].contains(&only.as_str())
         {
             let name = (only == "update").then_some(["--name".to_owned(), "Other".to_owned()]);
-            all.push(quoted(group));
             all.extend(name.into_iter().flatten());
+            if group.starts_with('-') {
+                all.push("--".into());
+            }
+            all.push(quoted(group));
         }
         let asks = ["create", "update", "rotate", "abandon"];
         if all.iter().any(|word| asks.contains(&word.as_str())) && !all.contains(&"--yes".into()) {
-            all.push("--yes".into());
+            // Behind `--` it would be an ID.
+            let at = all.iter().position(|word| word == "--");
+            all.insert(at.unwrap_or(all.len()), "--yes".into());
         }
         format!("groupdesk {}", all.join(" "))
     }
@@ -381,6 +401,56 @@ async fn attention_names_what_waits_in_other_profiles_and_no_environment_of_thei
         ran.out,
         ran.err
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_that_begins_with_a_dash_is_no_option_of_a_proposed_command() {
+    let states = [
+        State::Create { arrived: false },
+        State::Update,
+        State::Rotation { arrived: true },
+        State::Calm,
+    ];
+    let walked = walked(&states, &["ana", "ben"], DASHED).await;
+    let own = states.len() * 2 * COMMANDS.len();
+    assert!(walked > own + 30, "only {walked} commands were tried");
+}
+
+#[tokio::test]
+async fn who_only_reads_is_proposed_nothing_that_changes() {
+    let scene = Scene::after(State::Rotation { arrived: false }, PLAIN).await;
+    let home = scene.home.copied();
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("read");
+    let read_only = config.replace("[profiles.live]", "[profiles.live]\nread_only = true");
+    home.write("config.toml", &read_only);
+    for command in [
+        &["list", "--filter", "x:y"][..],
+        &["list"],
+        &["show", "nobody"],
+        &["show", "nobody", "nothing"],
+        &["get", "nobody"],
+        &["note", "nobody"],
+        &["attention"],
+        &["rotations"],
+        &["history", "--open"],
+        &["history", "nobody"],
+    ] {
+        let ran = home.run(command).await;
+        for proposal in proposed(&format!("{}\n{}", ran.out, ran.err)) {
+            let line = scene.filled(&proposal, PLAIN.known, scene.home.folder.path());
+            let followed = home.run_line(&line).await;
+            assert!(
+                !followed.err.contains("read-only"),
+                "{command:?} proposes {line}, which is refused: {}",
+                followed.err
+            );
+        }
+    }
+    // Nothing is known in this one.
+    let fresh = home.path("fresh.db").display().to_string();
+    let ran = home.run(&["--directory", &fresh, "list"]).await;
+    assert!(ran.err.contains("no groups"), "{}", ran.err);
+    assert_eq!(proposed(&ran.err), BTreeSet::new(), "{}", ran.err);
 }
 
 async fn walked(states: &[State], people: &[&str], names: Names) -> usize {

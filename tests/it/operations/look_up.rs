@@ -43,7 +43,10 @@ async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
     for failure in failures {
         let failure = failure.expect_err("refused");
         let said = failure.to_string();
-        let Failure::NotKnown { id: asked, near } = failure else {
+        let Failure::NotKnown {
+            id: asked, near, ..
+        } = failure
+        else {
             panic!("{said}");
         };
         assert_eq!(asked, typed);

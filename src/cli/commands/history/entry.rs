@@ -65,7 +65,7 @@ async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, Cli
                 })
                 .await?;
             if found.is_none() {
-                session.known_here(id).await?;
+                session.known_here(id, "nothing was sent").await?;
             }
             found.ok_or_else(|| {
                 CliError::Guarded(format!("the history has no update of \"{id}\"; nothing was sent"))
@@ -81,7 +81,9 @@ pub(super) async fn diff(session: &Session, which: &EntryRef, now: bool) -> Resu
     let why_not = |why: &str| CliError::Guarded(format!("entry {number}: {why}"));
     let (before, after) = undo::changed(&entry).map_err(why_not)?;
     let change = if now {
-        let known = session.known_here(&entry.user_group_id).await?;
+        let known = session
+            .known_here(&entry.user_group_id, "nothing was shown")
+            .await?;
         let known = DesiredFields::of(&known);
         let parts = merge::parts(&[&before, &after]);
         if !parts.iter().all(|part| part.is_known_in(&known)) {

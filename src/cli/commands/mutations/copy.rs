@@ -87,7 +87,7 @@ async fn copy(session: &Session, arguments: Copy, edits: Edits) -> Result<Exit, 
             here.profile().name
         )));
     }
-    let known = DesiredFields::of(&session.known_here(&id).await?);
+    let known = DesiredFields::of(&session.known_here(&id, "nothing was sent").await?);
     let wanted = edits.apply(&known)?;
     for field in [Field::Mapping, Field::Properties] {
         if !wanted.has(field) {

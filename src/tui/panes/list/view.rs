@@ -359,6 +359,9 @@ fn empty_hint(list: &List, context: &Context) -> String {
     } else if list.finder.found().is_none() {
         "searching".into()
     } else if list.filter.is_empty() {
+        if context.is_view_only() {
+            return "no groups yet; in this profile you only view".into();
+        }
         let key = key(Action::OpenOrCreate);
         let text = format!(
             "no groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
