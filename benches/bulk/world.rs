@@ -52,7 +52,10 @@ impl World {
         let reads = self.ids.iter().map(|id| async move {
             let done = self.operations.look_up(id, UnknownIdPolicy::Exists).await;
             let done = done.expect("readable");
-            (done.group, done.token.expect("a token"))
+            {
+                let token = done.token().cloned().expect("a token");
+                (done.group, token)
+            }
         });
         stream::iter(reads).buffered(READERS).collect().await
     }

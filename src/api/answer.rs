@@ -180,11 +180,14 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         scrub.add(old.expose());
     }
     let status = exchange.status;
-    let unclear = |kind| Verdict::Unclear(Ambiguous { status, kind });
+    let via = exchange.via.map(str::to_owned);
+    let unclear = |kind| {
+        let via = via.clone();
+        Verdict::Unclear(Ambiguous { status, kind, via })
+    };
     if (300..400).contains(&status) {
         return unclear(ambiguous::redirect(exchange.url, exchange.location, &scrub));
     }
-    let via = exchange.via.map(str::to_owned);
     let mut body = parse(exchange.content_type, exchange.body);
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
@@ -196,8 +199,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
     let retry_after = exchange.retry_after;
     let mut verdict = match status {
         200..300 => match &body {
-            Ok(body) => judge_success(status, body, asked, &scrub, (code, words)),
-            Err(AmbiguousKind::WebPage { .. }) => unclear(AmbiguousKind::WebPage { via }),
+            Ok(body) => judge_success(exchange, body, asked, &scrub, (code, words)),
             Err(kind) => unclear(kind.clone()),
         },
         400..500 => {
@@ -213,7 +215,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
                 Verdict::Refused {
                     status,
                     stated: object.is_some() && states_refusal(status),
-                    via,
+                    via: via.clone(),
                     code,
                     words,
                     retry_after,
@@ -227,17 +229,13 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
             Verdict::Refused {
                 status,
                 stated: true,
-                via,
+                via: via.clone(),
                 code,
                 words,
                 retry_after,
             }
         }
-        500..600 => unclear(AmbiguousKind::ServerError {
-            via,
-            words,
-            retry_after,
-        }),
+        500..600 => unclear(AmbiguousKind::ServerError { words, retry_after }),
         _ => unclear(AmbiguousKind::OddStatus),
     };
     if let (Verdict::Success(group) | Verdict::SameToken(group), Ok(body)) =
@@ -270,13 +268,17 @@ fn states_refusal(status: u16) -> bool {
 }
 
 fn judge_success(
-    status: u16,
+    exchange: &Exchange<'_>,
     body: &Value,
     asked: &Expected<'_>,
     scrub: &Scrub<'_>,
     (code, words): (Option<String>, Option<String>),
 ) -> Verdict {
-    let unclear = |kind| Verdict::Unclear(Ambiguous { status, kind });
+    let status = exchange.status;
+    let unclear = |kind| {
+        let via = exchange.via.map(str::to_owned);
+        Verdict::Unclear(Ambiguous { status, kind, via })
+    };
     let Some(map) = body.as_object() else {
         return unclear(AmbiguousKind::NotAnAnswer { words });
     };

@@ -26,9 +26,7 @@ pub(super) fn parse(
         JsonError::TooMany => AmbiguousKind::TooMany {
             limit: MAX_ANSWER_VALUES,
         },
-        JsonError::NotJson { .. } if is_page(content_type, body) => {
-            AmbiguousKind::WebPage { via: None }
-        }
+        JsonError::NotJson { .. } if is_page(content_type, body) => AmbiguousKind::WebPage,
         // Only the position: serde's messages quote values (trap 9).
         JsonError::NotJson {
             line,

@@ -377,6 +377,7 @@ impl Inner {
                 kind: AmbiguousKind::TooLarge {
                     limit: MAX_ANSWER_BYTES,
                 },
+                via: self.plain_proxy.clone(),
             }),
             Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
         };

@@ -96,12 +96,14 @@ pub enum CallError {
     #[error("{why}; nothing was sent; {}", .why.next())]
     NotSent { host: String, why: NotSent },
     /// The request, or part of it, may have reached the service.
-    #[error("{why}{}; {}", after(*.status), next(*.call))]
+    #[error("{}; {}", lost(*.status, *.why, .via.as_deref()), next(*.call))]
     Lost {
         call: Call,
         /// The status of an answer that began and broke off.
         status: Option<u16>,
         why: Lost,
+        /// The proxy that the connection went through, which may have broken it.
+        via: Option<String>,
     },
 }
 
@@ -115,7 +117,9 @@ impl CallError {
     pub fn what(&self) -> String {
         match self {
             Self::NotSent { why, .. } => why.to_string(),
-            Self::Lost { status, why, .. } => format!("{why}{}", after(*status)),
+            Self::Lost {
+                status, why, via, ..
+            } => lost(*status, *why, via.as_deref()),
         }
     }
 }
@@ -189,6 +193,11 @@ fn after(status: Option<u16>) -> String {
     })
 }
 
+fn lost(status: Option<u16>, why: Lost, via: Option<&str>) -> String {
+    let via = via.map_or_else(String::new, |proxy| format!(", through the proxy {proxy}"));
+    format!("{why}{}{via}", after(status))
+}
+
 fn next(call: Call) -> &'static str {
     match call {
         Call::GetOrCreate | Call::Create => {
@@ -236,6 +245,7 @@ impl Sending<'_> {
                 call: self.call,
                 status,
                 why: self.lost(error),
+                via: self.proxy.map(Proxy::named),
             };
         };
         CallError::NotSent {

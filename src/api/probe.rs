@@ -205,10 +205,11 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
                 format!("Not reached: {why}. To do: {next}. Nothing was sent."),
             )
         }
-        Err(CallError::Lost { why, .. }) => (
+        Err(error @ CallError::Lost { .. }) => (
             Finding::NoAnswer,
             format!(
-                "The connection stands, but {why}. Is this an HTTP service? Check the base URL and its port."
+                "The connection stands, but {}. Is this an HTTP service? Check the base URL and its port.",
+                error.what()
             ),
         ),
     }
@@ -290,6 +291,7 @@ fn finding_of_refusal(
 
 fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
     let status = unclear.status;
+    let via = unclear.via.as_deref();
     match &unclear.kind {
         AmbiguousKind::Redirect { to, hint } => {
             let to = to.as_deref().unwrap_or("nowhere");
@@ -302,19 +304,18 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
             );
             (finding, text)
         }
-        AmbiguousKind::WebPage { via } => (
+        AmbiguousKind::WebPage => (
             Finding::WebPage,
             format!(
                 "The response is a web page instead of JSON (HTTP {status}): a proxy, a login page or a wrong path. Check the base URL and the path.{}",
-                beside(via.as_deref())
+                beside(via)
             ),
         ),
-        AmbiguousKind::ServerError {
-            via: Some(proxy), ..
-        } if (502..=504).contains(&status) => (
+        AmbiguousKind::ServerError { .. } if via.is_some() && (502..=504).contains(&status) => (
             Finding::ServiceFailed,
             format!(
-                "The service or the proxy {proxy} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service."
+                "The service or the proxy {} failed (HTTP {status}): over plain HTTP they cannot be told apart. Check the base URL, and whether the proxy reaches the service.",
+                via.unwrap_or_default()
             ),
         ),
         AmbiguousKind::ServerError { words, .. } => {
@@ -340,7 +341,8 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
         | AmbiguousKind::TooLarge { .. } => (
             Finding::Strange,
             format!(
-                "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path."
+                "The server responds (HTTP {status}), but not as this API does. Check the base URL and the path.{}",
+                beside(via)
             ),
         ),
         AmbiguousKind::NoGroup

@@ -289,6 +289,17 @@ mod tests {
         };
         let plan = Plan::of([candidate("young", Some(&young), None)], &recent);
         assert_eq!(plan.ready.len(), 1, "a second leak on one day");
+        let mut ahead = young.clone();
+        let wrong = at(100 + 24 * 30);
+        if let Some(last) = &mut ahead.last_rotated {
+            last.at = wrong;
+        }
+        let plan = Plan::of([candidate("ahead", Some(&ahead), None)], &rules);
+        assert_eq!(
+            plan.skipped,
+            [(id("ahead"), Skip::RotatedInFuture(wrong))],
+            "its age is unknown, not zero"
+        );
         let exactly = Rules {
             now: at(101),
             ..rules

@@ -343,7 +343,7 @@ impl Operations {
         match self.look_up(id, UnknownIdPolicy::Exists).await {
             Ok(again) => {
                 done.group = again.group;
-                done.token = again.token;
+                done.returned_token = again.returned_token;
                 if !again.warnings.iter().any(Warning::is_stale) {
                     done.read = again.read;
                 }

@@ -108,11 +108,11 @@ impl Operations {
             }
         };
         let is_contradicted = done.ending == Ending::Rotated
-            && done
-                .warnings
-                .iter()
-                .any(|warning| warning.is_alarm() || *warning == Warning::StaleAnswer);
-        let why = match &done.token {
+            && (done.has_alarm() || done.warnings.contains(&Warning::StaleAnswer));
+        let why = match done.token() {
+            None if done.withholds_token() => {
+                "reading it back raised an alarm; check the group first"
+            }
             _ if is_contradicted => {
                 "reading it back did not return the new token; check the group first"
             }
@@ -150,7 +150,7 @@ impl Operations {
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
             return Err(Failure::HandOffAlarm(alarm.clone()));
         }
-        let Some(token) = &read.token else {
+        let Some(token) = read.token() else {
             return Err(not_handed_off(Warning::StaleAnswer));
         };
         // The read may have settled the rotation.

@@ -28,8 +28,9 @@ pub struct Done {
     pub ending: Ending,
     /// What the directory knows of the group now.
     pub group: KnownGroup,
-    /// The current token as of the last answer; in memory only. `None` if the answer was outdated.
-    pub token: Option<Token>,
+    /// The current token as of the last answer; in memory only. `None` if the answer was outdated. It leaves this program
+    /// only by [`Done::token`].
+    pub returned_token: Option<Token>,
     pub previous_fingerprint: Option<Fingerprint>,
     pub warnings: Vec<Warning>,
     /// HTTP status of the deciding answer.
@@ -47,6 +48,26 @@ pub struct Done {
 }
 
 impl Done {
+    /// The token, for a file, a display, a clipboard or a hand-off. A response with an alarm gives none: it may be the token
+    /// of another environment, or of an empty group.
+    pub fn token(&self) -> Option<&Token> {
+        self.returned_token
+            .as_ref()
+            .filter(|_| !self.withholds_token())
+    }
+
+    /// Whether a token came with an alarm, and so is not handed out. That somebody else writes does not make the token of a
+    /// rotation doubtful, and without it what uses the group would stand still.
+    pub fn withholds_token(&self) -> bool {
+        let is_rotation = self.rotation.is_some();
+        let mut alarms = self.warnings.iter().filter(|warning| warning.is_alarm());
+        self.returned_token.is_some() && alarms.any(|alarm| !(is_rotation && alarm.is_of_facts()))
+    }
+
+    pub fn has_alarm(&self) -> bool {
+        self.warnings.iter().any(Warning::is_alarm)
+    }
+
     /// What an edit would send, given the group as it was read.
     pub fn plan(&self, edit: &Edit) -> Plan {
         Plan::of(

@@ -238,10 +238,7 @@ async fn secrets_repeated_by_a_service_appear_nowhere() {
         .await;
     witness.collect(&secrets, "rotate", &done);
     let done = done.expect("rotated");
-    assert_eq!(
-        done.token.as_ref().map(Token::expose),
-        Some("canary-token-2")
-    );
+    assert_eq!(done.token().map(Token::expose), Some("canary-token-2"));
     let confirmed = Ok(operations.confirm(done).await);
     witness.collect(&secrets, "confirm", &confirmed);
     assert!(witness.seen.load(Ordering::Relaxed) > 5 * rounds);

@@ -213,7 +213,7 @@ fn wanted(name: &str, mapping: &[(&str, &str)], properties: &Value) -> DesiredFi
 }
 
 fn exposed(done: &Done) -> &str {
-    done.token.as_ref().expect("a token").expose()
+    done.token().expect("a token").expose()
 }
 
 fn has(done: &Done, wanted: impl Fn(&Warning) -> bool) -> bool {

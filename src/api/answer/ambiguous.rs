@@ -11,14 +11,14 @@ pub struct Ambiguous {
     /// The status of the answer.
     pub status: u16,
     pub kind: AmbiguousKind,
+    /// The proxy through which plain HTTP goes: it may have answered, or spoilt the answer, in place of the service.
+    pub via: Option<String>,
 }
 
 /// Why it does not tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AmbiguousKind {
     ServerError {
-        /// The proxy that may have answered instead of the service.
-        via: Option<String>,
         words: Option<String>,
         /// The pause that the service asks for.
         retry_after: Option<Duration>,
@@ -31,10 +31,7 @@ pub enum AmbiguousKind {
     OddStatus,
     Empty,
     /// A proxy, a login page or a wrong path.
-    WebPage {
-        /// The proxy through which it came.
-        via: Option<String>,
-    },
+    WebPage,
     NotJson {
         line: usize,
         column: usize,
@@ -110,10 +107,19 @@ impl fmt::Display for Ambiguous {
 impl Ambiguous {
     /// What happened, without advice.
     pub fn what(&self) -> String {
+        let what = self.kind_in_words();
+        match (&self.kind, &self.via) {
+            // They name it themselves.
+            (Kind::ServerError { .. } | Kind::WebPage, _) | (_, None) => what,
+            (_, Some(proxy)) => format!("{what}; it came through the proxy {proxy}"),
+        }
+    }
+
+    fn kind_in_words(&self) -> String {
         let status = self.status;
         match &self.kind {
-            Kind::ServerError { via, words, .. } => {
-                let who = via.as_deref().map_or_else(
+            Kind::ServerError { words, .. } => {
+                let who = self.via.as_deref().map_or_else(
                     || "the service".to_owned(),
                     |proxy| format!("the service or the proxy {proxy}"),
                 );
@@ -128,9 +134,9 @@ impl Ambiguous {
             }
             Kind::OddStatus => format!("HTTP {status} is not a response of this API"),
             Kind::Empty => format!("the response (HTTP {status}) is empty"),
-            Kind::WebPage { via } => format!(
+            Kind::WebPage => format!(
                 "the response is a web page instead of JSON (HTTP {status}): {}, a login page or a wrong path",
-                via.as_deref().map_or_else(
+                self.via.as_deref().map_or_else(
                     || "a proxy".to_owned(),
                     |proxy| format!("the proxy {proxy}")
                 )
@@ -188,13 +194,12 @@ impl Ambiguous {
         match &self.kind {
             Kind::Redirect { hint, .. } => Some(hint.to_string()),
             Kind::OddStatus
-            | Kind::WebPage { .. }
+            | Kind::WebPage
             | Kind::NotAnAnswer { .. }
             | Kind::TooLarge { .. }
             | Kind::TooMany { .. } => Some("check base_url and path".into()),
-            Kind::ServerError {
-                via: Some(_), ..
-            } if (502..=504).contains(&self.status) => Some(
+            Kind::ServerError { .. }
+                if self.via.is_some() && (502..=504).contains(&self.status) => Some(
                 "check `base_url` and whether the service runs, and ask the proxy administrator whether it reaches the service"
                     .into(),
             ),

@@ -214,7 +214,8 @@ fn an_empty_id_is_none_and_new_may_be_a_text() {
         empty,
         Verdict::Unclear(Ambiguous {
             status: 200,
-            kind: AmbiguousKind::NoId
+            kind: AmbiguousKind::NoId,
+            via: None,
         })
     );
     for (new, expected) in [

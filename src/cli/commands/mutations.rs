@@ -74,7 +74,7 @@ pub(crate) fn answer(
     let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
     let goes_out = file.is_some() && !goes_to_file;
     let unwritten = write_token(done, file).err();
-    let revealed = done.token.as_ref().filter(|_| token.reveal);
+    let revealed = done.token().filter(|_| token.reveal);
     human::say_warnings(done);
     let printed = if session.json {
         let place = session.operations.bound_place_name();
@@ -91,7 +91,7 @@ pub(crate) fn answer(
         output::alarm(&format!("x {unwritten}"));
     } else if let Some(path) = &token.token_out
         && goes_to_file
-        && done.token.is_some()
+        && done.token().is_some()
     {
         output::say(&format!(
             "saved the token to {}",
@@ -108,8 +108,13 @@ pub(crate) fn answer(
         handoff::say(session, handed);
     }
     // An answer that is older than what is known has no token.
-    let has_none = token.token_out.is_some() && done.token.is_none();
-    if has_none {
+    let has_none = token.token_out.is_some() && done.token().is_none();
+    if done.withholds_token() && (has_none || token.reveal) {
+        output::alarm(&format!(
+            "x the token was not handed out, because its response has an alarm. Check the group, then run `{}`",
+            done.group.id.command("get", "--token-out FILE")
+        ));
+    } else if has_none {
         output::alarm(&format!(
             "x no token was written: the response was older than the directory; run `{}`",
             done.group.id.command("get", "--token-out FILE")
@@ -125,7 +130,7 @@ pub(crate) fn answer(
 }
 
 fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError> {
-    let (Some(file), Some(token)) = (file, &done.token) else {
+    let (Some(file), Some(token)) = (file, done.token()) else {
         return Ok(());
     };
     file.write(token).map_err(|error| {

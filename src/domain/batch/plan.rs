@@ -10,6 +10,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::domain::{
+    age,
     group::{EnvironmentTag, UserGroupId},
     known::KnownGroup,
     rotation::State,
@@ -31,6 +32,8 @@ pub enum Skip {
     /// The outcome of an earlier rotation is unknown, or a person must look.
     Open(State),
     RotatedRecently(Timestamp),
+    /// The recorded time is in the future, from a clock that was wrong: it may have been rotated just now.
+    RotatedInFuture(Timestamp),
     /// Rotated by somebody since the batch that is being resumed began: nothing is left to do.
     RotatedSince(String),
     /// The profile's `max_bulk` is used up.
@@ -41,7 +44,7 @@ pub enum Skip {
 
 impl Skip {
     pub fn is_recent(&self) -> bool {
-        matches!(self, Self::RotatedRecently(_))
+        matches!(self, Self::RotatedRecently(_) | Self::RotatedInFuture(_))
     }
 
     /// The reason without what differs between groups.
@@ -63,6 +66,11 @@ impl fmt::Display for Skip {
             Self::RotatedRecently(at) => {
                 write!(f, "rotated less than 24 h ago, at {}", when::second(*at))
             }
+            Self::RotatedInFuture(at) => write!(
+                f,
+                "the age of its token is unknown: its recorded rotation is in the future, at {}",
+                when::second(*at)
+            ),
             Self::RotatedSince(by) => write!(f, "rotated by {by} since the batch started"),
             Self::Beyond(most) => write!(f, "more than max_bulk = {most} in the profile"),
             Self::Guarded(most, reason) => {
@@ -196,6 +204,8 @@ pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Sk
     }
     // The clock of whoever rotated it, and ours: in 24 h a difference of minutes decides nothing that could do harm. What
     // is rotated meanwhile is found by its number.
-    let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
-    (age < RECENT).then_some(Skip::RotatedRecently(last))
+    match age::of(last, rules.now) {
+        None => Some(Skip::RotatedInFuture(last)),
+        Some(age) => (age < RECENT).then_some(Skip::RotatedRecently(last)),
+    }
 }

@@ -51,6 +51,7 @@ impl ErrorResponse {
                 Verdict::Unclear(Ambiguous {
                     status: status @ 503,
                     kind: AmbiguousKind::ServerError { retry_after, .. },
+                    ..
                 }) => Failure::Busy {
                     status,
                     why: problem_of_read(&reply.verdict),

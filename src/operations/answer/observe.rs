@@ -306,7 +306,7 @@ impl Operations {
             group: recorded
                 .group
                 .unwrap_or_else(|| KnownGroup::new(id.clone())),
-            token: (!meaning.is_old).then_some(token),
+            returned_token: (!meaning.is_old).then_some(token),
             previous_fingerprint: meaning.previous,
             warnings,
             status,
@@ -321,7 +321,7 @@ impl Operations {
             open: recorded.mutations,
         };
         // Beside the answer: if this fails, the next answer states them again.
-        let is_trusted = !done.warnings.iter().any(Warning::is_alarm);
+        let is_trusted = !done.has_alarm();
         let stated = if is_trusted && !discards_result {
             let stated = self.record_stated_facts(facts, &recorded.facts).await;
             stated.unwrap_or_default()

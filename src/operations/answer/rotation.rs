@@ -148,7 +148,7 @@ impl Operations {
             group: recorded
                 .group
                 .unwrap_or_else(|| KnownGroup::new(under_way.id.clone())),
-            token: Some(token),
+            returned_token: Some(token),
             previous_fingerprint: Some(under_way.rotation.previous),
             warnings,
             status,
@@ -322,7 +322,7 @@ impl Operations {
             // The current token is no longer the one from our rotation.
             Ending::Superseded | Ending::Recovered => {
                 done.group = read.group;
-                done.token = read.token;
+                done.returned_token = read.returned_token;
             }
             Ending::Rotated if !done.warnings.contains(&Warning::StaleAnswer) => {
                 let why = "the response does not show it".into();

@@ -220,14 +220,14 @@ impl ItemContext {
 
     async fn rotated(&self, item: &BatchItem, done: Done, begun: Instant) -> Outcome {
         let mut fatal = self.keep(&done).await;
-        let token = done.token.clone();
+        let token = done.returned_token.clone();
         let done = if done.ending == Ending::Rotated {
             Box::pin(self.operations.confirm(done)).await
         } else {
             done
         };
         // Somebody rotated after us; their token is the current one.
-        if fatal.is_none() && done.token != token {
+        if fatal.is_none() && done.returned_token != token {
             fatal = self.keep(&done).await;
         }
         // A failed hand-off stays recorded with its rotation, and is offered again.
@@ -242,7 +242,10 @@ impl ItemContext {
         let fingerprinter = self.operations.directory().fingerprinter();
         outcome.ended.rotation = done.rotation;
         outcome.ended.previous = done.previous_fingerprint;
-        outcome.ended.fingerprint = done.token.as_ref().map(|token| fingerprinter.of(token));
+        outcome.ended.fingerprint = done
+            .returned_token
+            .as_ref()
+            .map(|token| fingerprinter.of(token));
         outcome.ended.handoff = handed
             .as_ref()
             .map_or_else(HandOffState::default, |handed| handed.handoff.state);

@@ -227,14 +227,12 @@ impl ReadContext {
         }
     }
 
-    /// Passes its token on, unless the read stops everything with an alarm: it may be one of another environment, or of an empty group. A
-    /// response without a token does not count as read.
+    /// Passes its token on, unless an alarm withholds it. A response without a token does not count as read.
     async fn keep(&self, read: &mut GroupRead) {
-        if self.stops_at(read) {
-            return;
-        }
-        if let (Some(keep), Some(done)) = (&self.keep, &read.done) {
-            if done.token.is_some() {
+        if let (Some(keep), Some(done)) = (&self.keep, &read.done)
+            && !done.withholds_token()
+        {
+            if done.token().is_some() {
                 read.not_kept = run::keep(keep.clone(), done).await.err();
             } else {
                 let why = "the response has no token; read it again";

@@ -194,7 +194,7 @@ impl Operations {
         }
         self.check_environment(&read.group, assurance)?;
         let token = read
-            .token
+            .returned_token
             .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))
             .map_err(|failure| failure.before(id, "rotated"))?;
         let current = self.directory().fingerprinter().of(&token);

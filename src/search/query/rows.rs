@@ -94,7 +94,9 @@ impl RowQuery {
             let mut names = NAMES.into_iter();
             names.find(|(known, _)| known == name)
         });
-        if let (Some((name, test)), Some((_, value))) = (test, &named) {
+        if let (Some((name, test)), Some((_, value))) = (test, &named)
+            && !piece.torn
+        {
             if !tests.contains(&test) {
                 return Err(NOT_HERE.into());
             }
@@ -279,6 +281,7 @@ mod tests {
             ("sinc:7d", &ALL, "did you mean since:"),
             ("age>x", &ALL, "write an age"),
             ("lable:vip", &ALL, "did you mean label:"),
+            ("=gold", &ALL, "without spaces"),
             ("by:li", &ALL[..1], "not possible in this list"),
             ("age>90d", &ALL[..1], "not possible in this list"),
         ] {
@@ -288,6 +291,9 @@ mod tests {
             };
             assert!(said.contains(words) && said.starts_with(filter), "{said}");
             assert!(query.admits(RowFacts::default(), String::new), "{filter}");
+        }
+        for torn in ["since: 7d", "by: li", "op : rotate", "prop:tier = gold"] {
+            assert!(!parsed(torn, &ALL).wrong.is_empty(), "{torn}");
         }
         let query = parsed("ticket:4711 \"since:x\"", &ALL);
         assert_eq!(query.wrong, Vec::<String>::new());

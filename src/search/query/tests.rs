@@ -44,6 +44,61 @@ fn words_and_tests_are_told_apart() {
 }
 
 #[test]
+fn a_blank_around_a_sign_is_named_and_never_searched_in_silence() {
+    let tests = [
+        ("tag:", "x"),
+        ("map:", "40"),
+        ("map:40=", "213"),
+        ("prop:", "tier=gold"),
+        ("prop:tier=", "gold"),
+        ("prop:tier>", "3"),
+        ("state:", "old"),
+        ("label:", "vip"),
+        ("note:", "call"),
+        ("note:", "\"two words\""),
+        ("flag:", "new"),
+        ("by:", "li"),
+        ("age>", "90d"),
+        ("age<", "90d"),
+        ("due<", "7d"),
+        ("read>", "7d"),
+        ("map>", "3"),
+        ("props>", "3"),
+        ("since:", "7d"),
+        ("until:", "7d"),
+        ("operation:", "rotate"),
+    ];
+    let named: Vec<_> = tests.iter().map(|(name, _)| name.to_string()).collect();
+    for test in filter_tests() {
+        assert!(named.contains(&test.into()), "{test} is not in this test");
+    }
+    for (name, value) in tests {
+        let sign = name.len() - 1;
+        for text in [
+            format!("{name} {value}"),
+            format!("{} {}{value}", &name[..sign], &name[sign..]),
+            format!("{} {} {value}", &name[..sign], &name[sign..]),
+            format!("-{name}  {value} acme"),
+        ] {
+            assert!(!parse(&text).wrong.is_empty(), "{text}: {:?}", parse(&text));
+        }
+    }
+    // These are whole.
+    for text in [
+        "label: -note:",
+        "label: note: tag:x",
+        "prop:tier= map:40=",
+        "acme label:",
+        "note: @mine",
+        "\"prop:tier\" \"= gold\"",
+    ] {
+        let wrong = parse(text).wrong;
+        let is_view = |wrong: &FilterError| wrong.why == FilterErrorKind::NoView;
+        assert!(wrong.iter().all(is_view), "{text}: {wrong:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_named() {
     for (text, why) in [
         ("age>xx", FilterErrorKind::NoAge),
@@ -76,6 +131,8 @@ fn what_cannot_be_read_is_named() {
         ("lable:vip", FilterErrorKind::Meant("label:")),
         (">", FilterErrorKind::Torn),
         (">90d", FilterErrorKind::Torn),
+        ("=", FilterErrorKind::Torn),
+        ("=gold", FilterErrorKind::Torn),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = FilterError {

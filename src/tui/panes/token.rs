@@ -87,6 +87,9 @@ pub struct TokenPane {
     scroll: Cursor,
 }
 
+/// Why no way out passes the token on.
+const WITHHELD: &str = "its response has an alarm: check the group, then read it again";
+
 impl TokenPane {
     pub fn id(&self) -> &UserGroupId {
         &self.id
@@ -116,7 +119,7 @@ impl TokenPane {
     }
 
     fn token(&self) -> Option<&Token> {
-        self.done()?.token.as_ref()
+        self.done()?.token()
     }
 }
 
@@ -277,9 +280,7 @@ impl View for TokenPane {
                 Some(format!("the token was replaced; {key} reads the new one"))
             }
             Action::Rotate => match &self.stage {
-                Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
-                    Some("stopped: read the alarm".into())
-                }
+                Stage::Current(done) if done.has_alarm() => Some("stopped: read the alarm".into()),
                 Stage::Current(done) => {
                     why_blocked(done, context).or_else(|| context.why_forbidden(Guarded::Rotate))
                 }
@@ -289,7 +290,10 @@ impl View for TokenPane {
                 }
             },
             Action::Reveal | Action::CopyMenu | Action::WriteFile if self.token().is_none() => {
-                Some("no token has been read".into())
+                Some(match self.done() {
+                    Some(done) if done.withholds_token() => WITHHELD.into(),
+                    _ => "no token has been read".into(),
+                })
             }
             Action::HandOff => self.why_no_hand_off(context),
             _ => None,

@@ -453,7 +453,7 @@ pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
     Outcome::Done(Box::new(Done {
         ending,
         group,
-        token: Some(Token::new(TOKEN.into())),
+        returned_token: Some(Token::new(TOKEN.into())),
         previous_fingerprint: Some(Fingerprint::from_bytes([1; 32])),
         warnings: Vec::new(),
         status: 200,

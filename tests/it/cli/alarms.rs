@@ -66,6 +66,37 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
     assert_alarm_needs_attention(&home).await;
 }
 
+/// Whatever a token would be passed to: the response with the alarm may be about another environment.
+#[tokio::test]
+async fn a_token_that_came_with_an_alarm_leaves_by_no_way() {
+    let wrong = || group("token-9", &json!({"api_environment_tag": "Testing"}));
+    for command in [
+        "get acme --reveal",
+        "get acme --reveal --json",
+        "get acme --token-out FILE",
+        "get acme --token-out -",
+        "get acme --reveal --token-out FILE",
+        "update acme --name x --yes --reveal",
+        "update acme --name x --yes --token-out FILE",
+        "export --reveal-tokens --token-out FILE",
+    ] {
+        let (home, _service) = knowing_acme((0..4).map(|_| wrong()).collect()).await;
+        let file = home.path("acme.token");
+        let name = file.display().to_string();
+        let line = command.replace("FILE", &name);
+        let ran = home.run(&args(&line)).await;
+        assert_eq!(ran.code, 3, "{command}: {}{}", ran.out, ran.err);
+        let said = format!("{}{}", ran.out, ran.err);
+        assert!(!said.contains("token-9"), "{command}: {said}");
+        assert_has(&said, "ALARM");
+        let written = fs::read_to_string(&file).unwrap_or_default();
+        assert!(!written.contains("token-9"), "{command}: {written}");
+        if command.starts_with("get acme") {
+            assert_has(&ran.err, "groupdesk get acme --token-out FILE");
+        }
+    }
+}
+
 /// Until it is acknowledged, the alarm is the first row of what needs attention, with the command that ends it.
 async fn assert_alarm_needs_attention(home: &Home) {
     let command = "groupdesk environment acknowledge live --reason WHY";

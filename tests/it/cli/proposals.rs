@@ -419,7 +419,7 @@ async fn an_id_that_begins_with_a_dash_is_no_option_of_a_proposed_command() {
 #[tokio::test]
 async fn who_only_reads_is_proposed_nothing_that_changes() {
     let scene = Scene::after(State::Rotation { arrived: false }, PLAIN).await;
-    let home = scene.home.copied();
+    let home = &scene.home;
     let config = std::fs::read_to_string(home.path("config.toml")).expect("read");
     let read_only = config.replace("[profiles.live]", "[profiles.live]\nread_only = true");
     home.write("config.toml", &read_only);

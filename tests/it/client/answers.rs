@@ -177,7 +177,7 @@ async fn try_changes(statuses: &[u16]) -> usize {
                         // The get settles it: it is done, and its token is the current one.
                         Task::Rotate if applied => {
                             assert_eq!(got, Class::Done, "{what}");
-                            let token = result.expect("done").token.expect("a token");
+                            let token = result.expect("done").token().cloned().expect("a token");
                             assert_eq!(token.expose(), stage.token(group), "{what}");
                             assert_ne!(token.expose(), before, "{what}");
                         }

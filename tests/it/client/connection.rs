@@ -194,7 +194,13 @@ fn is_expected(phase: Phase, call: Call, host: &str, error: &CallError) -> bool 
                 }
                 _ => phase.status(),
             };
-            return *error == CallError::Lost { call, status, why };
+            return *error
+                == CallError::Lost {
+                    call,
+                    status,
+                    why,
+                    via: None,
+                };
         }
     };
     let host = host.into();
@@ -248,7 +254,15 @@ async fn an_answer_damaged_in_transit_is_lost() {
         let server = Faults::always(Fault::Answer(garbled.clone())).await;
         let error = call(&client(&server, LONG), one).await.expect_err("lost");
         let (call, status, why) = (one, Some(200), Lost::Damaged);
-        assert_eq!(error, CallError::Lost { call, status, why });
+        assert_eq!(
+            error,
+            CallError::Lost {
+                call,
+                status,
+                why,
+                via: None
+            }
+        );
         assert_eq!(server.requests().len(), 1, "{one:?}");
     }
 }
@@ -377,7 +391,7 @@ async fn a_service_that_goes_away_after_the_read_is_sent_nothing() {
     let open = stage.ana.open_rotations().await.expect("readable");
     assert!(open.is_empty(), "it can be rotated again at once: {open:?}");
     let done = Task::Rotate.run(&stage.ana, group).await.expect("rotated");
-    assert_eq!(done.token.expect("a token").expose(), stage.token(group));
+    assert_eq!(done.token().expect("a token").expose(), stage.token(group));
 }
 
 /// The machine may have slept while connecting: others have settled by then that nothing was sent.

@@ -263,7 +263,7 @@ async fn a_cached_answer_does_not_bring_back_a_dead_token() {
     let group = stage.groups[0].as_str();
     let old = stage.token(group);
     let done = Task::Rotate.run(&stage.ana, group).await.expect("rotated");
-    let new = done.token.expect("a token");
+    let new = done.token().cloned().expect("a token");
     assert_eq!(new.expose(), stage.token(group));
     let known = stage.known().await;
     let body = json!({"success": 1, "new_user_group": false,
@@ -278,7 +278,7 @@ async fn a_cached_answer_does_not_bring_back_a_dead_token() {
         "{:?}",
         stale.warnings
     );
-    assert!(stale.token.is_none(), "a dead token is not shown");
+    assert!(stale.token().is_none(), "a dead token is not shown");
     let fingerprint = |known: &str| {
         let at = known.find("fingerprint").expect("one");
         known[at..at + 80].to_owned()

@@ -85,7 +85,7 @@ impl Scene {
         let (proxy, reader) = through_a_proxy(&world).await;
         let acme = id("acme-eu");
         let read = reader.look_up(&acme, UnknownIdPolicy::KnownOnly).await;
-        let token = read.expect("read").token;
+        let token = read.expect("read").token().cloned();
         let token = token.as_ref().map(Token::expose).expect("a token");
         let mut tokens = vec![token.to_owned()];
         for (group, token) in SHAPES {
@@ -98,7 +98,7 @@ impl Scene {
             );
             proxy.next("GET", ProxyFault::swallowed(Then::Instead(answer)));
             let read = reader.look_up(&id(group), UnknownIdPolicy::Exists).await;
-            let read = read.expect("read").token;
+            let read = read.expect("read").token().cloned();
             assert_eq!(read.as_ref().map(Token::expose), Some(token));
             tokens.push(token.to_owned());
         }

@@ -43,7 +43,7 @@ struct Shown {
 
 impl TokenSink for Shown {
     fn keep(&self, done: &Done) -> std::io::Result<()> {
-        let token = done.token.as_ref().expect("a new token");
+        let token = done.token().expect("a new token");
         let fingerprint = self.directory.fingerprinter().of(token);
         self.watch.show(fingerprint.as_bytes());
         Ok(())

@@ -310,7 +310,7 @@ impl Child {
 
     /// Reports what a person would see: not the token, but that it is shown now. Waits until the test has looked.
     pub(super) fn show(&self, done: &Done) {
-        if let Some(token) = &done.token {
+        if let Some(token) = done.token() {
             self.show_fingerprint(self.directory.fingerprinter().of(token).as_bytes());
         }
     }

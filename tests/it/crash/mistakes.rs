@@ -136,7 +136,7 @@ pub(super) async fn rotate(installation: &Child, at: Timestamp) {
     let Ok(read) = preflight.look_up(&group, UnknownIdPolicy::Exists).await else {
         return say("failed", "unreadable");
     };
-    let Some(current) = read.token else {
+    let Some(current) = read.token().cloned() else {
         return say("failed", "stale");
     };
     let previous = installation.directory.fingerprinter().of(&current);
@@ -196,7 +196,7 @@ pub(super) async fn rotate(installation: &Child, at: Timestamp) {
     }
     if let Ok(read) = settling.look_up(&group, UnknownIdPolicy::Exists).await
         && under_way.rotation.state == State::Unknown
-        && read.token.as_ref() != Some(&current)
+        && read.token() != Some(&current)
     {
         installation.show(&read);
     }

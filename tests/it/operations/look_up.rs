@@ -274,7 +274,11 @@ async fn an_answer_sent_before_a_rotation_does_not_bring_back_the_old_token() {
     let confirmed = Ending::Confirmed;
     let settled = Warning::RotationSettled { ending: confirmed };
     assert_eq!(late.warnings, [settled]);
-    assert_eq!(late.token, rotated.token, "read again: the old one is dead");
+    assert_eq!(
+        late.token(),
+        rotated.token(),
+        "read again: the old one is dead"
+    );
     let value =
         |group: groupdesk::domain::known::KnownGroup| group.fingerprint.map(|known| known.value);
     let known = scene.ana.show(&id(ACME)).await.expect("readable");

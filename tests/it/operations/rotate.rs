@@ -38,11 +38,11 @@ async fn a_rotation_is_sent_recorded_and_confirmed() {
     let confirmed = scene.ana.confirm(rotated.clone()).await;
     assert_eq!(confirmed.ending, Ending::Confirmed);
     assert_eq!(confirmed.warnings, []);
-    assert_eq!(confirmed.token, rotated.token);
+    assert_eq!(confirmed.token(), rotated.token());
     assert_eq!(scene.proxy.methods(), ["GET", "POST", "GET"]);
 
     let directory = scene.ana.directory();
-    let fingerprint = directory.fingerprinter().of(&rotated.token.expect("one"));
+    let fingerprint = directory.fingerprinter().of(rotated.token().expect("one"));
     let group = confirmed.group;
     assert_eq!(group.fingerprint.expect("known").value, fingerprint);
     let by = group.last_rotated.expect("rotated").by;
@@ -90,7 +90,7 @@ async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_
     let done = rotating.await.expect("it ends").expect("rotated");
     let rows = super::journal(&other).await;
     assert_eq!(rows[0].rotation.state, State::Rotated);
-    let token = done.token.expect("one");
+    let token = done.token().cloned().expect("one");
     let fingerprint = other.directory().fingerprinter().of(&token);
     assert_eq!(rows[0].rotation.fingerprint, Some(fingerprint));
     let owners = other
@@ -155,7 +155,11 @@ async fn a_rotation_started_on_a_stale_read_finds_out_that_its_token_is_dead() {
     );
     let done = rotate(&scene.ana).await.expect("found out");
     assert_eq!(done.ending, Ending::Recovered, "rotated, by someone else");
-    assert_eq!(done.token, theirs.token, "the service did not rotate again");
+    assert_eq!(
+        done.token(),
+        theirs.token(),
+        "the service did not rotate again"
+    );
     assert_eq!(scene.token(), exposed(&theirs));
     let note = scene.history_notes().await;
     assert!(note[0].contains("this token was current once"), "{note:?}");
@@ -264,7 +268,7 @@ async fn a_later_rotation_by_others_is_noticed_by_the_confirmation() {
         .await;
     let done = scene.ana.confirm(ours).await;
     assert_eq!(done.ending, Ending::Superseded);
-    assert_eq!(done.token, theirs.expect("rotated").token);
+    assert_eq!(done.token(), theirs.expect("rotated").token());
     assert_eq!(done.warnings, [Warning::TokenChangedElsewhere]);
     assert_eq!(scene.states().await, [State::Superseded]);
     scene.check().await;
@@ -310,11 +314,12 @@ async fn a_failed_confirmation_undoes_nothing() {
 async fn a_group_that_vanished_after_its_rotation_is_a_conflict() {
     let scene = Scene::new().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
-    let token = rotated.token.clone();
+    let token = rotated.token().cloned();
     scene.world.vanish(Side::Testing, ACME);
     let done = scene.ana.confirm(rotated).await;
     assert_eq!(done.ending, Ending::Conflict);
-    assert_eq!(done.token, token);
+    assert_eq!(done.returned_token, token);
+    assert!(done.withholds_token() && done.token().is_none());
     assert!(
         done.warnings.contains(&Warning::CreatedByGet),
         "{:?}",

@@ -142,7 +142,8 @@ async fn a_stated_refusal_is_certain_except_for_a_rotation() {
         verdict,
         Verdict::Unclear(Ambiguous {
             status: 503,
-            kind: AmbiguousKind::ServerError { .. }
+            kind: AmbiguousKind::ServerError { .. },
+            ..
         })
     );
     assert!(unclear, "{verdict:?}");

@@ -63,7 +63,7 @@ impl TokenLines {
 
 impl TokenSink for TokenLines {
     fn keep(&self, done: &Done) -> io::Result<()> {
-        let Some(token) = &done.token else {
+        let Some(token) = done.token() else {
             return Ok(());
         };
         let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);

@@ -7,7 +7,7 @@ use ratatui::{
 };
 
 use super::{
-    Stage, TokenPane,
+    Stage, TokenPane, WITHHELD,
     progress::{Steps, draw_plan},
 };
 use crate::{
@@ -189,8 +189,12 @@ fn fingerprint(page: &mut TextPage, group: &KnownGroup) {
 
 /// Writes the token, masked unless it is revealed.
 fn secret(page: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context) {
-    let Some(token) = &done.token else {
-        page.field("token", "not returned", context.theme.error(), "");
+    let Some(token) = done.token() else {
+        if done.withholds_token() {
+            page.field("token", "withheld", context.theme.error(), WITHHELD);
+        } else {
+            page.field("token", "not returned", context.theme.error(), "");
+        }
         return;
     };
     if let Some(replaced) = &pane.replaced {

@@ -47,6 +47,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
             kind: AmbiguousKind::TooLarge {
                 limit: MAX_ANSWER_BYTES,
             },
+            via: None,
         });
         assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
         assert_eq!(reply.verdict == too_large, !fits);

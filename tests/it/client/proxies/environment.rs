@@ -184,6 +184,7 @@ async fn a_plain_answer_names_the_proxy_beside_the_service() {
     let text = text.replace("base_url =", "allow_plain_http = true\nbase_url =");
     std::fs::write(&config, text).expect("written");
     let group = stage.groups[0].as_str();
+    let mut cases = Vec::new();
     for (status, page, words) in [
         ("502 Bad Gateway", false, "failed with HTTP 502"),
         ("407 Proxy Authentication Required", false, "refused (407)"),
@@ -192,7 +193,34 @@ async fn a_plain_answer_names_the_proxy_beside_the_service() {
     ] {
         let headers = ["Content-Type: text/html"];
         let headers = if page { &headers[..] } else { &[] };
-        let proxy = Faults::always(Fault::Answer(http(status, headers, "<html>no</html>"))).await;
+        let answer = Fault::Answer(http(status, headers, "<html>no</html>"));
+        cases.push((answer, status, words));
+    }
+    let json = ["Content-Type: application/json"];
+    let cut = |text: &str| Fault::AnswerAndClose(text.as_bytes().to_vec());
+    let broken = "the connection broke before the response was complete";
+    for (answer, words) in [
+        (Fault::Answer(http("200 OK", &json, "")), "is empty"),
+        (
+            Fault::Answer(http("200 OK", &json, "{\"success\": 1,")),
+            "is not JSON",
+        ),
+        (
+            Fault::Answer(http("200 OK", &json, "{}")),
+            "has no `success`",
+        ),
+        (Fault::Answer(http("200 OK", &json, "[]")), "is JSON but"),
+        (
+            cut("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"),
+            broken,
+        ),
+        (cut("HTTP/1.1 200"), broken),
+        (Fault::Close, broken),
+    ] {
+        cases.push((answer, "an answer that was spoilt", words));
+    }
+    for (answer, status, words) in cases {
+        let proxy = Faults::always(answer).await;
         for task in [Task::Get, Task::Rotate] {
             let mut program = stage.program(&config, &task.arguments(group));
             program.env("HTTP_PROXY", proxy.base_url());

@@ -86,7 +86,7 @@ async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_i
         let done = work.await.expect("it ends");
         let done = done.unwrap_or_else(|failure| panic!("{expected:?}: {failure}"));
         assert!(expected.contains(&done.ending), "{:?}", done.ending);
-        assert!(done.token.is_some(), "{expected:?}: with its token");
+        assert!(done.token().is_some(), "{expected:?}: with its token");
     }
     let states = journal(&console).await.into_iter();
     let states: Vec<_> = states.map(|row| row.rotation.state).collect();
