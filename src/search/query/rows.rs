@@ -281,7 +281,6 @@ mod tests {
             ("sinc:7d", &ALL, "did you mean since:"),
             ("age>x", &ALL, "write an age"),
             ("lable:vip", &ALL, "did you mean label:"),
-            ("=gold", &ALL, "without spaces"),
             ("by:li", &ALL[..1], "not possible in this list"),
             ("age>90d", &ALL[..1], "not possible in this list"),
         ] {

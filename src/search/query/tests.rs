@@ -131,8 +131,6 @@ fn what_cannot_be_read_is_named() {
         ("lable:vip", FilterErrorKind::Meant("label:")),
         (">", FilterErrorKind::Torn),
         (">90d", FilterErrorKind::Torn),
-        ("=", FilterErrorKind::Torn),
-        ("=gold", FilterErrorKind::Torn),
     ] {
         let query = parse(&format!("acme {text}"));
         let wrong = FilterError {
