@@ -147,13 +147,16 @@ async fn side(
     id: &UserGroupId,
     refresh: bool,
 ) -> Result<DesiredFields, CliError> {
-    let known = session.known_here(id, "nothing was shown").await.map_err(|error| match error {
-        CliError::Failed { failure } if failure.class() == Class::Guarded => {
-            let name = &session.operations.profile().name;
-            CliError::Guarded(format!("profile {name}: {failure}"))
-        }
-        error => error,
-    })?;
+    let known = session
+        .known_here(id, "nothing was shown")
+        .await
+        .map_err(|error| match error {
+            CliError::Failed { failure } if failure.class() == Class::Guarded => {
+                let name = &session.operations.profile().name;
+                CliError::Guarded(format!("profile {name}: {failure}"))
+            }
+            error => error,
+        })?;
     if !refresh {
         return Ok(DesiredFields::of(&known));
     }
