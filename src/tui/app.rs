@@ -226,7 +226,7 @@ impl App {
     }
 
     fn press(&mut self, action: Action) {
-        if let Some(why) = self.top().disabled(action, &self.context) {
+        if let Some(why) = self.top().why_not(action, &self.context) {
             self.refuse(format!("Not available: {why}"));
             return;
         }
@@ -292,7 +292,7 @@ impl App {
     /// The confirmation of the top pane handles the action, if it is about that; returns whether it did. This is the
     /// only way from a key to something that is asked about first.
     fn confirm(&mut self, action: Action) -> bool {
-        let why_not = self.top().disabled(Action::Confirm, &self.context);
+        let why_not = self.top().why_not(Action::Confirm, &self.context);
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         let pane = pane.view_mut();
         let Some(confirm) = pane.confirm_mut() else {

@@ -103,6 +103,13 @@ pub trait View {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to refresh".into())
     }
+    /// Like [`Self::disabled`], with what the directory does not allow on any page.
+    fn why_not(&self, action: Action, context: &Context) -> Option<String> {
+        let view_only = context
+            .view_only_reason()
+            .filter(|_| writes_directory(self.focus(), action));
+        view_only.map_or_else(|| self.disabled(action, context), |why| Some(why.into()))
+    }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
         self.confirm()?.verb().filter(|_| action == Action::Confirm)
@@ -172,5 +179,21 @@ pub trait View {
         Self: Sized,
     {
         self
+    }
+}
+
+/// Whether the action writes the directory, or reads the service, which is recorded in it. Actions that a profile or a
+/// guard can forbid as well have the reason from [`Context::why_forbidden`].
+fn writes_directory(focus: Focus, action: Action) -> bool {
+    match action {
+        Action::OpenOrCreate
+        | Action::Note
+        | Action::Favourite
+        | Action::Whose
+        | Action::Token
+        | Action::RemoveView => true,
+        Action::Refresh => matches!(focus, Focus::Group | Focus::Token | Focus::Compare),
+        Action::WriteFile => focus == Focus::Views,
+        _ => false,
     }
 }

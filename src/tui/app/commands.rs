@@ -46,6 +46,12 @@ impl App {
                 theme.palette = theme.palette.with_background(ground);
             }
             Command::Profile(profile) => self.switch(profile),
+            Command::AddLabel(_) | Command::RemoveLabel(_)
+                if self.context.view_only_reason().is_some() =>
+            {
+                let why = self.context.view_only_reason().unwrap_or_default();
+                self.refuse(format!("Not available: {why}"));
+            }
             Command::AddLabel(label) => self.annotate(AnnotationChange {
                 add: [label].into(),
                 ..AnnotationChange::default()

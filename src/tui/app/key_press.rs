@@ -64,7 +64,7 @@ impl App {
         if let Press::Do(action) = press
             && was_refused
             && action != Action::Confirm
-            && self.top().disabled(action, &self.context).is_none()
+            && self.top().why_not(action, &self.context).is_none()
             && let Some(shown) = self.context.keys.confirming(key)
         {
             // It was typed to confirm what the key before it did not open.

@@ -57,14 +57,7 @@ impl App {
         };
         let since = self.context.now - ago;
         self.context.outage = Some(Outage { since, why });
-        if let Some(condition) = self.context.directory_condition() {
-            let mut letters = condition.chars();
-            let first = letters.next().map(|c| c.to_uppercase().to_string());
-            let text = format!(
-                "{}{}. Nothing is sent until then; your input stays here",
-                first.unwrap_or_default(),
-                letters.as_str()
-            );
+        if let Some(text) = self.context.directory_warning() {
             self.context.say(Severity::Warning, text);
         }
     }

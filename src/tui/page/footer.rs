@@ -53,7 +53,7 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
     let bindings = context.keys.bindings(focus).iter();
     let shown = bindings.filter_map(|binding| {
         let key = binding.keys.first().filter(|_| !binding.hint.is_empty())?;
-        let works = top.disabled(binding.action, context).is_none();
+        let works = top.why_not(binding.action, context).is_none();
         works.then(|| Hint {
             key: key.shown(),
             word: top.hint(binding.action, context).unwrap_or(binding.hint),

@@ -8,7 +8,10 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use self::words::{can_be_retried, histogram, limit, place, since, step, what, why_not_hand_off};
 use crate::{
     domain::{group::UserGroupId, text::counted},
-    operations::attention::{Ages, Attention, Concern, ConcernKind},
+    operations::{
+        Guarded,
+        attention::{Ages, Attention, Concern, ConcernKind},
+    },
     search::{RowFacts, RowTest, quoted},
     tui::{
         keymap::{Action, Focus},
@@ -152,11 +155,15 @@ impl Rows for Concerns {
             Command {
                 action: Action::Enter,
                 can: |page, context| {
-                    let row = page.selected(context);
-                    match row.and_then(|row| row.profile) {
-                        Some(_) => Ok(None),
-                        None => Err("no profile for this environment".into()),
-                    }
+                    let Some(row) = page.selected(context).filter(|row| row.profile.is_some())
+                    else {
+                        return Err("no profile for this environment".into());
+                    };
+                    let is_draft = matches!(row.kind, ConcernKind::Draft(..));
+                    let forbidden = why_forbidden(row, Guarded::Update, context);
+                    forbidden
+                        .filter(|_| is_draft)
+                        .map_or(Ok(None), |why| Err(why.into()))
                 },
                 run: go_there,
             },
@@ -199,10 +206,15 @@ impl Rows for Concerns {
             },
             Command {
                 action: Action::Resume,
-                can: |page, context| match page.row(context)? {
-                    row if can_be_retried(row) => Ok(Some("RETRY")),
-                    row if matches!(row.kind, ConcernKind::Batch(_)) => Ok(None),
-                    _ => Err("no batch here to resume or retry".into()),
+                can: |page, context| {
+                    let row = page.row(context)?;
+                    let hint = match row.kind {
+                        _ if can_be_retried(row) => Some("RETRY"),
+                        ConcernKind::Batch(_) => None,
+                        _ => return Err("no batch here to resume or retry".into()),
+                    };
+                    let forbidden = why_forbidden(row, Guarded::Bulk, context);
+                    forbidden.map_or(Ok(hint), |why| Err(why.into()))
                 },
                 run: |page, context| {
                     let Some((row, profile)) = page
@@ -222,9 +234,14 @@ impl Rows for Concerns {
             },
             Command {
                 action: Action::Edit,
-                can: |page, context| match &page.row(context)?.kind {
-                    ConcernKind::Draft(..) => Ok(None),
-                    _ => Err("this row is no draft".into()),
+                can: |page, context| {
+                    let row = page.row(context)?;
+                    let forbidden = why_forbidden(row, Guarded::Update, context);
+                    match (&row.kind, forbidden) {
+                        (ConcernKind::Draft(..), None) => Ok(None),
+                        (ConcernKind::Draft(..), Some(why)) => Err(why.into()),
+                        _ => Err("this row is no draft".into()),
+                    }
                 },
                 run: go_there,
             },
@@ -296,6 +313,11 @@ impl Rows for Concerns {
     }
 }
 
+/// Why this operation is not allowed in the profile of the row.
+fn why_forbidden(row: &Concern, operation: Guarded, context: &Context) -> Option<String> {
+    context.why_forbidden_in(ProfileIndex(row.profile?), operation)
+}
+
 fn is_free(page: &AttentionPage) -> Can {
     if page.working.is_waiting() {
         Err("a row is being read".into())
@@ -312,6 +334,9 @@ fn start(page: &AttentionPage, job: Job, profile: usize, context: &mut Context) 
 /// The job that reads the row at the service, and its profile; `None` if reading would not help.
 fn to_check(page: &AttentionPage, context: &Context) -> Option<(Job, usize)> {
     let concern = page.selected(context)?;
+    if context.view_only_reason().is_some() {
+        return None;
+    }
     let job = match &concern.kind {
         ConcernKind::Rotation(..) => Job::Settle,
         ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),

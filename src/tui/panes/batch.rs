@@ -385,7 +385,7 @@ impl View for BatchPane {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(_) if self.checking.is_waiting() => Some("they are being read".into()),
                 Some(run) if run.counts().unknown == 0 => Some("none is UNKNOWN".into()),
-                Some(_) => None,
+                Some(_) => context.view_only_reason().map(str::to_owned),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::NextFailed | Action::PreviousFailed => {

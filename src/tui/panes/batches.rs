@@ -68,8 +68,7 @@ fn can_start(
     if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
         return Err("another batch is running".into());
     }
-    let is_here = *profile == context.current;
-    let forbidden = context.why_forbidden(Guarded::Bulk).filter(|_| is_here);
+    let forbidden = context.why_forbidden_in(*profile, Guarded::Bulk);
     forbidden.map_or(Ok(None), |why| Err(why.into()))
 }
 
@@ -104,7 +103,7 @@ fn cannot_be_reversed(batch: &Batch) -> Option<&'static str> {
 /// The batch of the row, if any of its outcomes is unknown.
 fn to_check<'a>(page: &'a BatchesPage, context: &'a Context) -> Option<&'a Row> {
     let here = page.selected(context);
-    here.filter(|(_, batch)| batch.counts.unknown > 0)
+    here.filter(|(_, batch)| batch.counts.unknown > 0 && context.view_only_reason().is_none())
 }
 
 impl Rows for Batches {

@@ -42,10 +42,12 @@ pub struct Group {
 const LINES: usize = 100_000;
 
 impl Group {
-    /// Opens a known group and reads it from the service.
+    /// Opens a known group and reads it from the service, unless the directory can only be read.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let pending = Pending::default();
-        context.ask(&pending, Job::LookUp(id.clone()));
+        if context.view_only_reason().is_none() {
+            context.ask(&pending, Job::LookUp(id.clone()));
+        }
         Self {
             id,
             pending,
@@ -72,6 +74,11 @@ impl Group {
         if let Some(error) = &self.error {
             page.text(error, context.theme.error());
             page.text("Below: the last known values", context.theme.dim());
+            page.blank();
+        }
+        if let Some(why) = context.view_only_reason() {
+            let text = format!("The last known values; not read from the service: {why}");
+            page.text(&text, context.theme.dim());
             page.blank();
         }
         for warning in &self.warnings {

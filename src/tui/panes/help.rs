@@ -118,7 +118,7 @@ impl Help {
             .bindings(focus)
             .iter()
             .map(|bound| Line {
-                disabled_reason: view.disabled(bound.action, context),
+                disabled_reason: view.why_not(bound.action, context),
                 ..line(bound)
             })
             .collect();

@@ -157,7 +157,8 @@ impl List {
     fn save_view(&mut self, context: &mut Context) {
         let now = self.current_view();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
-        if is_new && !self.filter.is_typing() && !self.saving.is_waiting() {
+        let is_possible = context.view_only_reason().is_none();
+        if is_new && is_possible && !self.filter.is_typing() && !self.saving.is_waiting() {
             context.ask(&self.saving, Job::KeepView(now.clone()));
             self.kept = Some(now);
         }

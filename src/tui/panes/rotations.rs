@@ -47,6 +47,11 @@ impl Rotations {
     fn open_ones(&self) -> usize {
         self.rows.iter().filter(|row| state(row).is_open()).count()
     }
+
+    /// Whether a read from the service can resolve one.
+    fn can_check(&self, context: &Context) -> bool {
+        self.open_ones() > 0 && context.view_only_reason().is_none()
+    }
 }
 
 impl Rows for Rotations {
@@ -126,10 +131,12 @@ impl Rows for Rotations {
             },
             Command {
                 action: Action::Refresh,
-                can: |page, _| Ok((page.kind.open_ones() == 0).then_some("refresh")),
+                can: |page, context| Ok((!page.kind.can_check(context)).then_some("refresh")),
                 run: |page, context| {
-                    if page.kind.open_ones() == 0 {
-                        context.say(Severity::Info, "No open rotation");
+                    if !page.kind.can_check(context) {
+                        if page.kind.open_ones() == 0 {
+                            context.say(Severity::Info, "No open rotation");
+                        }
                         page.reload(context);
                     } else if !page.working.is_waiting() {
                         context.ask(&page.working, Job::Settle);

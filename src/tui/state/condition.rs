@@ -63,6 +63,34 @@ impl Context {
         })
     }
 
+    /// Says once what the condition means for the person who works now.
+    pub fn directory_warning(&self) -> Option<String> {
+        let lost = self.outage.as_ref()?;
+        let since = self.second(lost.since);
+        let wait = "Nothing is sent until it is back; your input stays here";
+        Some(match lost.why {
+            OutageReason::Away => format!("Directory lost since {since}. {wait}"),
+            OutageReason::Standby => {
+                format!("Directory read-only since {since}: a standby. {wait}")
+            }
+            OutageReason::NotAllowed => format!(
+                "No rights in the directory since {since}. Nothing is sent until you have them; your input stays here"
+            ),
+            OutageReason::OtherVersion => {
+                "Directory of another version: nothing is read or sent until you update groupdesk".to_owned()
+            }
+            OutageReason::Viewer => {
+                "You are a viewer of this directory: you can read it, nothing is sent".to_owned()
+            }
+            OutageReason::NotWritable => {
+                "The directory has newer tables: you can read it, nothing is sent. Update groupdesk".to_owned()
+            }
+            OutageReason::Moved => {
+                "The directory was moved: you can read it, nothing is sent. To see where, run `groupdesk directory status`".to_owned()
+            }
+        })
+    }
+
     /// The reason for sending nothing that has to be written down first; `None` if the directory can be written.
     pub fn refused_by_the_directory(&self) -> Option<String> {
         let lost = self.outage.as_ref()?;
@@ -93,6 +121,20 @@ impl Context {
             }
         };
         Some(self.proposing(text, self.current))
+    }
+
+    /// Why the directory can be read but not written, so that neither a change nor a read from the service is possible;
+    /// waiting does not help.
+    pub fn view_only_reason(&self) -> Option<&'static str> {
+        match self.outage?.why {
+            OutageReason::Viewer => Some("you are a viewer of this directory"),
+            OutageReason::NotWritable => Some("the directory needs a newer groupdesk to be changed"),
+            OutageReason::Moved => Some("the directory was moved, and is read-only here"),
+            OutageReason::Away
+            | OutageReason::Standby
+            | OutageReason::NotAllowed
+            | OutageReason::OtherVersion => None,
+        }
     }
 
     /// Whether a job is refused because of that.

@@ -458,10 +458,11 @@ impl Context {
         self.read_only_reason_in(self.current)
     }
 
-    fn read_only_reason_in(&self, profile: ProfileIndex) -> Option<&'static str> {
+    /// Why nothing may be changed in this profile, whatever the operation.
+    pub fn read_only_reason_in(&self, profile: ProfileIndex) -> Option<&'static str> {
         match self.profiles.get(profile.0) {
             Some(profile) if profile.read_only => Some("this profile is read-only"),
-            Some(_) => None,
+            Some(_) => self.view_only_reason(),
             None => Some("no profile is chosen"),
         }
     }
