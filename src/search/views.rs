@@ -73,6 +73,15 @@ impl SortBy {
         Self::ALL.get(at + 1).cloned()
     }
 
+    /// As the column is called.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Rotated => "age".to_owned(),
+            Self::Seen => "read".to_owned(),
+            _ => self.to_string(),
+        }
+    }
+
     fn stored(&self) -> &str {
         match self {
             Self::Name => "name",

@@ -266,8 +266,13 @@ impl App {
             }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
             Action::Groups => self.go_home(),
-            // On a group, the key opens the history of that group.
-            Action::History if matches!(self.stack.last(), Some(Pane::Group(_))) => {
+            // On a page of one group, the key opens the history of that group.
+            Action::History
+                if matches!(
+                    self.stack.last(),
+                    Some(Pane::Group(_) | Pane::Result(_) | Pane::Compare(_))
+                ) =>
+            {
                 self.act(action);
             }
             action

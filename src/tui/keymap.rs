@@ -162,6 +162,47 @@ impl Focus {
         snake(&format!("{self:?}"))
     }
 
+    /// The page that the place belongs to, as a person calls it.
+    pub fn page(self) -> &'static str {
+        match self {
+            Self::Welcome => "Welcome",
+            Self::ConnectField | Self::ConnectChoice | Self::ConnectCheck => "Add a profile",
+            Self::List => "Groups",
+            Self::Filter => "a filter",
+            Self::Group => "a group",
+            Self::Compare => "Compare",
+            Self::EditName | Self::EditMapping | Self::EditCell => "Edit",
+            Self::EditProperties | Self::EditRows | Self::EditType => "Edit",
+            Self::Review => "Review",
+            Self::ConfirmKey | Self::ConfirmTyped => "a question",
+            Self::Result => "a result",
+            Self::Token | Self::RotateResult => "Token",
+            Self::RotateReason | Self::RotateCheck => "Rotate",
+            Self::RotateTyped | Self::RotateRunning => "Rotate",
+            Self::WritePath => "Save to file",
+            Self::Note => "Note",
+            Self::Views | Self::ViewName => "Views and columns",
+            Self::History => "History",
+            Self::Open => "Open or create",
+            Self::Help | Self::Palette => "Help",
+            Self::Profiles => "Profiles",
+            Self::Messages | Self::Message => "Messages",
+            Self::Requests | Self::Request => "Requests",
+            Self::CopyMenu => "Copy",
+            Self::Rotations => "Rotations",
+            Self::AbandonReason => "Abandon",
+            Self::Whose | Self::WhoseFound => "Find a token",
+            Self::BulkCheck | Self::BulkReason | Self::BulkTyped => "Bulk rotation",
+            Self::BulkEditAction | Self::BulkEditField => "Bulk edit",
+            Self::BulkEditConfirm | Self::BulkEditTyped => "Bulk edit",
+            Self::BulkRun | Self::ResumeCheck | Self::ResumeTyped => "a batch",
+            Self::Attention => "Attention",
+            Self::Batches => "Batches",
+            Self::PlaceChoice | Self::PlaceNew | Self::PlaceProof => "Which environment",
+            Self::PlaceReason | Self::PlaceWait => "Which environment",
+        }
+    }
+
     /// The name in words, for example `edit mapping`.
     pub fn words(self) -> String {
         self.name().replace('_', " ")

@@ -160,7 +160,9 @@ impl Pane {
                 Self::Export(export::Export::of(ids, which, context))
             }
             PaneRequest::Note(id) => Self::Note(Box::new(note::NotePane::of(id, context))),
-            PaneRequest::Views(columns) => Self::Views(Box::new(views::ViewsPane::of(&columns))),
+            PaneRequest::Views(columns, empty) => {
+                Self::Views(Box::new(views::ViewsPane::of(&columns, empty)))
+            }
             PaneRequest::CheckBulk(ids) => {
                 Self::Bulk(Box::new(batch::BatchPane::check(ids, context)))
             }

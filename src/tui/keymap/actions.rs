@@ -56,22 +56,22 @@ macro_rules! layers {
 layers! {
     /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
-        Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings";
+        Help ["?" "f1"] "" "help: keys on this screen" "shortcuts manual bindings docs documentation";
         Palette [":" "ctrl-p"] "" "commands" "command run execute";
         Back ["esc"] "" "back: clears the filter first, then leaves" "leave close cancel return";
         Quit ["q"] "" "back; at the top: quit" "exit leave close";
         Cancel ["ctrl-c"] "" "cancel; twice: quit" "abort interrupt exit";
         Refresh ["r" "f5" "ctrl-r"] "" "refresh" "reload sync update again";
-        OpenOrCreate ["o"] "" "open a group by ID, or create one" "new add create find search goto";
-        Profiles ["P" "f6"] "" "switch profile" "production testing customer environment context account switch";
+        OpenOrCreate ["o"] "" "open a group by ID, or create one" "new add create find search goto copy clone duplicate";
+        Profiles ["P" "f6"] "" "switch profile" "production testing customer environment context account switch permissions rights role access";
         Groups ["1"] "" "groups" "list home customers";
-        History ["2"] "" "history" "undo log audit changes who revert";
+        History ["2"] "" "history" "undo log logs audit changes who revert restore";
         Rotations ["3"] "" "rotations (open first)" "unknown recover interrupted renewals";
         Whose ["W"] "" "find the group of a token; nothing is sent" "leaked leak owner search find secret";
         Attention ["0" "!"] "" "what needs attention, over all profiles" "todo alerts problems overdue expired";
         Batches ["5"] "" "batches (unfinished first): groups, resume, retry" "bulk runs jobs resume many";
-        Requests ["4"] "" "requests and responses" "http network debug log";
-        Messages ["m"] "" "messages of this session" "errors log notifications";
+        Requests ["4"] "" "requests and responses" "http network debug log logs";
+        Messages ["m"] "" "messages of this session" "errors log logs notifications";
         Suspend ["ctrl-z"] "" "suspend (fg resumes)" "background shell";
         Redraw ["ctrl-l"] "" "redraw" "repaint clear";
     }
@@ -104,7 +104,7 @@ layers! {
         LoadDraft ["f9"] "" "load the other draft; asks first" "colleague theirs take over";
         /// Switches between properties as rows and as JSON.
         RowsOrJson ["f3"] "" "" "json view switch";
-        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate copy leaked";
+        Token ["t"] "token" "token: show, copy, save to file, rotate" "secret key password rotate revoke renew regenerate replace copy leaked";
         Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it" "see display copy secret";
         HandOff ["h"] "hand off" "run the hand-off" "deliver delivery send hook";
         Compare ["x"] "compare" "compare with the same ID in another profile" "diff difference production";
@@ -120,7 +120,7 @@ layers! {
         MarkDown ["shift-down"] "" "" "select tick check";
         MarkUp ["shift-up"] "" "" "select tick check";
         MarkAll ["*"] "" "" "select tick check";
-        RotateMarked ["T"] "" "" "bulk many renew revoke leaked";
+        RotateMarked ["T"] "" "" "bulk many renew revoke regenerate replace leaked";
         /// Applies one change to all marked groups.
         EditMarked ["B"] "" "" "bulk many change update";
         Detail ["d"] "" "" "info inspect preview";

@@ -77,6 +77,7 @@ places! {
         RotateMarked "ROTATE marked" "rotate marked";
         EditMarked "EDIT marked" "edit marked";
         Filter "filter" "filter: words, tag: map>3 age>90d -label:vip @view";
+        Back "" "clear: the filter first, then the marks";
         OpenOrCreate "open/create" "open a group by ID, or create one";
         History "history" "history of this profile";
         Profiles "profile" "switch profile";
@@ -120,6 +121,7 @@ places! {
         Refresh "refresh both" "read both from the service again";
         NextField "other profile" "next profile with the group";
         Unchanged "unchanged" "show unchanged";
+        History "" "history of this group";
         Back "back" "back";
     } + MOVE
 
@@ -137,8 +139,8 @@ places! {
         InField ["D"] "remove" "remove / restore row";
         InField ["z"] "undo" "undo";
         InField ["Z"] "" "redo";
-        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "page, first or last row";
+        InField ["up" "down" "left" "right" "k" "j" "h" "l"] "" "move";
+        InField ["pgup" "pgdn" "home" "end" "g" "G"] "" "page, first or last row";
         NextField; Review;
         Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditWhole;
@@ -175,8 +177,8 @@ places! {
         InField ["z"] "undo" "undo";
         RowsOrJson "JSON" "properties as JSON text";
         InField ["Z"] "" "redo";
-        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "page, first or last row";
+        InField ["up" "down" "left" "right" "k" "j" "h" "l"] "" "move";
+        InField ["pgup" "pgdn" "home" "end" "g" "G"] "" "page, first or last row";
         NextField "next" "next field";
         Review;
         Back "leave" "leave (draft saved)";
@@ -221,6 +223,7 @@ places! {
         Back ["esc" "enter"] "back" "back to the page before the change";
         Token;
         Edit "edit again" "edit the group again";
+        History "history" "history of this group";
     } + MOVE
 
     Token COMMANDS {

@@ -256,8 +256,7 @@ impl<K> Item<K> {
                 None if is_here => &field.hint,
                 None => "",
             },
-            // One line: what does not fit is cut.
-            Input::Choice(words, at) if is_here => return vec![words[*at].1.to_owned()],
+            Input::Choice(words, at) if is_here => words[*at].1,
             Input::Choice(..) => "",
         };
         if text.is_empty() {

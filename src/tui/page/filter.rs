@@ -61,13 +61,14 @@ impl Filter {
         self.field.looks_secret()
     }
 
-    /// Says that nothing matches it. A text that may be a token is shown nowhere.
-    pub fn nothing_matches(&self) -> String {
-        if self.is_hidden() {
-            "Nothing matches the filter".to_owned()
+    /// Says that nothing matches it, and which key clears it. A text that may be a token is shown nowhere.
+    pub fn nothing_matches(&self, clear: &str) -> String {
+        let what = if self.is_hidden() {
+            "the filter".to_owned()
         } else {
-            format!("Nothing matches \"{}\"", self.text().trim())
-        }
+            format!("\"{}\"", self.text().trim())
+        };
+        format!("Nothing matches {what}: {clear} clears it")
     }
 
     /// Says whether the filter finds something, and therefore is no token.

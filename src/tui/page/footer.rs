@@ -52,11 +52,12 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
     let mut x = line.x + 1;
     let bindings = context.keys.bindings(focus).iter();
     let shown = bindings.filter_map(|binding| {
-        let key = binding.keys.first().filter(|_| !binding.hint.is_empty())?;
-        let works = top.why_not(binding.action, context).is_none();
+        let key = binding.keys.first()?;
+        let word = top.hint(binding.action, context).unwrap_or(binding.hint);
+        let works = !word.is_empty() && top.why_not(binding.action, context).is_none();
         works.then(|| Hint {
             key: key.shown(),
-            word: top.hint(binding.action, context).unwrap_or(binding.hint),
+            word,
             x: 0,
             action: binding.action,
         })

@@ -242,13 +242,7 @@ impl<R: Rows> ListPage<R> {
 
     /// The rows that the filter and the choices of the page leave.
     pub fn shown<'a>(&'a self, context: &'a Context) -> Vec<&'a R::Row> {
-        let mut rows = self.kind.all(context);
-        rows.retain(|row| {
-            let is_here = !R::HAS_SCOPE
-                || self.is_of_all
-                || R::profile(row, context) == Some(context.current);
-            is_here && self.kind.is_shown(row, context)
-        });
+        let mut rows = self.unfiltered(context);
         if self.filter.is_empty() {
             return rows;
         }
@@ -280,6 +274,18 @@ impl<R: Rows> ListPage<R> {
                 entry.is_some_and(&mut is_meant)
             });
         }
+        rows
+    }
+
+    /// The rows that the choices of the page leave.
+    fn unfiltered<'a>(&'a self, context: &'a Context) -> Vec<&'a R::Row> {
+        let mut rows = self.kind.all(context);
+        rows.retain(|row| {
+            let is_here = !R::HAS_SCOPE
+                || self.is_of_all
+                || R::profile(row, context) == Some(context.current);
+            is_here && self.kind.is_shown(row, context)
+        });
         rows
     }
 
@@ -447,6 +453,9 @@ impl<R: Rows> View for ListPage<R> {
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        if action == Action::Back && self.whole.is_none() && self.filter.is_on() {
+            return Some("clear");
+        }
         self.can(action, context).ok().flatten()
     }
 

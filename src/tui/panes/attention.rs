@@ -16,7 +16,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::columns::Cell,
-        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in},
+        page::list_page::{Can, Col, Command, ListPage, Rows, col, open_in, profile_name},
         panes::token::handoff::describe,
         state::{
             context::{Context, Navigation},
@@ -250,15 +250,22 @@ impl Rows for Concerns {
 
     fn status(page: &AttentionPage, context: &Context) -> String {
         let profiles = match (page.is_of_all, page.kind.found.profiles) {
-            (false, _) | (true, 1) => "this profile".to_owned(),
+            (false, _) => "this profile".to_owned(),
+            (true, 0 | 1) => "all profiles".to_owned(),
             (true, profiles) => format!("{profiles} profiles"),
         };
         let items = counted(page.shown(context).len(), "item");
-        format!("{items} in {profiles}")
+        let unread = context.place_problems.keys();
+        let unread = unread.filter(|at| page.is_of_all || **at == context.current);
+        let unread: Vec<&str> = unread.map(|at| profile_name(*at, context)).collect();
+        match unread[..] {
+            [] => format!("{items} in {profiles}"),
+            _ => format!("{items} in {profiles}, without {}", unread.join(", ")),
+        }
     }
 
     fn when_empty(&self, _context: &Context) -> String {
-        "Nothing needs attention: no alarm, open rotation, hand-off, batch or draft".into()
+        "Nothing needs attention: no alarm, overdue token, open work or draft".into()
     }
 
     fn when_none_shown(page: &AttentionPage, context: &Context) -> String {

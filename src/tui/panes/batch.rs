@@ -12,7 +12,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        batch::{BatchKind, Plan, StopCause},
+        batch::{Plan, StopCause},
         group::UserGroupId,
     },
     operations::{
@@ -212,11 +212,7 @@ impl View for BatchPane {
         };
         let reason = run.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!("  {reason}"));
-        let what = match run.kind {
-            BatchKind::Rotate => "rotate",
-            BatchKind::Edit(_) => "edit",
-        };
-        format!("{what} {}{reason}", number.0)
+        format!("Batch {}{reason}", number.0)
     }
 
     fn status(&self, context: &Context) -> String {
@@ -404,7 +400,11 @@ impl View for BatchPane {
                 let text = format!("The batch continues; {key} on the list shows it");
                 context.say(Severity::Info, text);
             }
-            Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_) | Stage::Run(_) => {}
+            Stage::Run(ticket) => {
+                // The result was seen: the list need not report it any more.
+                context.bulk = context.bulk.take().filter(|run| run.ticket != ticket);
+            }
+            Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_) => {}
         }
         context.give_up(&self.reading);
     }

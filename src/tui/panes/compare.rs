@@ -305,6 +305,9 @@ impl View for Compare {
                     self.bring(&known, context);
                 }
             }
+            Action::History => {
+                context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));
+            }
             _ => {}
         }
     }

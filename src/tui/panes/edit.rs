@@ -8,7 +8,7 @@ mod view;
 
 use std::sync::OnceLock;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use ratatui::{
     buffer::Buffer,
@@ -27,6 +27,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
+            Reaction,
             properties::PropertiesFocus,
             text_field::{TextField, did_not_fit},
         },
@@ -311,12 +312,27 @@ impl View for GroupForm {
         is_typed || action == Action::Review && self.typed_a_secret()
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        match self.section {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
+        let reaction = match self.section {
             Section::Name => self.name.key(key),
             Section::Mapping => self.mapping.key(key),
             Section::Properties => self.properties.key(key),
         };
+        let is_json = self.focus() == Focus::EditProperties;
+        if is_json
+            && reaction == Reaction::Refused
+            && key == KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL)
+        {
+            let why = self.properties.why_no_rows();
+            let why = why.map_or_else(
+                || "it is formatted already".to_owned(),
+                |why| why.to_string(),
+            );
+            let now = context.now;
+            context
+                .messages
+                .refuse(now, format!("Not formatted: {why}"));
+        }
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {

@@ -77,7 +77,7 @@ impl Group {
             page.blank();
         }
         if let Some(why) = context.view_only_reason() {
-            let text = format!("The last known values; not read from the service: {why}");
+            let text = format!("Last known values, not read: {why}");
             page.text(&text, context.theme.dim());
             page.blank();
         }

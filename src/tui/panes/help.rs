@@ -100,11 +100,17 @@ pub struct Help {
 
 /// Minimum number of letters that match in the middle of a word.
 const MIN_MIDDLE_MATCH: usize = 3;
-/// Rank of a line that another word for it finds: after those that have the word themselves. The words for a line begin
-/// with those that mean it most.
-const SYNONYM: usize = 4;
+/// Rank of a line that exactly another word for it finds: after those that have the word itself. The words for a line
+/// begin with those that mean it most.
+const SAME_SYNONYM: usize = 3;
+/// Maximum number of other words that a rank tells apart.
+const SYNONYMS: usize = 20;
+/// Rank of a line that has the word at the beginning of another one, then in the middle of one.
+const BEGINS: usize = SAME_SYNONYM + SYNONYMS;
+/// Rank of a line that another word finds by its beginning.
+const SYNONYM: usize = BEGINS + 2;
 /// Rank of a line that has the letters in order: after all others.
-const SCATTERED: usize = SYNONYM + 20;
+const SCATTERED: usize = SYNONYM + SYNONYMS;
 /// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
@@ -217,7 +223,7 @@ fn line(bound: &Bound) -> Line {
 
 /// The actions of other places, each once, with the places where it is possible.
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
-    let mut found: Vec<(Line, Vec<String>)> = Vec::new();
+    let mut found: Vec<(Line, Vec<&str>)> = Vec::new();
     let same = |line: &Line, bound: &Bound| {
         line.action == LineAction::Action(bound.action)
             && (bound.action != Action::InField || line.help == bound.help)
@@ -233,12 +239,13 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
                 continue;
             }
             match found.iter_mut().find(|(line, _)| same(line, bound)) {
-                Some((_, places)) => places.push(focus.words()),
-                None => found.push((line(bound), vec![focus.words()])),
+                Some((_, places)) => places.push(focus.page()),
+                None => found.push((line(bound), vec![focus.page()])),
             }
         }
     }
-    let named = |(line, places): (Line, Vec<String>)| {
+    let named = |(line, mut places): (Line, Vec<&str>)| {
+        places.dedup();
         let more = if places.len() > PLACES_NAMED {
             ", ..."
         } else {
@@ -273,13 +280,23 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
         let before = text[..at].chars().next_back();
         before.is_none_or(|c| !c.is_alphanumeric())
     };
+    let ends = |at: usize| {
+        let after = text[at + word.len()..].chars().next();
+        after.is_none_or(|c| !c.is_alphanumeric())
+    };
     let parts = parts.map(|at| match at {
         0 => 1,
-        at if begins(at) => 2,
-        _ => 3,
+        at if begins(at) && ends(at) => 2,
+        at if begins(at) => BEGINS,
+        _ => BEGINS + 1,
     });
-    let is_enough = |rank: &usize| *rank < 3 || word.chars().count() >= MIN_MIDDLE_MATCH;
-    if let Some(rank) = parts.min().filter(is_enough) {
+    let is_long = word.chars().count() >= MIN_MIDDLE_MATCH;
+    let part = parts.min().filter(|rank| *rank <= BEGINS || is_long);
+    let same = line.synonyms.split_whitespace().position(|own| own == word);
+    let same = same
+        .filter(|_| is_long)
+        .map(|at| SAME_SYNONYM + at.min(SYNONYMS - 1));
+    if let Some(rank) = part.into_iter().chain(same).min() {
         return Some(rank);
     }
     let words = line.name.split('_');
@@ -287,8 +304,9 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     let scattered = span.map(|span| SCATTERED + span);
     let mut synonyms = line.synonyms.split_whitespace();
     let meant = synonyms.position(|synonym| synonym.starts_with(word));
-    let meant = meant.filter(|_| word.chars().count() >= MIN_MIDDLE_MATCH);
-    let meant = meant.map(|at| SYNONYM + at);
+    let meant = meant
+        .filter(|_| is_long)
+        .map(|at| SYNONYM + at.min(SYNONYMS - 1));
     scattered.into_iter().chain(meant).min()
 }
 
@@ -342,10 +360,7 @@ impl View for Help {
                 let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
                 if let Some(line) = chosen.as_ref().filter(elsewhere) {
                     let place = line.disabled_reason.as_deref().unwrap_or_default();
-                    context.say(
-                        Severity::Warning,
-                        format!("Not available: an action {place}"),
-                    );
+                    context.say(Severity::Warning, format!("Not available: only {place}"));
                     return;
                 }
                 let action = match chosen.map(|line| line.action) {
@@ -418,7 +433,8 @@ impl View for Help {
         let found = self.found();
         let rows = self.rows(&found);
         let most = self.lines.len() + 3;
-        let size = (76, (most as u16 + 5).min(area.height));
+        let wide = area.width.saturating_sub(4).clamp(76, 110);
+        let size = (wide, (most as u16 + 5).min(area.height));
         let inner = popup(buffer, area, size, &self.about, theme);
         let cursor = self.typed.draw(buffer, paint::row(inner, 0), theme, true);
         // The name in the configuration is shown below, if there is room.
@@ -459,6 +475,20 @@ impl View for Help {
     }
 }
 
+/// As many whole keys as fit, and a sign if there are more.
+fn keys_that_fit(keys: &str, room: usize, theme: Theme) -> String {
+    if paint::columns(keys) <= room {
+        return keys.to_owned();
+    }
+    let more = theme.ellipsis();
+    let mut ends = keys.match_indices(' ').map(|(at, _)| &keys[..at]).rev();
+    let fits = |shown: &&str| paint::columns(shown) + paint::columns(more) <= room;
+    match ends.find(fits) {
+        Some(shown) => format!("{shown}{more}"),
+        None => paint::cut(keys, room, theme),
+    }
+}
+
 fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: Theme) {
     let style = match (here, &line.disabled_reason) {
         (true, _) => theme.cursor_row(),
@@ -467,14 +497,8 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     };
     buffer.set_style(row, style);
     let mark = if here { '>' } else { ' ' };
-    // In a narrow window only the first key is shown.
     let room = if row.width < 60 { 9 } else { 18 };
-    let keys = if paint::columns(&line.keys) > room {
-        let first = line.keys.split(' ').next().unwrap_or_default();
-        paint::cut(first, room, theme)
-    } else {
-        line.keys.clone()
-    };
+    let keys = keys_that_fit(&line.keys, room, theme);
     let text = match &line.disabled_reason {
         Some(why) => {
             // Without what an action does, the reason says nothing: it takes a third of the room where both do not fit.

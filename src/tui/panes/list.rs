@@ -360,7 +360,8 @@ impl View for List {
             Action::Mark => self.mark(),
             Action::Favourite => self.toggle_favourite(context),
             Action::Views => {
-                let opening = PaneRequest::Views(self.columns.clone());
+                let opening =
+                    PaneRequest::Views(self.columns.clone(), view::empty_columns(self, context));
                 context.navigate(Navigation::Push(opening));
             }
             Action::NextField if self.filter.is_typing() => self.complete(context),
@@ -468,8 +469,12 @@ impl View for List {
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
-        let is_shown = action == Action::RotateMarked && self.watched(context).is_some();
-        is_shown.then_some("the batch")
+        let clears = self.filter.is_on() || !self.marks.is_empty();
+        match action {
+            Action::RotateMarked if self.watched(context).is_some() => Some("the batch"),
+            Action::Back if clears => Some("clear"),
+            _ => None,
+        }
     }
 
     fn pending(&self) -> Vec<&Pending> {

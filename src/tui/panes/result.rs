@@ -108,6 +108,10 @@ impl View for ResultPane {
                 let pane = GroupForm::of(&self.done.group, context);
                 context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
             }
+            Action::History => {
+                let id = self.done.group.id.clone();
+                context.navigate(Navigation::Push(PaneRequest::History(id)));
+            }
             Action::Token => {
                 let group = Box::new(self.done.group.clone());
                 context.navigate(Navigation::Replace(PaneRequest::Token(group)));

@@ -167,7 +167,7 @@ impl Rows for Rotations {
     fn when_empty(&self, context: &Context) -> String {
         let token = context.keys.key(Focus::List, Action::Token);
         let rotate = context.keys.key(Focus::Token, Action::Rotate);
-        format!("nothing was rotated here yet: {token} on a group, then {rotate}")
+        format!("Nothing was rotated yet: {token} on a group, then {rotate}")
     }
 
     fn detail_rows(_page: &RotationsPage, _context: &Context) -> u16 {

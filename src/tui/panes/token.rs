@@ -81,6 +81,8 @@ pub struct TokenPane {
     replaced: Option<String>,
     /// The file to write the token to.
     file: Prompt,
+    /// The file that has the token on the page.
+    saved: Option<String>,
     hand_off_progress: HandOffProgress,
     /// The reason as it was typed last; a check that begins again has it.
     reason: String,
@@ -105,6 +107,7 @@ impl TokenPane {
             revealed_until: None,
             replaced: None,
             file: Prompt::default(),
+            saved: None,
             hand_off_progress: HandOffProgress::Nowhere,
             reason: String::new(),
             scroll: Cursor::default(),
@@ -202,7 +205,7 @@ impl View for TokenPane {
             Action::Back if self.file.is_asked() => self.file.close(),
             Action::Enter if self.file.is_asked() => self.write(context),
             Action::Rotate => {
-                self.revealed_until = None;
+                (self.revealed_until, self.saved) = (None, None);
                 let fingerprint = self.done().and_then(|done| done.group.fingerprint.as_ref());
                 self.stage = Stage::Check {
                     seen: fingerprint.map(|known| known.value),
@@ -356,10 +359,10 @@ impl View for TokenPane {
             self.take(done, context);
         } else if let Outcome::TokenWritten(path) = outcome {
             self.file.done();
-            context.say(
-                Severity::Done,
-                format!("Token saved to {} (only you can read it)", path.display()),
-            );
+            let path = path.display().to_string();
+            let text = format!("Token saved to {path} (only you can read it)");
+            context.say(Severity::Done, text);
+            self.saved = Some(path);
         } else if let Outcome::HandedOff(handed) = outcome {
             self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(error) = outcome {

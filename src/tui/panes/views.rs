@@ -59,6 +59,8 @@ pub struct ViewsPane {
     cursor: Cursor,
     /// The row under the cursor, by name, because views come and go, even through other consoles.
     on: Option<RowKey>,
+    /// Columns that the list leaves out, because they would be empty.
+    empty: Vec<ListColumn>,
     prompt: Prompt,
     asks: Asks,
     /// The view that a question above this pane is about.
@@ -67,7 +69,7 @@ pub struct ViewsPane {
 
 impl ViewsPane {
     /// `columns` are those of the list; empty for the default ones.
-    pub fn of(columns: &[ListColumn]) -> Self {
+    pub fn of(columns: &[ListColumn], empty: Vec<ListColumn>) -> Self {
         let mut all = if columns.is_empty() {
             ListColumn::ALL.to_vec()
         } else {
@@ -82,6 +84,7 @@ impl ViewsPane {
             shown,
             cursor: Cursor::default(),
             on: None,
+            empty,
             prompt: Prompt::default(),
             asks: Asks::Name,
             removing: None,
@@ -171,7 +174,7 @@ impl ViewsPane {
                     remove: Vec::new(),
                 };
                 let columns = change.of(&self.columns[..self.shown]);
-                *self = Self::of(&columns);
+                *self = Self::of(&columns, std::mem::take(&mut self.empty));
                 self.apply(context);
                 context.navigate(Navigation::Pop);
                 return;
@@ -287,6 +290,9 @@ impl View for ViewsPane {
         let column = self.column(context);
         let is_shown = column.is_some_and(|at| at < self.shown);
         match action {
+            Action::NextField if self.prompt.is_asked() && matches!(self.asks, Asks::Name) => {
+                Some("only the key of a property can be completed".into())
+            }
             Action::Choose if column.is_none() => Some("this row is a saved view".into()),
             Action::Choose if is_shown && self.is_last_name(column) => {
                 Some("the list needs ID or name".into())
@@ -326,7 +332,11 @@ impl View for ViewsPane {
                 Some(ViewsRow::View(view)) => describe(view, context),
                 Some(ViewsRow::Column(column, shown)) => {
                     let mark = if shown { "[x]" } else { "[ ]" };
-                    format!("{mark} {}", visible(&column.to_string()))
+                    let note = match self.empty.contains(column) {
+                        true => "  empty, so the list does not show it",
+                        false => "",
+                    };
+                    format!("{mark} {}{note}", visible(&column.to_string()))
                 }
                 None => String::new(),
             };

@@ -121,14 +121,20 @@ fn insert_position(column: &ListColumn, columns: &[ListColumn]) -> usize {
 /// Names of subcommands of the command line that somebody may try to use here.
 pub const ON_THE_COMMAND_LINE: &[&str] = &[
     "apply",
+    "audit",
     "completions",
+    "config",
+    "copy",
     "demo",
+    "diff",
     "directory",
     "doctor",
     "environment",
     "import",
     "man",
+    "profile",
     "serve",
+    "update",
 ];
 
 #[cfg(test)]

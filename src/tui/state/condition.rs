@@ -128,8 +128,8 @@ impl Context {
     pub fn view_only_reason(&self) -> Option<&'static str> {
         match self.outage?.why {
             OutageReason::Viewer => Some("you are a viewer of this directory"),
-            OutageReason::NotWritable => Some("the directory needs a newer groupdesk to be changed"),
-            OutageReason::Moved => Some("the directory was moved, and is read-only here"),
+            OutageReason::NotWritable => Some("a newer groupdesk changed the directory"),
+            OutageReason::Moved => Some("the directory was moved"),
             OutageReason::Away
             | OutageReason::Standby
             | OutageReason::NotAllowed

@@ -387,7 +387,17 @@ impl Confirm {
         let height = u16::try_from(page.height()).unwrap_or(u16::MAX).min(room);
         let mut left = area;
         let above = take(&mut left, height);
-        page.draw(buffer, above, scroll.unwrap_or(page.last_scroll(height)));
+        let scroll = scroll.unwrap_or(page.last_scroll(height));
+        // A letter would be typed into the field.
+        let action = match self.focus().takes_text() {
+            true => Action::PageDown,
+            false => Action::Down,
+        };
+        let mut here = keys.bindings(self.focus()).iter();
+        let key = here.find(|bound| bound.action == action);
+        let key = key.and_then(|bound| bound.keys.first());
+        let key = key.map_or_else(String::new, |key| format!("{}: ", key.shown()));
+        page.draw_with(buffer, above, scroll, &key);
         if height < room {
             take(&mut left, 1);
         }

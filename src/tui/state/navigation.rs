@@ -25,7 +25,8 @@ pub enum PaneRequest {
     /// The note and the labels of a group.
     Note(UserGroupId),
     /// Saved views, and these columns of the list.
-    Views(Vec<ListColumn>),
+    /// The columns of the list, and those that it leaves out because they would be empty.
+    Views(Vec<ListColumn>, Vec<ListColumn>),
     /// The check of a bulk rotation of these groups.
     CheckBulk(Vec<UserGroupId>),
     /// The running bulk rotation, or the last one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus, StopCause},
+        batch::{BatchKind, Counts, Halt, ItemStatus, Plan, Skip, StopCause},
         handoff::{HandOff, HandOffState},
         rotation::State,
     },
@@ -560,4 +560,28 @@ fn the_footer_no_longer_shows_a_run_that_has_ended() {
     for words in ["continues", "pause", "STOP"] {
         assert!(!footer.contains(words), "{footer}");
     }
+}
+
+#[test]
+fn a_plan_longer_than_the_screen_names_a_key_that_is_no_text_and_sums_up_what_a_limit_skips() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("*T");
+    let ids = |name: &str, count: usize| {
+        (0..count)
+            .map(|at| id(&format!("{name}-{at}")))
+            .collect::<Vec<_>>()
+    };
+    let skipped = ids("late", 30).into_iter().map(|id| (id, Skip::Beyond(40)));
+    scene.answer_with(Outcome::Planned(Plan {
+        at: BEGIN,
+        noted: 0,
+        ready: ids("ready", 40),
+        skipped: skipped.collect(),
+    }));
+    assert_eq!(scene.focus(), "BulkTyped");
+    scene
+        .shows("30 skipped: more than max_bulk = 40")
+        .shows("PgDn: ");
+    scene.hides("j: ");
+    scene.walk("<pgdn>").hides("ready-0 ");
 }

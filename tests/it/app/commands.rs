@@ -224,7 +224,7 @@ fn columns_are_switched_moved_and_added() {
 fn entries_act_on_the_list() {
     let mut scene = three();
     scene.walk("a<tab>vip<enter>");
-    scene.walk(":sort by age<enter>").shows("sort rotated");
+    scene.walk(":sort by age<enter>").shows("sort age");
     assert_eq!(scene.focus(), "List");
     scene.walk("/acme<enter>*").shows("2 marked");
     scene.walk("<esc>:invert<enter>").shows("1 marked");
@@ -337,7 +337,7 @@ fn the_palette_orders_and_says_what_it_does_not_find() {
     // A form has no list to sort.
     scene
         .walk("e<end> 2<ctrl-p>sort by age<enter>")
-        .says("Not available: an action in the list; Esc leaves this page first");
+        .says("Not available: only in the list; Esc leaves this page first");
     let effects = three().keys(":q<enter>");
     assert!(matches!(effects[..], [.., Effect::Quit(_)]), "{effects:?}");
     assert_eq!(SortBy::parse("age"), Some(SortBy::Rotated));

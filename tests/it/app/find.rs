@@ -196,7 +196,7 @@ fn words_rank_and_a_column_is_chosen() {
     ] {
         scene.walk("s").shows(&format!("sort {name}"));
     }
-    scene.walk("S").shows("sort seen ▾");
+    scene.walk("S").shows("sort read ▾");
     scene.walk("s").shows("sort best match");
     scene.walk("<esc>").shows("sort name ▾");
 }
@@ -355,7 +355,7 @@ fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
         .says("Last filter: globex   Esc clears it");
     assert_eq!(scene.pending, [], "nothing new to keep");
     scene.keys("<esc>");
-    scene.shows("2 groups").shows("sort seen ▾");
+    scene.shows("2 groups").shows("sort read ▾");
     assert!(matches!(&scene.pending[..], [(_, _, Job::KeepView(_))]));
 
     let mut scene = Scene::opening(TESTING);

@@ -59,7 +59,7 @@ fn the_words_for_an_empty_list_are_not_cut() {
         scene.answer();
         let screen = scene.screen();
         let whole = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(whole.contains("no groups yet"), "{screen}");
+        assert!(whole.contains("No groups yet"), "{screen}");
         assert!(whole.contains("import FILE"), "{size:?}\n{screen}");
         assert!(whole.contains("known IDs"), "{size:?}\n{screen}");
     }

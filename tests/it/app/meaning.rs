@@ -44,6 +44,15 @@ fn the_first_line_is_what_is_meant() {
         ("note", "a                  note and labels of the group"),
         ("mark", "Space              mark / unmark"),
         ("sort", "s                  sort by next column"),
+        ("revoke", "t                  token: show"),
+        ("regenerate", "t                  token: show"),
+        (
+            "clone",
+            "o                  open a group by ID, or create one",
+        ),
+        ("permissions", "P F6               switch profile"),
+        ("who", "2                  history of this profile"),
+        ("logs", "2                  history of this profile"),
     ] {
         let mut scene = Scene::on(TESTING);
         scene.walk(":").walk(word);

@@ -173,8 +173,13 @@ pub fn brief(page: &mut TextPage, group: &KnownGroup, context: &Context) {
         });
         one_line(page, "Props", rows, &origin(known, context), theme);
     } else {
-        let unread = "unknown: not read yet, Enter reads it";
-        one_line(page, "Props", std::iter::empty(), unread, theme);
+        one_line(
+            page,
+            "Props",
+            std::iter::empty(),
+            unread(group, context),
+            theme,
+        );
     }
     if let Some(oddity) = oddities(group.id.as_str()).first() {
         let what = format!("! Id, character {}: {}", oddity.position, oddity.what);
@@ -185,6 +190,16 @@ pub fn brief(page: &mut TextPage, group: &KnownGroup, context: &Context) {
         let seen = seen(group, context);
         let seen = seen.trim_start_matches("read ").trim_start_matches("at ");
         page.pieces(vec![label("Read", theme), (seen.into(), Style::new())]);
+    }
+}
+
+/// Says that something was never returned, and whether reading the group is possible: of a group that was never seen in
+/// the service it could create it.
+fn unread(group: &KnownGroup, context: &Context) -> &'static str {
+    match (group.last_seen, context.view_only_reason()) {
+        (None, _) => "unknown: never seen in the service",
+        (Some(_), None) => "unknown: not read yet, Enter reads it",
+        (Some(_), Some(_)) => "unknown: not read yet",
     }
 }
 
@@ -261,9 +276,7 @@ pub fn side_panel(page: &mut TextPage, group: &KnownGroup, context: &Context, he
         plain,
     );
     let read = group.last_seen.map(|at| context.moment(at));
-    let read = read
-        .as_deref()
-        .unwrap_or("unknown: not read yet, Enter reads it");
+    let read = read.as_deref().unwrap_or(unread(group, context));
     field(page, "Read", read.trim_start_matches("at "), plain);
     page.blank();
     let (token, style) = marked(ChangedField::Token, &known_token(group), plain);
@@ -345,7 +358,7 @@ pub fn side_panel(page: &mut TextPage, group: &KnownGroup, context: &Context, he
     );
     let known = group.properties.as_ref();
     let from = known.map_or_else(
-        || "unknown: not read yet".into(),
+        || unread(group, context).into(),
         |known| origin(known, context),
     );
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));

@@ -218,8 +218,11 @@ impl<R: Rows> ListPage<R> {
             "reading".into()
         } else if self.failed.is_some() {
             format!("not read, {key} reads again")
-        } else {
+        } else if self.filter.is_empty() {
             R::status(self, context)
+        } else {
+            let (shown, all) = (self.shown(context).len(), self.unfiltered(context).len());
+            format!("{shown} of {all}")
         }
     }
 
@@ -236,8 +239,8 @@ impl<R: Rows> ListPage<R> {
         if !self.is_read {
             return format!("Not read. {key} reads it");
         }
-        if !self.filter.is_empty() {
-            return self.nothing_matches();
+        if !self.filter.is_empty() && !self.unfiltered(context).is_empty() {
+            return self.nothing_matches(context);
         }
         if !self.kind.all(context).is_empty() {
             return R::when_none_shown(self, context);
@@ -245,8 +248,9 @@ impl<R: Rows> ListPage<R> {
         self.kind.when_empty(context)
     }
 
-    fn nothing_matches(&self) -> String {
-        let filter = self.filter.nothing_matches();
+    fn nothing_matches(&self, context: &Context) -> String {
+        let clear = context.keys.key(R::PLACE, Action::Back);
+        let filter = self.filter.nothing_matches(&clear);
         match R::TESTS {
             [] => filter,
             tests => format!("{filter}. Also possible: {}", RowQuery::examples(tests)),

@@ -170,6 +170,9 @@ fn reading_failing_being_empty_and_matching_nothing_are_four_things() {
     world.filter("nobody").shows("Nothing matches \"nobody\"");
     world.shows("Also possible: by:li, operation:rotate");
     world.hides("there is no thing yet");
+    let mut world = World::with(0);
+    world.filter("nobody").shows("there is no thing yet");
+    world.hides("Nothing matches");
 }
 
 #[test]
@@ -187,6 +190,9 @@ fn a_failure_that_is_no_reading_leaves_the_rows_and_what_is_said_of_them() {
 fn the_filter_has_the_words_of_the_command_line_and_names_what_it_does_not_know() {
     let mut world = World::with(2);
     world.filter("by:li").shows("globex").hides("acme");
+    assert_eq!(world.page.status(&world.context), "1 of 2");
+    world.filter("nobody").shows("Esc clears it");
+    assert_eq!(world.page.status(&world.context), "0 of 2");
     world.filter("-by:li rotate").shows("Nothing matches");
     world.filter("operation:update").hides("acme");
     world
@@ -213,7 +219,10 @@ fn escape_leaves_one_thing_and_enter_goes_to_the_rows() {
     let mut world = World::with(2);
     world.filter("li").act(Action::Enter);
     assert_eq!(world.page.focus(), Focus::Rotations);
+    let back = |world: &World| world.page.hint(Action::Back, &world.context);
+    assert_eq!(back(&world), Some("clear"), "the footer says what Esc does");
     world.act(Action::Back).shows("acme");
+    assert_eq!(back(&world), None);
     assert!(!world.closes(), "the filter first");
     world.act(Action::Filter);
     assert_eq!(world.page.focus(), Focus::Filter);

@@ -9,7 +9,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use crate::{
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, due_within},
-        batch::{BatchKind, RunnerState},
+        batch::RunnerState,
         handoff::HandOffState,
         history::Operation,
         rotation::State,
@@ -60,10 +60,9 @@ pub(super) fn place(concern: &Concern) -> String {
         | ConcernKind::HandOff { id, .. }
         | ConcernKind::ChangedElsewhere(id)
         | ConcernKind::Draft(id, _) => format!("{place} {id}"),
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => match batch.kind {
-            BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
-            BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
-        },
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
+            format!("{place} batch {}", batch.id.0)
+        }
         ConcernKind::Alarms(environment, _) if environment != place => {
             format!("{place} {}", visible(environment))
         }
@@ -179,7 +178,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
         ConcernKind::Due(..) => {
             let limit = concern.profile.and_then(|at| limit(at, context));
             format!(
-                "{enter} list: next {}",
+                "{enter} list: due within {}",
                 about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
             )
         }
@@ -190,7 +189,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
 
 pub(super) fn since(concern: &Concern, context: &Context) -> String {
     if let ConcernKind::Due(_, left) = concern.kind {
-        return format!("in {}", days(left));
+        return format!("due in {}", days(left));
     }
     let at = concern.since;
     at.map_or_else(|| "-".into(), |at| context.stamp(at))

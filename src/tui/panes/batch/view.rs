@@ -14,7 +14,7 @@ use super::{BatchPane, RESUME, START, Stage};
 use crate::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Plan},
+        batch::{BatchKind, Plan, Skip},
         group::UserGroupId,
     },
     operations::{
@@ -99,6 +99,7 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
         Stage::Check(plan, _) => {
             check(&mut page, plan, context);
             recent(&mut page, pane, context);
+            beyond(&mut page, plan);
             groups(&mut page, &plan.ready, &plan.skipped, context);
         }
         Stage::Resume(resumption, _) => {
@@ -236,6 +237,19 @@ fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
             &format!("{count} were rotated within 24 h; {key} includes them."),
             Style::new(),
         ),
+    }
+}
+
+/// Says how many groups are more than a limit allows: those are listed below many others.
+fn beyond(page: &mut TextPage, plan: &Plan) {
+    let is_beyond = |skip: &Skip| matches!(skip, Skip::Beyond(_) | Skip::Guarded(..));
+    let beyond: Vec<_> = plan
+        .skipped
+        .iter()
+        .filter(|(_, skip)| is_beyond(skip))
+        .collect();
+    if let Some((_, why)) = beyond.first() {
+        page.text(&format!("{} skipped: {why}.", beyond.len()), Style::new());
     }
 }
 
@@ -446,7 +460,7 @@ impl BatchPane {
     pub(super) fn ask_path(&mut self, context: &Context) {
         let batch = self.run(context).and_then(|run| run.batch);
         let number = batch.map_or_else(|| "new".to_owned(), |batch| batch.0.to_string());
-        let name = format!("~/bulk-{number}.json");
+        let name = format!("~/batch-{number}.json");
         self.file.ask_file(name);
     }
 

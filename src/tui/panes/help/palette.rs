@@ -233,13 +233,13 @@ impl Help {
     pub(super) fn nothing_found(&self) -> String {
         let typed = self.typed.text().trim();
         let word = typed.split(' ').next().unwrap_or_default();
-        if !self.is_palette {
-            return "No key; try other words".into();
-        }
         if self.typed.looks_secret() {
             return "No such command.".into();
         }
-        let text = format!("No command \"{}\".", visible(typed));
+        let text = match self.is_palette {
+            true => format!("No command \"{}\".", visible(typed)),
+            false => "No key; try other words.".into(),
+        };
         if ON_THE_COMMAND_LINE.contains(&word.to_lowercase().as_str()) {
             format!("{text} Command line: groupdesk {}", word.to_lowercase())
         } else {

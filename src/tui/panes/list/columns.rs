@@ -71,7 +71,7 @@ impl Needs {
     }
 
     /// Minimum and maximum width of a column; `None` if it would show nothing.
-    fn width(self, column: &ListColumn) -> Option<(u16, u16)> {
+    pub(super) fn width(self, column: &ListColumn) -> Option<(u16, u16)> {
         let width = match column {
             ListColumn::Name => (self.names().min(NAME.0), self.names()),
             ListColumn::Id => (self.ids(), self.ids()),

@@ -102,7 +102,7 @@ impl Finder {
         if self.is_ranked() {
             "best match".into()
         } else {
-            self.sort.to_string()
+            self.sort.word()
         }
     }
 

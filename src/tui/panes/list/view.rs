@@ -90,6 +90,13 @@ fn needs(list: &List, context: &Context) -> Needs {
     }
 }
 
+/// The columns that would show nothing, and are left out.
+pub(super) fn empty_columns(list: &List, context: &Context) -> Vec<ListColumn> {
+    let needs = needs(list, context);
+    let all = ListColumn::ALL.into_iter();
+    all.filter(|column| needs.width(column).is_none()).collect()
+}
+
 /// The areas of the parts on the current screen.
 pub(super) fn on_screen(list: &List, context: &Context) -> Places {
     let (width, height) = context.size;
@@ -172,10 +179,7 @@ pub(super) fn draw(
     let theme = context.theme;
     let mut cursor = None;
     if list.filter.is_typing() {
-        // Aligned with the breadcrumb path, whose text also begins in the second column.
-        let mut line = paint::row(area, 0);
-        line.x += 1;
-        line.width = line.width.saturating_sub(1);
+        let line = paint::row(area, 0);
         cursor = list.filter.draw(buffer, line, None, theme);
     }
     let places = places(list, area, context);
@@ -359,17 +363,21 @@ fn empty_hint(list: &List, context: &Context) -> String {
     } else if list.finder.found().is_none() {
         "searching".into()
     } else if list.filter.is_empty() {
-        if context.is_view_only() {
-            return "no groups yet; in this profile you only view".into();
+        if let Some(why) = context.read_only_reason() {
+            return format!("No groups yet, and none can be added: {why}");
+        }
+        if context.place_problems.contains_key(&context.current) {
+            let again = key(Action::Refresh);
+            return format!("No groups yet: first choose the environment; {again} asks again");
         }
         let key = key(Action::OpenOrCreate);
         let text = format!(
-            "no groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
+            "No groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
         );
         context.proposing(text, context.current)
     } else {
         let key = key(Action::Back);
-        format!("{}: {key} clears it", list.filter.nothing_matches())
+        list.filter.nothing_matches(&key)
     }
 }
 

@@ -191,6 +191,14 @@ impl TokenPane {
                 "The hand-off delivers it to your dashboards. Leaving this screen does not stop it."
                     .into()
             }
+            _ if let Some(path) = &self.saved => {
+                let begin = if has_arrived {
+                    "Delivered, and saved"
+                } else {
+                    "Saved"
+                };
+                format!("{begin} to {path} (mode 600). {copy} copies it.")
+            }
             _ if has_arrived => {
                 format!(
                     "Delivered. {copy} copies it, {write} saves it to a new file (mode 600); otherwise this machine does not keep it."
