@@ -19,11 +19,6 @@ use crate::{
 };
 
 impl Context {
-    /// Whether the operator only reads, by a role in the team's directory or by the profile.
-    pub fn is_view_only(&self) -> bool {
-        self.is_viewer() || self.profile().is_some_and(|profile| profile.read_only)
-    }
-
     pub fn is_viewer(&self) -> bool {
         self.outage
             .is_some_and(|lost| lost.why == OutageReason::Viewer)
