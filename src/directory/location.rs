@@ -185,8 +185,8 @@ const ADVICE: Advice = Advice {
     unclear: "it is unknown whether the last change was recorded: check the history and the rotations when it is back",
     ca_file: "set ca_file under [directory]",
     password: "set its source as password under [directory] in the configuration file",
-    set_up: "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. To add somebody: groupdesk \
-             directory grant NAME operator",
+    set_up: "is not set up for groupdesk, or not for you. To set it up: groupdesk directory init. If it is: ask an admin to \
+             run `groupdesk directory grant NAME operator`",
     there: "it may be set up (check with `groupdesk directory status`), or set another schema under [directory]",
 };
 

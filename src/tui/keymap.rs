@@ -171,14 +171,19 @@ impl Focus {
             Self::Filter => "a filter",
             Self::Group => "a group",
             Self::Compare => "Compare",
-            Self::EditName | Self::EditMapping | Self::EditCell => "Edit",
-            Self::EditProperties | Self::EditRows | Self::EditType => "Edit",
+            Self::EditName
+            | Self::EditMapping
+            | Self::EditCell
+            | Self::EditProperties
+            | Self::EditRows
+            | Self::EditType => "Edit",
             Self::Review => "Review",
             Self::ConfirmKey | Self::ConfirmTyped => "a question",
             Self::Result => "a result",
             Self::Token | Self::RotateResult => "Token",
-            Self::RotateReason | Self::RotateCheck => "Rotate",
-            Self::RotateTyped | Self::RotateRunning => "Rotate",
+            Self::RotateReason | Self::RotateCheck | Self::RotateTyped | Self::RotateRunning => {
+                "Rotate"
+            }
             Self::WritePath => "Save to file",
             Self::Note => "Note",
             Self::Views | Self::ViewName => "Views and columns",
@@ -193,13 +198,18 @@ impl Focus {
             Self::AbandonReason => "Abandon",
             Self::Whose | Self::WhoseFound => "Find a token",
             Self::BulkCheck | Self::BulkReason | Self::BulkTyped => "Bulk rotation",
-            Self::BulkEditAction | Self::BulkEditField => "Bulk edit",
-            Self::BulkEditConfirm | Self::BulkEditTyped => "Bulk edit",
+            Self::BulkEditAction
+            | Self::BulkEditField
+            | Self::BulkEditConfirm
+            | Self::BulkEditTyped => "Bulk edit",
             Self::BulkRun | Self::ResumeCheck | Self::ResumeTyped => "a batch",
             Self::Attention => "Attention",
             Self::Batches => "Batches",
-            Self::PlaceChoice | Self::PlaceNew | Self::PlaceProof => "Which environment",
-            Self::PlaceReason | Self::PlaceWait => "Which environment",
+            Self::PlaceChoice
+            | Self::PlaceNew
+            | Self::PlaceProof
+            | Self::PlaceReason
+            | Self::PlaceWait => "Which environment",
         }
     }
 

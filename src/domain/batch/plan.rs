@@ -51,6 +51,7 @@ impl Skip {
     fn in_general(&self) -> String {
         match self {
             Self::RotatedRecently(_) => "rotated less than 24 h ago".to_owned(),
+            Self::RotatedInFuture(_) => "the recorded rotation is in the future".to_owned(),
             other => other.to_string(),
         }
     }

@@ -324,10 +324,7 @@ impl View for GroupForm {
             && key == KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL)
         {
             let why = self.properties.why_no_rows();
-            let why = why.map_or_else(
-                || "it is formatted already".to_owned(),
-                |why| why.to_string(),
-            );
+            let why = why.map_or_else(|| "it is formatted already".to_owned(), ToString::to_string);
             let now = context.now;
             context
                 .messages

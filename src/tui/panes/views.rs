@@ -332,9 +332,10 @@ impl View for ViewsPane {
                 Some(ViewsRow::View(view)) => describe(view, context),
                 Some(ViewsRow::Column(column, shown)) => {
                     let mark = if shown { "[x]" } else { "[ ]" };
-                    let note = match self.empty.contains(column) {
-                        true => "  empty, so the list does not show it",
-                        false => "",
+                    let note = if self.empty.contains(column) {
+                        "  empty, so the list does not show it"
+                    } else {
+                        ""
                     };
                     format!("{mark} {}{note}", visible(&column.to_string()))
                 }

@@ -389,9 +389,10 @@ impl Confirm {
         let above = take(&mut left, height);
         let scroll = scroll.unwrap_or(page.last_scroll(height));
         // A letter would be typed into the field.
-        let action = match self.focus().takes_text() {
-            true => Action::PageDown,
-            false => Action::Down,
+        let action = if self.focus().takes_text() {
+            Action::PageDown
+        } else {
+            Action::Down
         };
         let mut here = keys.bindings(self.focus()).iter();
         let key = here.find(|bound| bound.action == action);

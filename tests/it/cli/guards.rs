@@ -55,7 +55,6 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
         &["update", "acmee", "--name", "x", "--yes"],
         &["update", "acmee", "--name", "x", "--dry-run"],
         &["rotate", "acmee", "--yes"],
-        &["show", "acmee"],
     ] {
         let ran = home.run(command).await;
         assert_eq!(ran.code, 3, "{command:?}: {}", ran.err);

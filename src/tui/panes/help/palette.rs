@@ -236,9 +236,10 @@ impl Help {
         if self.typed.looks_secret() {
             return "No such command.".into();
         }
-        let text = match self.is_palette {
-            true => format!("No command \"{}\".", visible(typed)),
-            false => "No key; try other words.".into(),
+        let text = if self.is_palette {
+            format!("No command \"{}\".", visible(typed))
+        } else {
+            "No key; try other words.".into()
         };
         if ON_THE_COMMAND_LINE.contains(&word.to_lowercase().as_str()) {
             format!("{text} Command line: groupdesk {}", word.to_lowercase())
