@@ -191,8 +191,8 @@ fn words_rank_and_a_column_is_chosen() {
         "map ▴",
         "props ▴",
         "token ▴",
-        "rotated ▴",
-        "seen ▴",
+        "age ▴",
+        "read ▴",
     ] {
         scene.walk("s").shows(&format!("sort {name}"));
     }

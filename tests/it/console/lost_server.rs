@@ -113,7 +113,7 @@ impl Scene {
     /// Now the typed change is sent.
     async fn assert_sends(&mut self) {
         let sent = self.proxy.count("PUT");
-        self.console.keys("e<ctrl-s>y").await;
+        self.console.keys("e<end> sent<ctrl-s>y").await;
         self.console.until("updated").await;
         assert_eq!(self.proxy.count("PUT"), sent + 1);
         self.console.keys("<esc><esc>").await;
