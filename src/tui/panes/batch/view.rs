@@ -14,7 +14,7 @@ use super::{BatchPane, RESUME, START, Stage};
 use crate::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Plan, Skip},
+        batch::{BatchKind, Plan},
         group::UserGroupId,
     },
     operations::{
@@ -99,7 +99,6 @@ fn text_page(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
         Stage::Check(plan, _) => {
             check(&mut page, plan, context);
             recent(&mut page, pane, context);
-            beyond(&mut page, plan);
             groups(&mut page, &plan.ready, &plan.skipped, context);
         }
         Stage::Resume(resumption, _) => {
@@ -237,19 +236,6 @@ fn recent(page: &mut TextPage, pane: &BatchPane, context: &Context) {
             &format!("{count} were rotated within 24 h; {key} includes them."),
             Style::new(),
         ),
-    }
-}
-
-/// Says how many groups are more than a limit allows: those are listed below many others.
-fn beyond(page: &mut TextPage, plan: &Plan) {
-    let is_beyond = |skip: &Skip| matches!(skip, Skip::Beyond(_) | Skip::Guarded(..));
-    let beyond: Vec<_> = plan
-        .skipped
-        .iter()
-        .filter(|(_, skip)| is_beyond(skip))
-        .collect();
-    if let Some((_, why)) = beyond.first() {
-        page.text(&format!("{} skipped: {why}.", beyond.len()), Style::new());
     }
 }
 
