@@ -214,14 +214,20 @@ pub fn with_state(text: &str, state: &str) -> String {
 }
 
 /// The cause of a failure without its advice to try again, for what was sent: doing it again could do it twice.
-pub fn without_retry(text: &str) -> &str {
-    let Some(at) = text.find("try again") else {
-        return text;
+pub fn without_retry(text: &str) -> Cow<'_, str> {
+    const RETRY: &str = "try again";
+    let Some(at) = text.find(RETRY) else {
+        return text.into();
     };
-    let cause = text[..at]
-        .trim_end_matches(" then ")
-        .trim_end_matches(" and ");
-    cause.trim_end_matches([' ', ',', ':', ';'])
+    let mut cause = text[..at].trim_end_matches([' ', ',', ':', ';']);
+    for word in [" then", " and", " or"] {
+        cause = cause.strip_suffix(word).unwrap_or(cause);
+    }
+    let cause = cause.trim_end_matches([' ', ',', ':', ';']);
+    match text[at + RETRY.len()..].strip_prefix(", and ") {
+        Some(rest) => format!("{cause}; {rest}").into(),
+        None => cause.into(),
+    }
 }
 
 /// The person of `ana@bastion2`, without the machine.
@@ -349,6 +355,14 @@ mod tests {
                 "was busy (40001)",
             ),
             ("was shut down: try again when it is back", "was shut down"),
+            (
+                "is newer: run `groupdesk rotations check`, or try again in 5 min",
+                "is newer: run `groupdesk rotations check`",
+            ),
+            (
+                "failed: try again, and ask its administrator",
+                "failed; ask its administrator",
+            ),
             (
                 "is a link; use the file itself",
                 "is a link; use the file itself",

@@ -29,7 +29,7 @@ pub struct Done {
     /// What the directory knows of the group now.
     pub group: KnownGroup,
     /// The current token as of the last answer; in memory only. `None` if the answer was outdated. It leaves this program
-    /// only by [`Done::token`].
+    /// only by [`Done::token`], except to the service.
     pub returned_token: Option<Token>,
     pub previous_fingerprint: Option<Fingerprint>,
     pub warnings: Vec<Warning>,
@@ -56,12 +56,17 @@ impl Done {
             .filter(|_| !self.withholds_token())
     }
 
-    /// Whether a token came with an alarm, and so is not handed out. That somebody else writes does not make the token of a
-    /// rotation doubtful, and without it what uses the group would stand still.
+    /// Whether a token came with an alarm, and so is not handed out. That somebody else writes makes no token doubtful, and
+    /// without it what uses the group would stand still.
     pub fn withholds_token(&self) -> bool {
-        let is_rotation = self.rotation.is_some();
         let mut alarms = self.warnings.iter().filter(|warning| warning.is_alarm());
-        self.returned_token.is_some() && alarms.any(|alarm| !(is_rotation && alarm.is_of_facts()))
+        self.returned_token.is_some() && alarms.any(|alarm| !alarm.is_of_facts())
+    }
+
+    /// Whether an alarm says that the response is one of another environment.
+    pub fn is_of_another_environment(&self) -> bool {
+        let mut warnings = self.warnings.iter();
+        warnings.any(|warning| matches!(warning, Warning::WrongTag { .. }))
     }
 
     pub fn has_alarm(&self) -> bool {

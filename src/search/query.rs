@@ -242,7 +242,7 @@ impl fmt::Display for FilterErrorKind {
             Self::NoView => "no saved view of this name",
             Self::Circle => "this view contains itself",
             Self::NoTest => "not a test, searched as a word",
-            Self::Torn => "write age>90d without spaces; in quotes it is a word",
+            Self::Torn => "a test has no spaces: age>90d; put words before it",
             Self::Meant(test) => {
                 return write!(f, "did you mean {test}? In quotes it is a word");
             }

@@ -11,10 +11,14 @@ use crate::{
             shape::shape,
         },
     },
-    directory::BatchOptions,
-    domain::{batch::RunnerState, proposal::quoted, text::visible},
+    directory::{BatchOptions, Role},
+    domain::{
+        batch::{BatchKind, RunnerState},
+        proposal::quoted,
+        text::visible,
+    },
     operations::{
-        Operations,
+        Guarded, Operations,
         attention::{Concern, ConcernKind},
     },
 };
@@ -172,9 +176,26 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
     let more = again_with(options.token_out);
-    let may_change = at
-        .and_then(|at| profiles.get(at))
-        .is_none_or(|profile| profile.writable().is_ok());
+    let needed: &[Guarded] = match &concern.kind {
+        ConcernKind::HandOff { .. } => &[Guarded::HandOff],
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _)
+            if batch.kind != BatchKind::Rotate =>
+        {
+            &[Guarded::Bulk, Guarded::Update]
+        }
+        ConcernKind::Batch(_)
+        | ConcernKind::NotDone(..)
+        | ConcernKind::Over(..)
+        | ConcernKind::Due(..) => &[Guarded::Bulk],
+        // Looking, settling and acknowledging change nothing at the service.
+        _ => &[],
+    };
+    let may = |profile: &Operations| {
+        let mut needed = needed.iter();
+        profile.directory().may(Role::Operator).is_ok()
+            && needed.all(|operation| profile.permitted(*operation).is_ok())
+    };
+    let may_change = at.and_then(|at| profiles.get(at)).is_none_or(may);
     let command = match &concern.kind {
         // Who only reads is shown where to look.
         ConcernKind::Alarms(environment, _) if !may_change => {

@@ -74,8 +74,9 @@ impl Run for Edit {
         let ended = interruptible(&in_flight, &mut signals, sending).await;
         let is_used = matches!(ended, Ok(Exit::Done)) && !is_dry_run;
         if !is_used && !text.trim().is_empty() && text.trim() != given.trim() {
-            let next = id.command("update", "--apply");
-            say_kept(FILE, &text, Some(&next));
+            say_kept(FILE, &text, |path| {
+                id.command("update", &format!("--apply {path}"))
+            });
         }
         ended
     }

@@ -22,6 +22,7 @@ use crate::{
     },
     domain::{
         known::KnownGroup,
+        proposal::quoted,
         text::{visible, without_retry},
     },
     operations::{Done, HandedOff, UnknownIdPolicy},
@@ -69,11 +70,13 @@ pub(crate) fn answer(
     done: &Done,
     rotation: Option<Rotated<'_>>,
     token: &TokenArgs,
-    file: Option<&mut TokenFile>,
+    mut file: Option<&mut TokenFile>,
 ) -> Result<Exit, CliError> {
     let goes_to_file = file.as_ref().is_some_and(|file| file.is_file());
     let goes_out = file.is_some() && !goes_to_file;
-    let unwritten = write_token(done, file).err();
+    let unwritten = write_token(done, file.as_deref_mut()).err();
+    // A rotation writes its token before it reads the group back.
+    let is_doubtful = done.withholds_token() && file.is_some_and(|file| file.has_token());
     let revealed = done.token().filter(|_| token.reveal);
     human::say_warnings(done);
     let printed = if session.json {
@@ -91,7 +94,7 @@ pub(crate) fn answer(
         output::alarm(&format!("x {unwritten}"));
     } else if let Some(path) = &token.token_out
         && goes_to_file
-        && done.token().is_some()
+        && (done.token().is_some() || is_doubtful)
     {
         output::say(&format!(
             "saved the token to {}",
@@ -108,11 +111,16 @@ pub(crate) fn answer(
         handoff::say(session, handed);
     }
     // An answer that is older than what is known has no token.
-    let has_none = token.token_out.is_some() && done.token().is_none();
-    if done.withholds_token() && (has_none || token.reveal) {
+    let has_none = token.token_out.is_some() && done.token().is_none() && !is_doubtful;
+    if is_doubtful {
+        output::alarm(
+            "x the token was saved before the group was read back, and that response has an alarm. Check the group before you \
+             use the token",
+        );
+    } else if done.withholds_token() && (has_none || token.reveal) {
         output::alarm(&format!(
-            "x the token was not handed out, because its response has an alarm. Check the group, then run `{}`",
-            done.group.id.command("get", "--token-out FILE")
+            "x the token was not handed out, because its response has an alarm. {}",
+            after_an_alarm(session, done)
         ));
     } else if has_none {
         output::alarm(&format!(
@@ -127,6 +135,19 @@ pub(crate) fn answer(
         Exit::Done if in_part => Exit::Partly,
         exit => exit,
     })
+}
+
+/// What a person does before the token of a response with an alarm can be read.
+fn after_an_alarm(session: &Session, done: &Done) -> String {
+    let get = done.group.id.command("get", "--token-out FILE");
+    let environment = session.operations.bound_place_name();
+    match environment.filter(|_| done.is_of_another_environment()) {
+        Some(environment) => format!(
+            "Find out why, then run `groupdesk environment acknowledge {} --reason WHY` and `{get}`",
+            quoted(&environment)
+        ),
+        None => format!("Check the group, then run `{get}`"),
+    }
 }
 
 fn write_token(done: &Done, file: Option<&mut TokenFile>) -> Result<(), CliError> {

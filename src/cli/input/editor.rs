@@ -14,7 +14,7 @@ use crate::{
         edit::{Edit, EditError},
         scrub::looks_like_a_key,
     },
-    domain::batch::StopCause,
+    domain::{batch::StopCause, proposal::quoted},
     tui::{
         runtime::external_editor::{Editor, keep},
         state::message::EditRequest,
@@ -58,7 +58,7 @@ pub(crate) async fn edited(
     if run.end.is_some() {
         match read {
             Ok(edited) if edited.trim_end() != text.trim_end() && may_keep(edited.as_bytes()) => {
-                say_kept(file, &edited, None);
+                say_kept(file, &edited, |_| String::new());
             }
             Ok(_) => {}
             Err(why) => output::alarm(&format!("! {why}")),
@@ -69,11 +69,11 @@ pub(crate) async fn edited(
 }
 
 /// Keeps a text that is not used in a file that only its owner can read, and says where; and what to do with the file.
-pub(crate) fn say_kept(name: &str, text: &str, next: Option<&str>) {
+pub(crate) fn say_kept(name: &str, text: &str, next: impl FnOnce(&str) -> String) {
     let (said, path) = keep(&std::env::temp_dir(), name, text.as_bytes());
-    let next = path.zip(next).map_or_else(String::new, |(path, next)| {
-        format!(": {next} {}", path.display())
-    });
+    let next = path.map(|path| next(&quoted(&path.to_string_lossy())));
+    let next = next.filter(|next| !next.is_empty());
+    let next = next.map_or_else(String::new, |next| format!(": {next}"));
     output::alarm(&format!("! {said}{next}"));
 }
 
@@ -94,7 +94,7 @@ pub(crate) async fn changed(
     let keep_settings = |text: &str| {
         if text.trim_end() == before.trim_end() {
         } else if may_keep(text.as_bytes()) {
-            say_kept(CONFIG, text, None);
+            say_kept(CONFIG, text, |_| String::new());
         } else {
             output::alarm("! your text seems to contain a key and was not saved");
         }

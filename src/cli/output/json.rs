@@ -80,7 +80,7 @@ shape! {
 shape! {
     REVEALED = "", "";
     fn revealed(token: Option<&Token>) {
-        maybe "token": text = token.map(Token::expose), "the current token; only present with --reveal";
+        maybe "token": text = token.map(Token::expose), "the current token; only present with --reveal and without an alarm";
     }
 }
 

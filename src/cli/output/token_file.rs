@@ -106,6 +106,11 @@ impl TokenFile {
         file.sync_all()
     }
 
+    /// Whether a token was written.
+    pub(crate) fn has_token(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// The destination, for a message.
     pub(crate) fn place(&self) -> String {
         match self.file {

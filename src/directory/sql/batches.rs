@@ -223,7 +223,7 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
 
 const NOT_HANDED_OFF: &str = "\
 SELECT b.id, COUNT(*) FROM batches b JOIN batch_items i ON i.batch_id = b.id JOIN rotations r ON r.id = i.rotation_id \
-WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') AND r.state IN ('rotated', 'confirmed', 'recovered') GROUP BY b.id";
+WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') AND r.state IN ('rotated', 'confirmed', 'recovered', 'superseded') GROUP BY b.id";
 
 const RUNS: &str = "\
 SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \

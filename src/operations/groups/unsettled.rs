@@ -130,8 +130,8 @@ impl Operations {
                 mutation.user_group_id.command("get", "--exists")
             );
         }
-        if mutation.state == State::Open && self.writable().is_err() {
-            return "checking it needs a role and a profile that may change groups".into();
+        if mutation.state == State::Open && self.permitted(Guarded::Abandon).is_err() {
+            return "closing it needs a role and a profile that may change groups".into();
         }
         if mutation.state == State::Open {
             return format!(

@@ -86,11 +86,11 @@ pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connecti
 
 /// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
 fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    let mut connection =
-        file::open(path, patience).map_err(|error| of_another_file(&error, path))?;
+    let mut connection = file::open(path, patience).map_err(|error| of_file(&error, path))?;
     // Checked before anything is changed: the file may be something else.
     let version = version(&connection, path)?;
-    if !file::enable_wal(&connection, patience)? {
+    let has_log = file::enable_wal(&connection, patience);
+    if !has_log.map_err(|error| of_file(&error, path))? {
         let why = "its file system does not support a write-ahead log";
         return Err(StoreError::Failed(why.into()));
     }
@@ -101,9 +101,15 @@ fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn of_another_file(error: &rusqlite::Error, path: &Path) -> StoreError {
+fn of_file(error: &rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => StoreError::Foreign(path.display().to_string()),
+        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => {
+            StoreError::File(format!(
+                "{} cannot be written; check its permissions",
+                path.display()
+            ))
+        }
         _ => StoreError::of_sqlite(error),
     }
 }
@@ -125,7 +131,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, Sto
     let number = |pragma: &str| {
         connection
             .pragma_query_value(None, pragma, |row| row.get::<_, i64>(0))
-            .map_err(|error| of_another_file(&error, path))
+            .map_err(|error| of_file(&error, path))
     };
     let found = number("user_version")?;
     let tables: i64 =

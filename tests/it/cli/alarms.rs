@@ -92,9 +92,32 @@ async fn a_token_that_came_with_an_alarm_leaves_by_no_way() {
         let written = fs::read_to_string(&file).unwrap_or_default();
         assert!(!written.contains("token-9"), "{command}: {written}");
         if command.starts_with("get acme") {
-            assert_has(&ran.err, "groupdesk get acme --token-out FILE");
+            assert_has(
+                &ran.err,
+                "`groupdesk environment acknowledge live --reason WHY`",
+            );
+            assert_has(&ran.err, "`groupdesk get acme --token-out FILE`");
         }
     }
+}
+
+/// A rotation saves its token before it reads the group back, so that it is not lost; the message says so.
+#[tokio::test]
+async fn the_saved_token_of_a_rotation_is_named_although_the_read_after_it_has_an_alarm() {
+    let right = || group("token-0", &Value::Null);
+    let rotated = group("token-1", &Value::Null);
+    let wrong = group("token-1", &json!({"api_environment_tag": "Testing"}));
+    let (home, service) = knowing_acme(vec![right(), rotated, wrong]).await;
+    let file = home.path("acme.token");
+    let line = format!("rotate acme --yes --token-out {}", file.display());
+    let ran = home.run(&args(&line)).await;
+    assert_eq!(methods(&service), ["GET", "GET", "POST", "GET"]);
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    let written = fs::read_to_string(&file).expect("a token");
+    assert_eq!(written, "token-1\n");
+    assert_has(&ran.err, "saved the token to");
+    assert_has(&ran.err, "Check the group before you use the token");
+    assert!(!ran.err.contains("not handed out"), "{}", ran.err);
 }
 
 /// Until it is acknowledged, the alarm is the first row of what needs attention, with the command that ends it.

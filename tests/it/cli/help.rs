@@ -91,7 +91,7 @@ async fn any_failure_is_one_json_object_for_programs() {
         (&["help", "nothing", "--json"], 2, "no help"),
         // Wrong configuration, guards, and the network.
         (&["list", "--json", "-P", "lvie"], 2, "did you mean"),
-        (&["show", "acme", "--json"], 3, "nothing was sent"),
+        (&["show", "acme", "--json"], 3, "nothing was shown"),
         (&["create", "acme", "--json"], 3, "--yes"),
         (&["get", "acme", "--exists", "--json"], 5, "refused the connection"),
         (&["--json"], 2, "needs a terminal"),

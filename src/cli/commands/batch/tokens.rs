@@ -64,7 +64,11 @@ impl TokenLines {
 impl TokenSink for TokenLines {
     fn keep(&self, done: &Done) -> io::Result<()> {
         let Some(token) = done.token() else {
-            return Ok(());
+            return if done.withholds_token() {
+                Err(io::Error::other("its response has an alarm"))
+            } else {
+                Ok(())
+            };
         };
         let json = |text: &str| serde_json::to_string(text).map(Zeroizing::new);
         let line = Zeroizing::new(format!(

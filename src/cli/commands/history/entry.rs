@@ -42,7 +42,11 @@ pub(super) fn which(text: &str) -> Result<EntryRef, String> {
 }
 
 /// The history entry that is meant.
-async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, CliError> {
+async fn line(
+    session: &Session,
+    line: &EntryRef,
+    undone: &'static str,
+) -> Result<Numbered<Entry>, CliError> {
     let operations = &session.operations;
     match line {
         EntryRef::Number(number) => operations.history_entry(*number).await?.ok_or_else(|| {
@@ -65,17 +69,17 @@ async fn line(session: &Session, line: &EntryRef) -> Result<Numbered<Entry>, Cli
                 })
                 .await?;
             if found.is_none() {
-                session.known_here(id, "nothing was sent").await?;
+                session.known_here(id, undone).await?;
             }
             found.ok_or_else(|| {
-                CliError::Guarded(format!("the history has no update of \"{id}\"; nothing was sent"))
+                CliError::Guarded(format!("the history has no update of \"{id}\"; {undone}"))
             })
         }
     }
 }
 
 pub(super) async fn diff(session: &Session, which: &EntryRef, now: bool) -> Result<Exit, CliError> {
-    let line = line(session, which).await?;
+    let line = line(session, which, "nothing was shown").await?;
     let number = line.number;
     let entry = line.value;
     let why_not = |why: &str| CliError::Guarded(format!("entry {number}: {why}"));
@@ -140,7 +144,7 @@ pub(super) async fn restore(
     replace: Vec<Field>,
     mutation: Mutation,
 ) -> Result<Exit, CliError> {
-    let line = line(session, which).await?;
+    let line = line(session, which, "nothing was sent").await?;
     let why_not =
         |why: &str| CliError::Guarded(format!("entry {}: {why}; nothing was sent", line.number));
     let (parts, before) = undo::before(&line.value).map_err(why_not)?;

@@ -121,7 +121,7 @@ async fn a_standby_is_refused_and_nothing_is_sent() {
             "is a standby or read only; nothing was recorded: use the address of the primary";
         assert_has(&said, expected);
     }
-    assert_has(&report.out, "is a standby or read only");
+    assert_has(&in_one_line(&report.out), "is a standby or read only");
     tokio::task::block_in_place(|| server.promote());
     let history = desk.json(0, &["history"]).await;
     assert_eq!(history.as_array().map(Vec::len), Some(1), "{history}");
