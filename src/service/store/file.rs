@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, MAIN_DB, Transaction, TransactionBehavior};
 
 use super::{ReportFailure, StoreError};
 use crate::database::{
@@ -87,6 +87,9 @@ pub(super) fn open_or_create(path: &Path, patience: Duration) -> Result<Connecti
 /// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
 fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     let mut connection = file::open(path, patience).map_err(|error| of_file(&error, path))?;
+    if connection.is_readonly(MAIN_DB)? {
+        return Err(not_writable(path));
+    }
     // Checked before anything is changed: the file may be something else.
     let version = version(&connection, path)?;
     let has_log = file::enable_wal(&connection, patience);
@@ -101,15 +104,18 @@ fn open(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// SQLite opens what it cannot write for reading.
+fn not_writable(path: &Path) -> StoreError {
+    let path = path.display();
+    StoreError::File(format!(
+        "{path} cannot be written; make it writable (chmod u+w), or use another file"
+    ))
+}
+
 fn of_file(error: &rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => StoreError::Foreign(path.display().to_string()),
-        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => {
-            StoreError::File(format!(
-                "{} cannot be written; check its permissions",
-                path.display()
-            ))
-        }
+        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => not_writable(path),
         _ => StoreError::of_sqlite(error),
     }
 }
