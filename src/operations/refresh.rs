@@ -191,9 +191,7 @@ impl Operations {
 
     /// Returns the unfinished refresh of this place for this filter (or for all groups), if there is one.
     pub async fn open_refresh(&self, filter: &str) -> Result<Option<Import>, DirectoryError> {
-        self.directory()
-            .open_import(self.place().await?, digest(filter))
-            .await
+        self.open_import(digest(filter)).await
     }
 
     /// Records that a refresh begins; an unfinished one is given up.

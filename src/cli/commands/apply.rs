@@ -105,25 +105,27 @@ fn sending(plan: Plan) -> Sending {
     }
 }
 
-/// Compares the files with what is known. Sends nothing but reads.
-pub(crate) async fn compare(
-    session: &Session,
-    paths: &[PathBuf],
-    refreshes: bool,
-) -> Result<Exit, CliError> {
+/// The rows of these files and folders, or `None` if some are wrong, which were reported.
+pub(crate) async fn checked(paths: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     let mut files = Vec::new();
     for path in paths {
         files.extend(sources(path)?);
     }
-    let Some(checked) = Checked::of(files, session.json).await? else {
-        return Ok(Exit::Usage);
-    };
+    Checked::of(files, json).await
+}
+
+/// Compares the files with what is known. Sends nothing but reads.
+pub(crate) async fn compare(
+    session: &Session,
+    checked: &Checked,
+    refreshes: bool,
+) -> Result<Exit, CliError> {
     let options = ImportOptions {
         sending: ALL,
         refreshes,
         replaces: true,
     };
-    let shown = plan::print_plan(session, &checked, options, true).await?;
+    let shown = plan::print_plan(session, checked, options, true).await?;
     plan::print_summary(session, ALL, &shown)?;
     Ok(Exit::from_difference(is_different(&shown)))
 }

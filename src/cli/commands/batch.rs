@@ -219,10 +219,14 @@ impl RunReport for Ready {
     }
 
     async fn summary(self, session: &Session, sum: Report) -> Summary {
-        let batch = session.operations.batch(sum.batch).await;
-        let not_handed_off = batch.map_or(0, |batch| batch.not_handed_off);
+        let batch = session.operations.batch(sum.batch).await.ok();
+        let not_handed_off = batch.as_ref().map_or(0, |batch| batch.not_handed_off);
         let left_out = self.all_named && !self.skipped.is_empty();
         let counts = &sum.counts;
+        let said = match &batch {
+            Some(batch) => counts.in_words_of(&batch.kind),
+            None => counts.to_string(),
+        };
         let exit = Exit::from_run(&RunEnd {
             unknown: counts.unknown + counts.conflict,
             alarms: 0,
@@ -238,7 +242,7 @@ impl RunReport for Ready {
             exit,
             alarms: report::for_a_person(session, &sum, not_handed_off),
             result: summary.map(output::compact),
-            said: Some(format!("batch {}: {counts}", sum.batch.0)),
+            said: Some(format!("batch {}: {said}", sum.batch.0)),
             next: report::retry(&sum, self.tokens.is_some()),
             is_left: counts.not_started > 0,
         }

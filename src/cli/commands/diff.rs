@@ -50,7 +50,7 @@ impl Run for Diff {
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
         let mut signals = Signals::new()?;
-        let session = Session::open(global, InFlight::default())?;
+        let open = || Session::open(global, InFlight::default());
         let Self {
             what,
             with,
@@ -60,9 +60,13 @@ impl Run for Diff {
             biased;
             () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
             ended = Box::pin(async {
-                match with {
-                    Some(with) => beside(&session, &one_id(&what)?, &with, refresh).await,
-                    None => apply::compare(&session, &what, refresh).await,
+                if let Some(with) = with {
+                    let id = one_id(&what)?;
+                    return beside(&open()?, &id, &with, refresh).await;
+                }
+                match apply::checked(&what, global.json).await? {
+                    Some(checked) => apply::compare(&open()?, &checked, refresh).await,
+                    None => Ok(Exit::Usage),
                 }
             }) => ended,
         }

@@ -150,15 +150,17 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         }
         let digest = digest(&checked, sending);
         let operations = &session.operations;
-        let mut import = operations.begin_import(digest).await?;
-        let is_again = arguments.restart && !import.done.is_empty();
-        let done = if is_again { &[][..] } else { &import.done };
+        operations.place_to_write().await?;
+        let before = operations.open_import(digest).await?;
+        let before = before.filter(|import| !import.done.is_empty());
+        let continued = before.as_ref().filter(|_| !arguments.restart);
+        let done = continued.map_or(&[][..], |import| &import.done);
         let left = checked.rows - done.len();
         let permit = operations.sending_permitted(sending, left)?;
         let mut shown = ShownPlan::default();
         if left > 0 {
-            if !done.is_empty() {
-                print_continuation(&import, checked.rows);
+            if let Some(import) = continued {
+                print_continuation(import, checked.rows);
             }
             shown = plan::print_review(&session, &checked, options, done).await?;
             let (count, what) = if sending.create {
@@ -179,10 +181,11 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
                 send::ask_without_change(&review, &shown).await?;
             }
         }
-        if is_again {
-            operations.end_import(import.id).await?;
-            import = operations.begin_import(digest).await?;
+        if let Some(before) = before.filter(|_| arguments.restart) {
+            operations.end_import(before.id).await?;
         }
+        // Nothing is recorded before the reply.
+        let import = operations.begin_import(digest).await?;
         Ok(Ok((import, permit, shown)))
     };
     // What was taken in may be taken in again.

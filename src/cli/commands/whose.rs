@@ -49,10 +49,10 @@ impl Run for Whose {
                     .into(),
             ));
         }
+        let pasted = ask(global.no_input).await?;
         let overrides = session::overrides(global);
         let settings = Settings::load(&overrides)?;
         let directory = session::open_named(&settings.directory, &overrides)?;
-        let pasted = ask(global.no_input).await?;
         let (answered, unclear) = match TokenLookup::of(&directory, &pasted).await? {
             TokenLookup::Answered { tokens, unclear } => (tokens, unclear),
             TokenLookup::Unclear(why) => return Err(CliError::Usage(why.to_string())),

@@ -201,12 +201,12 @@ pub(crate) fn bulk_change(
             let (schema, source) = map_row(row)?;
             BulkChange::mapping(&schema, Some(&source), only_where)
         }
-        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema.trim(), None, only_where),
+        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema, None, only_where),
         ([], [], [row], []) if !is_whole => {
             let (key, value) = property(row)?;
             BulkChange::property(&key, Some(&value.to_string()), only_where)
         }
-        ([], [], [], [key]) if !is_whole => BulkChange::property(key.trim(), None, only_where),
+        ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
         _ if only_where.is_some() => {
             return Err(usage(
                 "--if-value needs one of --map, --unmap, --property or --remove-property, and no other field option; nothing \

@@ -104,6 +104,16 @@ impl BulkChange {
         &self.row.key
     }
 
+    /// The same change of the key without blanks around it, if that is another one. Such a key was typed to be removed.
+    pub fn without_blanks(&self) -> Option<Self> {
+        let key = self.key().trim();
+        (key != self.key()).then(|| {
+            let mut change = self.clone();
+            change.row.key = key.to_owned();
+            change
+        })
+    }
+
     pub fn field(&self) -> Field {
         self.row.field
     }

@@ -216,6 +216,11 @@ impl EditPlan {
         Self { change, rows }
     }
 
+    /// Whether the row is there in any of its groups.
+    pub fn has_row(&self) -> bool {
+        self.rows.iter().any(|row| row.before.is_some())
+    }
+
     pub fn changing(&self) -> impl Iterator<Item = &EditRow> {
         let rows = self.rows.iter();
         rows.filter(|row| row.verdict == Verdict::Change)

@@ -176,6 +176,12 @@ impl Operations {
         }
     }
 
+    /// Returns the unfinished import of the file with this digest, if there is one. Records nothing.
+    pub async fn open_import(&self, digest: [u8; 32]) -> Result<Option<Import>, DirectoryError> {
+        let place = self.place().await?;
+        self.directory().open_import(place, digest).await
+    }
+
     /// Continues the unfinished import of the file with this digest, or begins one.
     pub async fn begin_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());

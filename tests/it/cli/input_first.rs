@@ -153,3 +153,46 @@ async fn a_file_without_a_change_asks_nothing() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert_has(&ran.err, "confirmation required");
 }
+
+/// Also where the input is a token, and where nothing is changed.
+#[tokio::test]
+async fn input_is_read_before_the_configuration_is() {
+    let home = Home::new();
+    let broken = home.write("broken.toml", "[profiles");
+    let missing = ["diff", "missing.jsonl"];
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["rotate", "--token-stdin", "--yes"][..], "no token on standard input"),
+        (&["rotate", "acme", "--token-stdin", "--yes"], "no token on standard input"),
+        (&["whose"], "no token on standard input"),
+        (&missing, "missing.jsonl"),
+        (&["diff", "-"], "standard input is empty"),
+        (&["diff", "a", "b", "--with", "live"], "pass one ID"),
+    ];
+    for (words, why) in table {
+        for more in [["--config", &broken], ["--profile", "nosuch"]] {
+            let words = [words, &more].concat();
+            let (code, said) = run(&home, &words, "").await;
+            assert_eq!(code, 2, "{words:?}: {said}");
+            assert_has(&said, why);
+            assert_lacks(&said, "broken.toml");
+            assert_lacks(&said, "nosuch");
+        }
+    }
+}
+
+/// An import is recorded only after the person said yes.
+#[tokio::test]
+async fn nothing_is_recorded_before_yes() {
+    let (home, _service) = knowing_acme(vec![]).await;
+    let file = home.write("new.jsonl", r#"{"user_group_id":"new","name":"x"}"#);
+    let (shown, code) =
+        super::prompts::answer_with_line(&home, &["import", &file, "--create"], "no\n");
+    assert_eq!(code, Some(3), "{shown}");
+    let directory = home.path(".local/share/groupdesk/directory.db");
+    let raw = rusqlite::Connection::open(directory).expect("a directory");
+    let imports: i64 = raw
+        .query_row("SELECT count(*) FROM imports", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(imports, 0, "recorded before the reply");
+}

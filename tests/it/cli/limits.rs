@@ -38,6 +38,41 @@ async fn the_file_size_limit_is_reported_like_a_full_disk() {
     );
 }
 
+/// What is only written down here, in the directory or in the configuration: the failure decides, not the command.
+#[tokio::test]
+async fn a_full_disk_ends_every_change_without_a_request_alike() {
+    let (home, service) = knowing_acme(vec![]).await;
+    let before = service.connections();
+    let list = home.write("rows.jsonl", r#"{"user_group_id":"new","name":"x"}"#);
+    let note = home.write("note.jsonl", r#"{"user_group_id":"acme","note":"x"}"#);
+    #[rustfmt::skip] // A table: one command a line.
+    let table = [
+        &["note", "acme", "call first"][..],
+        &["label", "acme", "--add", "vip"],
+        &["favourite", "acme", "--add"],
+        &["import", &list],
+        &["import", &note, "--update", "--yes"],
+        &["apply", &note, "--yes"],
+        &["environment", "rename", "live", "eu-live"],
+        &["profile", "behaviour", "live", "--sole-writer", "yes"],
+        &["profile", "rename", "live", "eu"],
+        &["profile", "unbind", "live"],
+        &["profile", "add", "eu", "--base-url", "https://eu.example.com", "--api-key-env", "EU", "--no-check"],
+        &["directory", "backup", "copy.db"],
+    ];
+    for words in table {
+        for more in [&[][..], &["--json"]] {
+            let words = [words, more].concat();
+            let ran = after(&home, "ulimit -f 0", &words).await;
+            let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
+            assert_eq!(ran.status.code(), Some(2), "{words:?}: {out}{err}");
+            let mut causes = ["the disk failed while writing", "larger than the system allows"].iter();
+            assert!(causes.any(|cause| err.contains(cause)), "{words:?}: {err}");
+        }
+    }
+    assert_eq!(service.connections(), before, "nothing was sent");
+}
+
 /// A program started for the user does not inherit the ignored SIGXFSZ.
 #[tokio::test]
 async fn a_started_program_does_not_inherit_ignored_signals() {

@@ -380,3 +380,57 @@ async fn items_not_applied_are_retried_and_a_rotation_is_not_reversed() {
     let kept = std::fs::read_to_string(out).expect("written");
     assert!(kept.contains("token-1"), "{kept}");
 }
+
+/// As for a single update: blanks around a key count only where a group has the key with exactly these blanks.
+#[tokio::test]
+async fn a_key_with_blanks_is_removed_from_many_groups_as_from_one() {
+    let (home, _serving) = three().await;
+    let file = home.write("blank.json", r#"{" 7 ": "1", "a": "2"}"#);
+    for id in ["acme-eu", "acme-us"] {
+        let fields = ["--mapping", &file, "--properties", &file];
+        let update = [&["update", id, "--replace-mapping", "--yes"], &fields[..]].concat();
+        let ran = home.run(&update).await;
+        assert_eq!(ran.code, 0, "{id}: {}", ran.err);
+    }
+    let plan = async |options: &[&str]| {
+        let all = [&["update", "acme-eu", "acme-us", "--dry-run"], options].concat();
+        let dry = home.json(0, &all).await;
+        ids(dry["changing"].as_array().expect("groups")).len()
+    };
+    for option in ["--unmap", "--remove-property"] {
+        assert_eq!(plan(&[option, " 7 "]).await, 2, "{option}");
+        assert_eq!(plan(&[option, " a "]).await, 2, "{option}");
+        assert_eq!(plan(&[option, "7"]).await, 0, "{option}");
+        let all = ["update", "acme-eu", "acme-us", option, " 7 ", "--yes"];
+        let ran = home.run(&all).await;
+        assert_eq!(ran.code, 0, "{option}: {}", ran.err);
+        assert_has(&ran.err, "2 updated of 2");
+    }
+    let shown = home.json(0, &["show", "acme-us"]).await;
+    for field in ["mapping", "properties"] {
+        assert_eq!(shown[field], json!({"a": "2"}), "{field}");
+    }
+    // One of them has both keys, and each group of a batch loses the same row.
+    let two = home.write("two.json", r#"{" a ": "1", "a": "2"}"#);
+    let both = [
+        "update",
+        "acme-eu",
+        "--mapping",
+        &two,
+        "--replace-mapping",
+        "--yes",
+    ];
+    assert_eq!(home.run(&both).await.code, 0);
+    let ran = home
+        .run(&["update", "acme-eu", "acme-us", "--unmap", " a ", "--yes"])
+        .await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert_has(
+        &ran.err,
+        "with these blanks, others without; nothing was sent",
+    );
+    let ran = home
+        .run(&["update", "acme-eu", "acme-us", "--unmap", " ", "--yes"])
+        .await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}

@@ -52,10 +52,7 @@ pub(super) async fn update(
     } = arguments;
     permitted(session)?;
     let selected = Selected::of(session, (&groups, given), None, UNDONE).await?;
-    let plan = session
-        .operations
-        .plan_edit(change, &selected.ids, many.include_old)
-        .await?;
+    let plan = plan(session, change, &selected.ids, many.include_old).await?;
     let request = EditRequest {
         plan,
         all_named: selected.all_named,
@@ -64,6 +61,39 @@ pub(super) async fn update(
         options: many.pace.options(BatchOptions::default()),
     };
     begin(session, request).await
+}
+
+/// Blanks around the key of a row to remove count only if a group has such a row, as for a single update.
+async fn plan(
+    session: &Session,
+    change: BulkChange,
+    ids: &[UserGroupId],
+    include_old: bool,
+) -> Result<EditPlan, CliError> {
+    let plan_edit = |change| session.operations.plan_edit(change, ids, include_old);
+    let Some(without) = change.without_blanks() else {
+        return Ok(plan_edit(change).await?);
+    };
+    let (row, exact) = (change.row.label(), plan_edit(change).await?);
+    let is_exact = exact.has_row();
+    if without.key().is_empty() {
+        if is_exact {
+            return Ok(exact);
+        }
+        return Err(CliError::Usage(format!(
+            "no group has {}; {UNDONE}",
+            visible(&row)
+        )));
+    }
+    let without = plan_edit(without).await?;
+    match (is_exact, without.has_row()) {
+        (true, true) => Err(CliError::Guarded(format!(
+            "some groups have {} with these blanks, others without; {UNDONE}. Update each group separately",
+            visible(&row)
+        ))),
+        (true, false) => Ok(exact),
+        (false, _) => Ok(without),
+    }
 }
 
 /// Refuses arguments that are for one group. Returns the change.

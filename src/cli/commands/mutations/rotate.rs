@@ -14,7 +14,7 @@ use crate::{
         },
     },
     config::guard::Weight,
-    domain::{group::UserGroupId, history::Ending, token::Fingerprint},
+    domain::{group::UserGroupId, history::Ending, pasted::Pasted, token::Fingerprint},
     operations::{Guarded, JUST_ROTATED, Spare, Target, TokenLookup},
 };
 
@@ -38,7 +38,11 @@ impl Run for Rotate {
         token_file::prepare(self.token.token_out.as_deref(), false)?;
         match self.single().cloned() {
             _ if self.token_stdin => {
-                in_session(global, async |session| rotate_pasted(session, self).await).await
+                let pasted = whose::ask(global.no_input);
+                in_session_with(global, pasted, async |session, pasted| {
+                    rotate_pasted(session, pasted, self).await
+                })
+                .await
             }
             Some(id) => {
                 in_session(global, async |session| {
@@ -54,8 +58,11 @@ impl Run for Rotate {
 /// Rotates the group that a pasted token belongs to (docs/design/rotation.md: the fingerprint is looked up first; if
 /// that finds nothing the id is asked for, with a plain warning). The token itself is forgotten before anything is
 /// sent.
-async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, CliError> {
-    let pasted = whose::ask(session.no_input).await?;
+async fn rotate_pasted(
+    session: &Session,
+    pasted: Pasted,
+    arguments: Rotate,
+) -> Result<Exit, CliError> {
     let directory = session.operations.directory();
     let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
         TokenLookup::Answered { mut tokens, .. } if tokens.len() == 1 => {
@@ -74,6 +81,7 @@ async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, Cli
         }
     };
     drop(pasted);
+    session.operations.permitted(Guarded::Rotate)?;
     owners.retain(|owner| owner.profile == session.operations.profile().name);
     let current = owners.iter().find(|owner| owner.current);
     let id = match (arguments.groups.ids.as_slice(), current) {

@@ -239,22 +239,25 @@ impl<R: Rows> ListPage<R> {
         if !self.is_read {
             return format!("Not read. {key} reads it");
         }
-        if !self.filter.is_empty() && !self.unfiltered(context).is_empty() {
-            return self.nothing_matches(context);
+        // Without the filter there would be rows, or this is why there would be none.
+        let more = if !self.unfiltered(context).is_empty() {
+            match R::TESTS {
+                [] => String::new(),
+                tests => format!("Also possible: {}", RowQuery::examples(tests)),
+            }
+        } else if !self.kind.all(context).is_empty() {
+            R::when_none_shown(self, context)
+        } else {
+            self.kind.when_empty(context)
+        };
+        if self.filter.is_empty() {
+            return more;
         }
-        if !self.kind.all(context).is_empty() {
-            return R::when_none_shown(self, context);
-        }
-        self.kind.when_empty(context)
-    }
-
-    fn nothing_matches(&self, context: &Context) -> String {
         let clear = context.keys.key(R::PLACE, Action::Back);
         let filter = self.filter.nothing_matches(&clear);
-        match R::TESTS {
-            [] => filter,
-            tests => format!("{filter}. Also possible: {}", RowQuery::examples(tests)),
-        }
+        let parts = [filter, more];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(". ")
     }
 
     /// What of the filter is not understood.

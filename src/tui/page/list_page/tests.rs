@@ -171,8 +171,10 @@ fn reading_failing_being_empty_and_matching_nothing_are_four_things() {
     world.shows("Also possible: by:li, operation:rotate");
     world.hides("there is no thing yet");
     let mut world = World::with(0);
-    world.filter("nobody").shows("there is no thing yet");
-    world.hides("Nothing matches");
+    world
+        .filter("nobody")
+        .shows("Nothing matches \"nobody\": Esc clears it. there is no thing yet");
+    world.hides("Also possible");
 }
 
 #[test]
