@@ -182,8 +182,13 @@ impl Connector {
     pub async fn rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
         let edit = self.plan_rename(name, to)?;
         let settings = Settings::load(&self.overrides).map_err(EditError::from)?;
-        let other =
-            |error: DirectoryError| NotAdded::Other(format!("{error}; nothing was changed"));
+        let other = |error: DirectoryError| {
+            NotAdded::Other(match error {
+                // Whether it was recorded is not known.
+                DirectoryError::Failed { .. } => error.to_string(),
+                error => format!("{error}; nothing was changed"),
+            })
+        };
         let directory = open_directory(&settings.directory, &self.overrides.env).map_err(other)?;
         let at = self.clock.now();
         let move_to = async |from, to| {

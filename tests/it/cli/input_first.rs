@@ -166,7 +166,7 @@ async fn input_is_read_before_the_configuration_is() {
         (&["rotate", "acme", "--token-stdin", "--yes"], "no token on standard input"),
         (&["whose"], "no token on standard input"),
         (&missing, "missing.jsonl"),
-        (&["diff", "-"], "standard input is empty"),
+        (&["diff", "-"], "standard input: it is empty"),
         (&["diff", "a", "b", "--with", "live"], "pass one ID"),
     ];
     for (words, why) in table {

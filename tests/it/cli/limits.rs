@@ -66,7 +66,11 @@ async fn a_full_disk_ends_every_change_without_a_request_alike() {
             let ran = after(&home, "ulimit -f 0", &words).await;
             let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
             assert_eq!(ran.status.code(), Some(2), "{words:?}: {out}{err}");
-            let mut causes = ["the disk failed while writing", "larger than the system allows"].iter();
+            let mut causes = [
+                "the disk failed while writing",
+                "larger than the system allows",
+            ]
+            .iter();
             assert!(causes.any(|cause| err.contains(cause)), "{words:?}: {err}");
         }
     }

@@ -74,22 +74,21 @@ async fn plan(
     let Some(without) = change.without_blanks() else {
         return Ok(plan_edit(change).await?);
     };
-    let (row, exact) = (change.row.label(), plan_edit(change).await?);
+    let (key, exact) = (change.key().to_owned(), plan_edit(change).await?);
+    let key = visible(&key);
     let is_exact = exact.has_row();
     if without.key().is_empty() {
         if is_exact {
             return Ok(exact);
         }
         return Err(CliError::Usage(format!(
-            "no group has {}; {UNDONE}",
-            visible(&row)
+            "no group has the key \"{key}\"; {UNDONE}"
         )));
     }
     let without = plan_edit(without).await?;
     match (is_exact, without.has_row()) {
         (true, true) => Err(CliError::Guarded(format!(
-            "some groups have {} with these blanks, others without; {UNDONE}. Update each group separately",
-            visible(&row)
+            "some groups have the key \"{key}\" with these blanks, others without; {UNDONE}. Update each group separately"
         ))),
         (true, false) => Ok(exact),
         (false, _) => Ok(without),
