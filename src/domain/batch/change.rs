@@ -109,7 +109,7 @@ impl BulkChange {
         let key = self.key().trim();
         (key != self.key()).then(|| {
             let mut change = self.clone();
-            change.row.key = key.to_owned();
+            key.clone_into(&mut change.row.key);
             change
         })
     }
