@@ -77,9 +77,16 @@ pub struct Batch {
     pub runs: Vec<BatchRun>,
     /// Who is working on it, or was until the process died; filled in by `operations`, which has a clock.
     pub runner: Option<Runner>,
+    /// Why a retry would take none of its groups; filled in by `operations` where a retry is proposed.
+    pub no_retry: Option<String>,
 }
 
 impl Batch {
+    /// Whether a retry would take any of its groups.
+    pub fn can_be_retried(&self) -> bool {
+        self.counts.not_applied > 0 && self.no_retry.is_none()
+    }
+
     /// Whether its last run began but never recorded its end.
     pub(crate) fn is_begun(&self) -> bool {
         self.last_run == Some(LastRun::Begun)

@@ -331,8 +331,9 @@ impl Gathering<'_> {
         }
         let batches = self.operations.batches_in(self.place).await?;
         let not_done = self.operations.not_done(self.place, &batches).await?;
-        for batch in batches {
+        for mut batch in batches {
             if let Some(groups) = not_done.get(&batch.id) {
+                self.operations.look_at_retry(&mut batch).await?;
                 let (at, by) = (batch.ended_at, batch.by.clone());
                 let kind = ConcernKind::NotDone(Box::new(batch), *groups);
                 self.push(kind, at, Some(&by));

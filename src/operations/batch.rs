@@ -7,6 +7,7 @@ mod in_progress;
 mod item;
 mod queue;
 mod resume;
+mod retry;
 mod runs;
 mod scheduled;
 
@@ -259,8 +260,10 @@ impl Operations {
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
-            let batches = operations.batches_in(place).await?;
-            found.extend(batches.into_iter().map(|batch| (index, batch)));
+            for mut batch in operations.batches_in(place).await? {
+                operations.look_at_retry(&mut batch).await?;
+                found.push((index, batch));
+            }
         }
         found.sort_by_key(|(_, batch)| std::cmp::Reverse(batch.id));
         Ok(found)

@@ -249,13 +249,13 @@ pub enum Failure {
         changed: &'static str,
         failure: Box<Failure>,
     },
-    /// A mutation that may or may not have taken effect.
-    #[error(
-        "UNKNOWN whether the {operation} of \"{id}\" took effect: it was sent, but {why}. {next}"
-    )]
+    /// A mutation that may or may not have taken effect, or whose outcome is not in the directory.
+    #[error("UNKNOWN {}{why}. {next}", unknown_what(id, operation, *is_answered))]
     Unknown {
         id: UserGroupId,
         operation: &'static str,
+        /// The response stated the outcome, which `why` says; only the directory does not have it.
+        is_answered: bool,
         /// What happened; what to do is only in `next`.
         why: String,
         next: &'static str,
@@ -300,6 +300,14 @@ fn noun(changed: &str) -> &'static str {
     }
 }
 
+fn unknown_what(id: &UserGroupId, operation: &str, is_answered: bool) -> String {
+    if is_answered {
+        format!("in the directory how the {operation} of \"{id}\" ended: ")
+    } else {
+        format!("whether the {operation} of \"{id}\" took effect: it was sent, but ")
+    }
+}
+
 /// What happened to the read, without its advice: to read again is safe, the change after it may not be.
 fn of_read(failure: &Failure) -> String {
     match failure {
@@ -337,6 +345,7 @@ impl Failure {
             Self::NotWritten(error) if changed != "read" => Self::Unknown {
                 id: id.clone(),
                 operation: noun(changed),
+                is_answered: false,
                 why: format!(
                     "its response could not be recorded: {}",
                     without_retry(&error.to_string())

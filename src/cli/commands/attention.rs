@@ -223,7 +223,7 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
         ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
         ConcernKind::Batch(batch) => format!("batches resume {}{more}", batch.id.0),
-        ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0 => {
+        ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
             format!("batches retry {}{more}", batch.id.0)
         }
         ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),

@@ -219,8 +219,14 @@ impl RunReport for Ready {
     }
 
     async fn summary(self, session: &Session, sum: Report) -> Summary {
-        let batch = session.operations.batch(sum.batch).await.ok();
+        let operations = &session.operations;
+        let mut batch = operations.batch(sum.batch).await.ok();
         let not_handed_off = batch.as_ref().map_or(0, |batch| batch.not_handed_off);
+        let mut next = Vec::new();
+        if let Some(batch) = &mut batch {
+            batch.no_retry = operations.why_no_retry(batch).await.unwrap_or_default();
+            next = report::retry(batch, self.tokens.is_some());
+        }
         let left_out = self.all_named && !self.skipped.is_empty();
         let counts = &sum.counts;
         let said = match &batch {
@@ -243,7 +249,7 @@ impl RunReport for Ready {
             alarms: report::for_a_person(session, &sum, not_handed_off),
             result: summary.map(output::compact),
             said: Some(format!("batch {}: {said}", sum.batch.0)),
-            next: report::retry(&sum, self.tokens.is_some()),
+            next,
             is_left: counts.not_started > 0,
         }
     }

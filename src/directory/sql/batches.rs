@@ -216,6 +216,7 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
             last_run: one.stopped.as_deref().and_then(stops::read),
             runs: of_it.map(|(_, run)| run).collect(),
             runner: None,
+            no_retry: None,
         })
     });
     batches.collect()

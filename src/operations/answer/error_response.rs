@@ -91,6 +91,7 @@ impl ErrorResponse {
         let unknown = |why| Failure::Unknown {
             id: id.clone(),
             operation,
+            is_answered: false,
             why,
             next,
         };

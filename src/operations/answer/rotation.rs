@@ -76,7 +76,7 @@ impl Operations {
                 let why = bare(&result);
                 ended
                     .await
-                    .map_err(|error| not_written(under_way.id, &why, &error))?;
+                    .map_err(|error| answered(under_way.id, not_recorded(&why, &error)))?;
                 let id = under_way.id.clone();
                 Err(Failure::NotApplied { id, why })
             }
@@ -87,7 +87,7 @@ impl Operations {
                 let ended = self.end(&mut under_way, event, Ending::Conflict, &why, alarm);
                 ended
                     .await
-                    .map_err(|error| not_written(under_way.id, &why, &error))?;
+                    .map_err(|error| answered(under_way.id, not_recorded(&why, &error)))?;
                 Err(Failure::Conflict {
                     id: under_way.id.clone(),
                     why,
@@ -100,7 +100,7 @@ impl Operations {
                 let why = bare(&result);
                 ended
                     .await
-                    .map_err(|error| not_written(under_way.id, &why, &error))?;
+                    .map_err(|error| unknown(under_way.id, not_recorded(&why, &error)))?;
                 self.decide_by_get(under_way, why, result).await
             }
         }
@@ -138,7 +138,7 @@ impl Operations {
             Err(DirectoryError::MovedOn { .. }) if self.keeps_outcomes() => {
                 return self.read_what_came_of_it(under_way, why.into()).await;
             }
-            Err(error) => return Err(not_written(under_way.id, why, &error)),
+            Err(error) => return Err(answered(under_way.id, not_recorded(why, &error))),
         };
         self.reached(Failpoint::OutcomeDurable);
         let mut warnings = under_way.warnings;
@@ -268,14 +268,14 @@ impl Operations {
         }
     }
 
-    /// The group as it is now, for a rotation whose outcome is in the journal already.
+    /// The group as it is now, for a rotation whose outcome is in the journal already; `why` says what the response stated.
     async fn read_what_came_of_it(
         &self,
         under_way: UnderWay<'_>,
         why: String,
     ) -> Result<Done, Failure> {
         let Ok(read) = self.look_up(under_way.id, UnknownIdPolicy::Exists).await else {
-            return Err(unknown(under_way.id, why));
+            return Err(answered(under_way.id, why));
         };
         let row = self.directory().rotation(under_way.row).await;
         let state = row.ok().flatten().map(|row| row.rotation.state);
@@ -291,7 +291,7 @@ impl Operations {
                     ..read
                 })
             }
-            _ => Err(unknown(under_way.id, why)),
+            _ => Err(answered(under_way.id, why)),
         }
     }
 
@@ -390,13 +390,25 @@ fn unknown(id: &UserGroupId, why: String) -> Failure {
     Failure::Unknown {
         id: id.clone(),
         operation: "rotation",
+        is_answered: false,
         why,
         next: NEXT,
     }
 }
 
-fn not_written(id: &UserGroupId, why: &str, error: &DirectoryError) -> Failure {
+/// The response stated the outcome, but the directory does not have it.
+fn answered(id: &UserGroupId, why: String) -> Failure {
+    Failure::Unknown {
+        id: id.clone(),
+        operation: "rotation",
+        is_answered: true,
+        why,
+        next: NEXT,
+    }
+}
+
+fn not_recorded(why: &str, error: &DirectoryError) -> String {
     let error = error.to_string();
     let cause = without_retry(&error);
-    unknown(id, format!("{why}; it could not be recorded: {cause}"))
+    format!("{why}; it could not be recorded: {cause}")
 }

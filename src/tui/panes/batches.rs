@@ -1,6 +1,8 @@
 //! The batches of this profile or of all profiles: the state of each, and finishing what is unfinished. The list itself
 //! only sends reads.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 
 use crate::{
@@ -59,11 +61,11 @@ fn open(page: &BatchesPage, aim: BatchAim, context: &mut Context) {
 fn can_start(
     page: &BatchesPage,
     context: &Context,
-    why_not: fn(&Batch) -> Option<&'static str>,
+    why_not: fn(&Batch) -> Option<Cow<'_, str>>,
 ) -> Can {
     let (profile, batch) = page.row(context)?;
     if let Some(why) = why_not(batch) {
-        return Err(why.into());
+        return Err(why.into_owned().into());
     }
     if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
         return Err("another batch is running".into());
@@ -78,7 +80,7 @@ fn can_resume(page: &BatchesPage, context: &Context) -> Can {
         return Err("this batch is running".into());
     }
     can_start(page, context, |batch| {
-        batch.ended_at.map(|_| "this batch is finished")
+        batch.ended_at.map(|_| "this batch is finished".into())
     })?;
     Ok(match batch.counts.not_started {
         _ if batch.is_run() => Some("JOIN"),
@@ -87,15 +89,19 @@ fn can_resume(page: &BatchesPage, context: &Context) -> Can {
     })
 }
 
-fn has_no_failure(batch: &Batch) -> Option<&'static str> {
-    (batch.counts.not_applied == 0).then_some("no group of this batch needs a retry")
+fn has_no_retry(batch: &Batch) -> Option<Cow<'_, str>> {
+    if batch.counts.not_applied == 0 {
+        return Some("no group of this batch needs a retry".into());
+    }
+    let why = batch.no_retry.as_ref()?;
+    Some(format!("nothing to retry: {why}").into())
 }
 
-fn cannot_be_reversed(batch: &Batch) -> Option<&'static str> {
+fn cannot_be_reversed(batch: &Batch) -> Option<Cow<'_, str>> {
     match batch.kind {
-        BatchKind::Rotate => Some("a rotation cannot be undone"),
+        BatchKind::Rotate => Some("a rotation cannot be undone".into()),
         BatchKind::Edit(_) => {
-            (batch.counts.confirmed == 0).then_some("this batch has changed no group")
+            (batch.counts.confirmed == 0).then(|| "this batch has changed no group".into())
         }
     }
 }
@@ -213,7 +219,7 @@ impl Rows for Batches {
             },
             Command {
                 action: Action::RetryFailed,
-                can: |page, context| can_start(page, context, has_no_failure),
+                can: |page, context| can_start(page, context, has_no_retry),
                 run: |page, context| open(page, BatchAim::Retry, context),
             },
             Command {
@@ -334,7 +340,10 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
     let text = format!("{read} reads the UNKNOWN; do not {again}.");
     step(unknown > 0, text, context.theme.unknown());
     let retry = key(Action::RetryFailed);
-    let text = format!("{retry} retries the {failed} not applied, after a new check.");
+    let text = match &batch.no_retry {
+        None => format!("{retry} retries the {failed} not applied, after a new check."),
+        Some(why) => format!("Nothing to retry: {why}."),
+    };
     step(failed > 0, text, plain);
     let reverse = key(Action::ReverseEdit);
     let text = format!("{reverse} prepares the reverse edit.");

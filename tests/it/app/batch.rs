@@ -35,6 +35,7 @@ fn key(position: usize) -> ItemKey {
 /// A batch as the journal has it, with nothing left to do.
 pub(super) fn stored(id: BatchId) -> Batch {
     Batch {
+        no_retry: None,
         id,
         by: "ana@bastion2".into(),
         reason: None,
@@ -517,6 +518,7 @@ fn an_unfinished_batch_is_announced_at_the_start() {
         last_run: None,
         runs: Vec::new(),
         runner: None,
+        no_retry: None,
         counts: Counts {
             confirmed: 28,
             not_started: 12,

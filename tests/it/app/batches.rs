@@ -56,6 +56,23 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
 }
 
 #[test]
+fn a_retry_that_would_take_nothing_is_not_offered() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("5");
+    let mut batch = unfinished(BATCH).batch;
+    batch.ended_at = Some(jiff::Timestamp::UNIX_EPOCH);
+    batch.counts = Counts {
+        confirmed: 1,
+        not_applied: 1,
+        ..Counts::default()
+    };
+    batch.no_retry = Some("1 rotated by ben@desk since the batch started".into());
+    scene.answer_with(Outcome::AllBatches(vec![(ProfileIndex(TESTING), batch)]));
+    scene.shows("Nothing to retry: 1 rotated by ben@desk");
+    scene.hides("retries the");
+}
+
+#[test]
 fn the_running_batch_is_watched_from_another_profile_too() {
     let (mut scene, ticket) = half_way();
     scene.keys("<esc>P<down><enter>5");

@@ -229,6 +229,36 @@ async fn items_not_applied_are_tried_again_as_a_new_batch() {
 }
 
 #[tokio::test]
+async fn a_retry_is_proposed_only_for_what_it_would_take() {
+    let scene = Scene::new(2).await;
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let all = args("--filter g --yes --concurrency 1");
+    let running = scene.command(&all).spawn().expect("it starts");
+    gate.reached().await;
+    let waiting = id("g001");
+    let taken = scene
+        .ana
+        .rotate(&waiting, None, UnknownIdPolicy::KnownOnly)
+        .await;
+    scene.ana.confirm(taken.expect("rotated")).await;
+    gate.open();
+    let (code, _, err) = read(wait(running).await);
+    assert_eq!(code, 6, "{err}");
+    assert!(!err.contains("batches retry"), "{err}");
+    assert!(
+        err.contains("nothing to retry in batch 1: 1 rotated by ana"),
+        "{err}"
+    );
+    let (code, _, err) = scene.batches(&["retry", "1", "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+    let mut batch = scene.ana.batch(BatchId(1)).await.expect("stored");
+    assert_eq!(batch.counts.not_applied, 1);
+    batch.no_retry = scene.ana.why_no_retry(&batch).await.expect("planned");
+    assert!(!batch.can_be_retried());
+}
+
+#[tokio::test]
 async fn a_retry_keeps_the_options_of_its_batch_and_rotates_nothing_into_nowhere() {
     let scene = Scene::new(3).await;
     let folder = tempfile::tempdir().expect("a folder");

@@ -117,6 +117,7 @@ async fn a_good_answer_that_cannot_be_recorded_shows_no_token() {
             "{said}"
         );
         assert!(said.contains("could not be recorded"), "{said}");
+        assert!(!said.contains("whether"), "it is known: {said}");
         assert!(!said.contains("try again"), "it was sent: {said}");
         let new = scene.token();
         assert!(!said.contains(&new), "{said}");

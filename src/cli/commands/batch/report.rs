@@ -151,12 +151,15 @@ pub(super) fn for_a_person(
     unknown.into_iter().chain(tokens).collect()
 }
 
-/// How to retry what certainly did not happen.
-pub(super) fn retry(report: &Report, has_token_file: bool) -> Vec<String> {
-    let (number, more) = (report.batch.0, again_with(has_token_file));
-    let retry = (report.counts.not_applied > 0).then(|| {
-        format!("to retry groups that were not changed: groupdesk batches retry {number}{more}")
-    });
+/// How to retry what certainly did not happen, or why a retry would take nothing.
+pub(super) fn retry(batch: &Batch, has_token_file: bool) -> Vec<String> {
+    let (number, more) = (batch.id.0, again_with(has_token_file));
+    let retry = match &batch.no_retry {
+        Some(why) => Some(format!("nothing to retry in batch {number}: {why}")),
+        None => (batch.counts.not_applied > 0).then(|| {
+            format!("to retry groups that were not changed: groupdesk batches retry {number}{more}")
+        }),
+    };
     Vec::from_iter(retry)
 }
 

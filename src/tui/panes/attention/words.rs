@@ -30,7 +30,7 @@ use crate::{
 
 /// Whether groups of the batch in this row can be tried again; after a conflict they cannot.
 pub(super) fn can_be_retried(concern: &Concern) -> bool {
-    matches!(&concern.kind, ConcernKind::NotDone(batch, _) if batch.counts.not_applied > 0)
+    matches!(&concern.kind, ConcernKind::NotDone(batch, _) if batch.can_be_retried())
 }
 
 /// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
@@ -168,9 +168,10 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
         }
         ConcernKind::NotDone(batch, _) => {
             let done = batch.counts.in_short();
-            match batch.counts.not_applied {
-                0 => format!("{enter} open: {done}"),
-                _ => format!("{} retry: {done}", key(Action::Resume)),
+            if batch.can_be_retried() {
+                format!("{} retry: {done}", key(Action::Resume))
+            } else {
+                format!("{enter} open: {done}")
             }
         }
         ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),
