@@ -466,6 +466,11 @@ impl Operations {
                 profile: self.profile().name.clone(),
             });
         }
+        self.may_write_directory()
+    }
+
+    /// Refuses who may not record what a response says: a viewer of the directory sends nothing.
+    pub fn may_write_directory(&self) -> Result<(), Failure> {
         let may = self.directory().may(Role::Operator);
         may.map_err(Failure::NothingSent)
     }

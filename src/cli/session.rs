@@ -324,6 +324,18 @@ impl Session {
         }
     }
 
+    /// A refusal that proposes to create a group proposes the binding instead, where the profile has to be bound first.
+    pub(super) async fn or_bind_first(&self, mut failure: Failure) -> Failure {
+        if let Failure::NotKnown { may_create, .. } = &mut failure
+            && *may_create
+            && let Some(problem) = self.quiet_place_problem().await
+        {
+            output::alarm(&format!("! {problem}"));
+            *may_create = false;
+        }
+        failure
+    }
+
     /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all, and
     /// says what was not done.
     pub(super) async fn known_here(

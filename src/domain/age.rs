@@ -36,8 +36,13 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
 
 /// Time since the token was last seen to change; `None` if that is unknown.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
+    of(since_when(group)?, now)
+}
+
+/// When the token came into being, as far as known: a group that was never rotated has its first one.
+pub fn since_when(group: &KnownGroup) -> Option<Timestamp> {
     let last = group.last_rotated.as_ref().map(|last| last.at);
-    of(last.or(group.created_at)?, now)
+    last.or(group.created_at)
 }
 
 /// Clocks of two machines may differ by this much.

@@ -11,6 +11,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
+    config::guard,
     directory::{
         Alarm, Batch, DirectoryError, Mutation, MutationId, Place, PlaceId, RotationFilter,
         RotationId,
@@ -24,7 +25,7 @@ use crate::{
         known::KnownGroup,
         rotation::State,
     },
-    operations::Operations,
+    operations::{Guarded, Operations},
 };
 
 /// How long a group that was changed elsewhere is listed.
@@ -399,8 +400,12 @@ impl Gathering<'_> {
             handoff: Some(state),
             ..RotationFilter::default()
         };
+        let guards = &self.operations.profile().guards;
         for row in self.operations.directory().rotations(filter).await? {
+            // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
             let is_in_hand = state == HandOffState::Pending
+                && row.handoff.note.is_none()
+                && guard::forbidden(guards, Guarded::HandOff).is_none()
                 && self.operations.settle_window_left(&row).is_some();
             if !is_in_hand {
                 let kind = ConcernKind::HandOff {

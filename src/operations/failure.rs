@@ -120,7 +120,8 @@ pub enum Failure {
     /// Hazard 11.
     #[error(
         "ALARM: \"{id}\" is tagged {got}, but this profile expects {expected}; nothing further was sent. \
-         Check base_url and API key of the profile; if they have been corrected since: groupdesk update --exists"
+         Check base_url and API key of the profile; if they have been corrected since: {}",
+        id.command("get", "--exists")
     )]
     WrongEnvironment {
         id: UserGroupId,

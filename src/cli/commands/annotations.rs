@@ -201,17 +201,20 @@ async fn changed(
         known::ensure_groups(session, &ids, undone).await?;
     }
     if let Some(change) = change {
-        return Ok(operations.annotate(ids, change).await?);
+        return match operations.annotate(ids, change).await {
+            Ok(changed) => Ok(changed),
+            Err(failure) => Err(session.or_bind_first(failure).await.into()),
+        };
     }
     let known = operations.show_by_ids(ids.clone()).await?;
     if let Some((id, _)) = ids.iter().zip(known).find(|(_, known)| known.is_none()) {
-        return Err(Failure::NotKnown {
+        let failure = Failure::NotKnown {
             id: id.clone(),
             near: Vec::new(),
             undone: "nothing was shown",
             may_create: operations.permitted(Guarded::Create).is_ok(),
-        }
-        .into());
+        };
+        return Err(session.or_bind_first(failure).await.into());
     }
     let mut all: BTreeMap<UserGroupId, Annotation> = operations.annotations().await?;
     let of = ids.into_iter().map(|id| {

@@ -10,6 +10,7 @@ use crate::{
         output::{
             self, human,
             json::{COUNTS, PLACE, counts, of_place},
+            proposals,
             shape::shape,
             token_file,
         },
@@ -248,6 +249,6 @@ shape! {
         "user_group_id": text = item.user_group_id.as_str(), "the group";
         "outcome": text = item.outcome(), "as in `bulk-item`; not_started: nothing was sent";
         "rotation": number or "none was started" = item.rotation.map(|rotation| rotation.0), "number of the rotation";
-        "note": text or "none" = item.story(), "more information; human-readable, may change";
+        "note": text or "none" = item.story().as_deref().map(proposals::complete), "more information; human-readable, may change";
     }
 }

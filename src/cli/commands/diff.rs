@@ -15,10 +15,12 @@ use crate::{
         process::signals::Signals,
         session::InFlight,
     },
+    directory::PlaceId,
     domain::{
         change::{Change, DesiredFields},
         facts::Field,
         group::UserGroupId,
+        text::visible,
     },
     operations::{Class, UnknownIdPolicy, changes_json},
 };
@@ -92,6 +94,17 @@ async fn beside(
     refresh: bool,
 ) -> Result<Exit, CliError> {
     let other = session.with_profile(with)?;
+    let [one, two] = [
+        session.operations.place().await?,
+        other.operations.place().await?,
+    ];
+    if one == two && one != PlaceId::NONE {
+        let names = [&session.operations, &other.operations];
+        let [one, two] = names.map(|each| visible(&each.profile().name).into_owned());
+        return Err(CliError::Usage(format!(
+            "profiles {one} and {two} are one environment, so \"{id}\" is one group; nothing was compared"
+        )));
+    }
     let here = side(session, id, refresh).await?;
     let there = side(&other, id, refresh).await?;
     // A field that one side does not know cannot be shown as a difference.

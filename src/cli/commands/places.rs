@@ -100,6 +100,12 @@ async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
                 named(operations, &name).await?,
                 named(operations, &into).await?,
             );
+            if from.id == into.id {
+                return Err(CliError::Usage(format!(
+                    "{} is one environment, so there is nothing to merge; nothing was changed. For a list: groupdesk environment list",
+                    visible(&from.name)
+                )));
+            }
             let what = format!(
                 "{} ({}) becomes part of {} ({}); this cannot be undone.",
                 from.name,

@@ -66,6 +66,7 @@ async fn prepare(
     let options = &arguments.reading;
     session.say_where();
     session.say_other_places().await?;
+    operations.may_write_directory()?;
     if operations.place_name().await?.is_none() {
         // An unknown key knows no group, which is not the same as having read all.
         operations.bound().await?;

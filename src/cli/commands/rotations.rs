@@ -219,10 +219,17 @@ fn say(recovered: &Recovered) {
             let is_clear = row.rotation.state != State::Conflict;
             let tell = if is_clear { output::say } else { output::alarm };
             let next = match row.rotation.state {
-                State::NotApplied => "; the old token is current, it is safe to rotate again",
-                State::Recovered => "; a new token is current, `groupdesk get` reads it",
-                State::Conflict => "; the responses contradict each other: investigate",
-                _ => "",
+                State::NotApplied => {
+                    "; the old token is current, it is safe to rotate again".to_owned()
+                }
+                State::Recovered => {
+                    format!(
+                        "; a new token is current, `{}` reads it",
+                        id.command("get", "")
+                    )
+                }
+                State::Conflict => "; the responses contradict each other: investigate".to_owned(),
+                _ => String::new(),
             };
             tell(&format!("rotation {number} of \"{id}\": {state}{next}"));
         }

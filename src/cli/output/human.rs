@@ -27,7 +27,9 @@ use super::{
 };
 use crate::{
     cli::{error::CliError, output},
-    domain::{age, history::Ending, known::Known, text::visible, token::Token, when},
+    domain::{
+        age, group::UserGroupId, history::Ending, known::Known, text::visible, token::Token, when,
+    },
     operations::Done,
 };
 
@@ -69,7 +71,7 @@ pub(crate) fn answered(
 
 /// Prints warnings for the person, never on standard output.
 pub(crate) fn say_warnings(done: &Done) {
-    if let Some(note) = note(done.ending) {
+    if let Some(note) = note(done.ending, &done.group.id) {
         output::say(&format!("! {note}"));
     }
     for warning in &done.warnings {
@@ -82,21 +84,27 @@ pub(crate) fn say_warnings(done: &Done) {
 }
 
 /// What the name of an ending leaves unsaid.
-pub(crate) fn note(ending: Ending) -> Option<&'static str> {
-    match ending {
-        Ending::Existed => Some(
-            "the group already exists and was not changed. To change it, run `groupdesk update`",
+pub(crate) fn note(ending: Ending, id: &UserGroupId) -> Option<String> {
+    let text = match ending {
+        Ending::Existed => format!(
+            "the group already exists and was not changed. To change it, run `{}`",
+            id.command("edit", "")
         ),
-        Ending::Recovered => Some(
+        Ending::Recovered => {
             "the response was lost, but the token is new: rotated by this call or by someone else. If the old token leaked, \
-             rotate again",
-        ),
-        Ending::Superseded => {
-            Some("rotated, then rotated again by someone else: the current token is theirs")
+             rotate again"
+                .to_owned()
         }
-        Ending::Rotated => Some("rotated, but not confirmed. To confirm, run `groupdesk get`"),
-        _ => None,
-    }
+        Ending::Superseded => {
+            "rotated, then rotated again by someone else: the current token is theirs".to_owned()
+        }
+        Ending::Rotated => format!(
+            "rotated, but not confirmed. To confirm, run `{}`",
+            id.command("get", "")
+        ),
+        _ => return None,
+    };
+    Some(text)
 }
 
 /// A table without lines, as wide as the terminal, or as wide as its content if there is no terminal.

@@ -401,13 +401,16 @@ fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
 
 /// The texts of these failures may name other groups, so they are not repeated.
 fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
+    let get = id.command("get", "");
     match failure {
         Failure::Refused { status, .. } => report.problem(
             Area::Service,
             format!(
                 "a get of \"{id}\" was refused (HTTP {status}), though a PUT arrives: a proxy may drop the body of a GET"
             ),
-            "To see the message of the service, run `groupdesk get ID`; ask the network administrator about bodies of GET requests.",
+            &format!(
+                "To see the message of the service, run `{get}`; ask the network administrator about bodies of GET requests."
+            ),
         ),
         Failure::Unreadable(_) => report.problem(
             Area::Service,
@@ -415,7 +418,9 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
                 "the response to a get of \"{id}\" is unusable: it is for another ID or from a different API; a proxy may drop \
                  the body of a GET"
             ),
-            "For details, run `groupdesk get ID`; read nothing else until it is clear: a get without a body could create a group.",
+            &format!(
+                "For details, run `{get}`; read nothing else until it is clear: a get without a body could create a group."
+            ),
         ),
         Failure::KeyRefused { .. } => report.problem(
             Area::Key,
@@ -438,7 +443,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
         _ => report.problem(
             Area::Service,
             format!("\"{id}\" could not be read"),
-            "To see why, run `groupdesk get ID`.",
+            &format!("To see why, run `{get}`."),
         ),
     }
 }

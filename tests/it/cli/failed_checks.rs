@@ -113,6 +113,7 @@ async fn a_command_whose_check_fails_writes_nothing_and_ends_as_its_help_says() 
         (of(&["serve", "init", "--storage", nowhere]), 2, "nothing was done"),
         (of(&["environment", "rename", "nobody", "x"]), 2, "nothing was changed"),
         (of(&["environment", "merge", "nobody", "live", "--yes"]), 2, "nothing was changed"),
+        (of(&["environment", "merge", "live", "live"]), 2, "nothing was changed"),
         (of(&["environment", "acknowledge", "live", "--reason", "x"]), 2, "no alarm"),
         (of(&["import", &none]), 2, "nothing was done"),
         (of(&["apply", &none]), 2, "nothing was done"),

@@ -127,6 +127,17 @@ async fn a_group_is_created_once_and_then_exists() {
         r#"{"tier":"gold","big":123456789012345678901234567890}"#
     );
 
+    let aged = home.run(&args("list --columns id,age")).await;
+    let row = aged.out.lines().find(|line| line.starts_with("umbra-labs"));
+    assert!(row.is_some_and(|row| !row.ends_with('-')), "{}", aged.out);
+    let told = home
+        .run(&args("create umbra-labs --name Other --yes"))
+        .await;
+    assert!(
+        told.err.contains("`groupdesk edit umbra-labs"),
+        "{}",
+        told.err
+    );
     let again = home
         .json(0, &args("create umbra-labs --name Other --yes"))
         .await;

@@ -128,6 +128,7 @@ async fn a_group_is_copied_into_another_profile_and_compared() {
         (&["copy", "acme", "--to", "testing", "--yes"], 2, "the same environment"),
         (&["copy", "acmee", "--to", "live", "--yes"], 3, "did you mean \"acme\"?"),
         (&["diff", "acme", "other", "--with", "live"], 2, "pass one ID"),
+        (&["diff", "acme", "--with", "testing"], 2, "are one environment"),
         (&["diff", "acmee", "--with", "live"], 3, "did you mean \"acme\"?"),
     ];
     for (command, code, words) in table {

@@ -469,6 +469,7 @@ async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsew
         &["rotate", "acme", "--yes"],
         &["note", "acme", "x"],
         &["get", "acme"],
+        &["get", "acme", "--dry-run"],
     ] {
         let refused = vera.run(change).await;
         assert!(

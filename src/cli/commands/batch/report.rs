@@ -9,6 +9,7 @@ use crate::{
                 COUNTS, LEFT_OUT, REQUESTS, WARNINGS, counts, left_out as skipped, requests,
                 warnings,
             },
+            proposals,
             shape::shape,
         },
         session::Session,
@@ -40,7 +41,7 @@ shape! {
         "fingerprint": text or "unknown" = ended.fingerprint, "fingerprint of the new token";
         "settled": bool = ended.settled, "whether an earlier run started it and this run only checked it";
         "milliseconds": number = ended.took.as_millis() as u64, "how long it took";
-        "note": text or "none" = ended.note.as_ref(), "more information; human-readable, may change";
+        "note": text or "none" = ended.note.as_deref().map(proposals::complete), "more information; human-readable, may change";
         ..WARNINGS = warnings(&ended.warnings);
     }
 }
@@ -90,12 +91,12 @@ pub(super) fn line(ended: &Ended) -> String {
 }
 
 /// What the result of an item leaves unsaid: a rotation that may be somebody else's, as after a single one.
-fn unsaid(ended: &Ended) -> Option<&'static str> {
+fn unsaid(ended: &Ended) -> Option<String> {
     let unclear = [Ending::Recovered, Ending::Superseded];
     let ending = unclear
         .into_iter()
         .find(|one| one.as_str() == ended.outcome)?;
-    human::note(ending)
+    human::note(ending, &ended.user_group_id)
 }
 
 /// The preview for a person.

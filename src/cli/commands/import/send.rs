@@ -14,6 +14,7 @@ use crate::{
             self, compact, exchanges,
             json::{WARNINGS, warnings},
             progress::Progress,
+            proposals,
             shape::shape,
         },
         process::{
@@ -157,7 +158,7 @@ fn note(end: &RowEnd) -> Option<String> {
         RowEnd::NotThere => {
             Some("never seen in the service; nothing was sent. To create it, add --create".into())
         }
-        RowEnd::Failed(failure) => Some(failure.to_string()),
+        RowEnd::Failed(failure) => Some(proposals::complete(&failure.to_string()).into_owned()),
         RowEnd::Done { .. } | RowEnd::NotStarted => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::{
             self, compact, human,
             json::{REQUESTS, WARNINGS, answer, requests, warnings},
             progress::Progress,
+            proposals,
             shape::shape,
         },
         process::exit::{Exit, RunEnd},
@@ -182,7 +183,7 @@ shape! {
         "previous_fingerprint": text or "unknown" = read.previous, "fingerprint of the token known before";
         "fingerprint": text or "unknown" = read.fingerprint, "fingerprint of the current token";
         "milliseconds": number = read.took.as_millis() as u64, "how long it took";
-        "note": text or "it was read" = read.failure.as_ref(), "why it could not be read; human-readable, may change";
+        "note": text or "it was read" = read.failure.as_ref().map(|failure| proposals::complete(&failure.to_string()).into_owned()), "why it could not be read; human-readable, may change";
         ..WARNINGS = warnings(&read.warnings);
     }
 }

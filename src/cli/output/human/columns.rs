@@ -189,8 +189,7 @@ impl Column {
             Self::Age => json!(last.map(|last| time(last.at))),
             Self::Read => json!(group.last_seen.map(time)),
             Self::Due => {
-                let from = last.map(|last| last.at).or(group.created_at);
-                let due = from
+                let due = age::since_when(group)
                     .zip(max_age)
                     .and_then(|(at, age)| at.checked_add(age).ok());
                 json!(due.map(time))
@@ -224,10 +223,11 @@ impl Column {
             Self::Map => of(group.mapping.as_ref(), |mapping| mapping.len().to_string()),
             Self::Props => of(group.properties.as_ref(), |known| known.len().to_string()),
             Self::Token => of(group.fingerprint.as_ref(), ToString::to_string),
-            Self::Age => {
+            Self::Age if form::is_wide() => {
                 let last = group.last_rotated.as_ref();
                 last.map_or(UNKNOWN.into(), |last| passed(last.at, now))
             }
+            Self::Age => age::since_when(group).map_or(UNKNOWN.into(), |at| passed(at, now)),
             Self::Read => group.last_seen.map_or(UNKNOWN.into(), |at| passed(at, now)),
             Self::Due => match (age::age(group, now), max_age) {
                 (Some(age), Some(limit)) if age > limit => {
