@@ -103,11 +103,13 @@ pub trait View {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to refresh".into())
     }
-    /// Like [`Self::disabled`], with what the directory does not allow on any page.
+    /// Like [`Self::disabled`], and why the directory, which is only read, does not allow the action on any page.
     fn why_not(&self, action: Action, context: &Context) -> Option<String> {
-        let view_only = context
-            .view_only_reason()
-            .filter(|_| writes_directory(self.focus(), action));
+        let view_only = match action {
+            Action::Whose => context.why_no_token_lookup(),
+            _ if writes_directory(self.focus(), action) => context.view_only_reason(),
+            _ => None,
+        };
         view_only.map_or_else(|| self.disabled(action, context), |why| Some(why.into()))
     }
     /// A hint for the footer that replaces the one of the table, if that does not apply now.
@@ -182,14 +184,13 @@ pub trait View {
     }
 }
 
-/// Whether the action writes the directory, or reads the service, which is recorded in it. Actions that a profile or a
-/// guard can forbid as well have the reason from [`Context::why_forbidden`].
+/// Whether the action writes to the directory. Reading the service does, because the directory records it. Not listed
+/// are actions that a profile or a guard can forbid: [`Context::why_forbidden`] has the reason of the directory as well.
 fn writes_directory(focus: Focus, action: Action) -> bool {
     match action {
         Action::OpenOrCreate
         | Action::Note
         | Action::Favourite
-        | Action::Whose
         | Action::Token
         | Action::RemoveView => true,
         Action::Refresh => matches!(focus, Focus::Group | Focus::Token | Focus::Compare),

@@ -46,7 +46,7 @@ impl App {
                 theme.palette = theme.palette.with_background(ground);
             }
             Command::Profile(profile) => self.switch(profile),
-            Command::AddLabel(_) | Command::RemoveLabel(_)
+            Command::AddLabel(_) | Command::RemoveLabel(_) | Command::Save(_)
                 if self.context.view_only_reason().is_some() =>
             {
                 let why = self.context.view_only_reason().unwrap_or_default();

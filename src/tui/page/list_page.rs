@@ -110,6 +110,10 @@ pub trait Rows: Debug + Sized + 'static {
         let (shown, all) = (page.shown(context).len(), page.kind.all(context).len());
         format!("{shown} of {all}")
     }
+    /// Follows the count, whether filtered or not: what could not be read.
+    fn what_is_missing(_page: &ListPage<Self>, _context: &Context) -> String {
+        String::new()
+    }
     /// What to say, and to do, if there is no row at all.
     fn when_empty(&self, _context: &Context) -> String {
         String::new()

@@ -9,7 +9,7 @@ use self::words::{can_be_retried, histogram, limit, place, since, step, what, wh
 use crate::{
     domain::{group::UserGroupId, text::counted},
     operations::{
-        Guarded,
+        Guarded, PlaceProblem,
         attention::{Ages, Attention, Concern, ConcernKind},
     },
     search::{RowFacts, RowTest, quoted},
@@ -249,18 +249,31 @@ impl Rows for Concerns {
     }
 
     fn status(page: &AttentionPage, context: &Context) -> String {
+        let without = Self::what_is_missing(page, context);
         let profiles = match (page.is_of_all, page.kind.found.profiles) {
             (false, _) => "this profile".to_owned(),
-            (true, 0 | 1) => "all profiles".to_owned(),
-            (true, profiles) => format!("{profiles} profiles"),
+            (true, 0 | 1) if without.is_empty() => "all profiles".to_owned(),
+            (true, profiles) => counted(profiles, "profile"),
         };
         let items = counted(page.shown(context).len(), "item");
-        let unread = context.place_problems.keys();
-        let unread = unread.filter(|at| page.is_of_all || **at == context.current);
-        let unread: Vec<&str> = unread.map(|at| profile_name(*at, context)).collect();
+        format!("{items} in {profiles}{without}")
+    }
+
+    fn what_is_missing(page: &AttentionPage, context: &Context) -> String {
+        let is_read = |problem: &PlaceProblem| {
+            matches!(
+                problem,
+                PlaceProblem::Alarmed { .. } | PlaceProblem::OnTrial { .. }
+            )
+        };
+        let unread = context.place_problems.iter();
+        let unread = unread.filter(|(at, problem)| {
+            !is_read(problem) && (page.is_of_all || **at == context.current)
+        });
+        let unread: Vec<&str> = unread.map(|(at, _)| profile_name(*at, context)).collect();
         match unread[..] {
-            [] => format!("{items} in {profiles}"),
-            _ => format!("{items} in {profiles}, without {}", unread.join(", ")),
+            [] => String::new(),
+            _ => format!(", without {}", unread.join(", ")),
         }
     }
 

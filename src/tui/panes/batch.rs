@@ -401,8 +401,11 @@ impl View for BatchPane {
                 context.say(Severity::Info, text);
             }
             Stage::Run(ticket) => {
-                // The result was seen: the list need not report it any more.
-                context.bulk = context.bulk.take().filter(|run| run.ticket != ticket);
+                // The list need not report it any more; another page may still show it.
+                let run = context.bulk.as_mut();
+                if let Some(run) = run.filter(|run| run.ticket == ticket) {
+                    run.was_seen = true;
+                }
             }
             Stage::Check(..) | Stage::Resume(..) | Stage::Failed(_) => {}
         }

@@ -294,7 +294,8 @@ impl Rows for Batches {
             let what = if batch.is_run() { "Now" } else { "Last run" };
             page.text(&format!("{what}: {told}"), Style::new());
         }
-        for (text, style) in next_steps(batch, is_open, context) {
+        let forbidden = context.why_forbidden_in(*profile, Guarded::Bulk);
+        for (text, style) in next_steps(batch, is_open, forbidden, context) {
             page.text(&text, style);
         }
         let reason = batch.reason.as_deref();
@@ -303,8 +304,13 @@ impl Rows for Batches {
     }
 }
 
-/// What can be done about it, each with its key.
-fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, Style)> {
+/// What can be done about it, each with its key, or why it is forbidden.
+fn next_steps(
+    batch: &Batch,
+    is_open: bool,
+    forbidden: Option<String>,
+    context: &Context,
+) -> Vec<(String, Style)> {
     let key = |action| context.keys.key(Focus::Batches, action);
     let (resume, enter, read) = (
         key(Action::Resume),
@@ -321,9 +327,15 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
     };
     let plain = Style::new();
     let joins = "joins that run (asks first); no group is processed twice";
-    let text = format!("{enter} watches it. {resume} {joins}.");
+    let may = forbidden.is_none();
+    let text = if may {
+        format!("{enter} watches it. {resume} {joins}.")
+    } else {
+        format!("{enter} watches it.")
+    };
     step(is_open && batch.is_run(), text, plain);
-    if is_unfinished(batch, context) {
+    let is_left = is_unfinished(batch, context);
+    if is_left && may {
         let text = match (left, unknown) {
             (0, 0) => format!("{resume} closes it: nothing is left to send."),
             (0, _) => {
@@ -337,17 +349,24 @@ fn next_steps(batch: &Batch, is_open: bool, context: &Context) -> Vec<(String, S
         BatchKind::Rotate => "rotate",
         BatchKind::Edit(_) => "send them again",
     };
-    let text = format!("{read} reads the UNKNOWN; do not {again}.");
+    let text = match context.view_only_reason() {
+        Some(why) => format!("The UNKNOWN cannot be read: {why}; do not {again}."),
+        None => format!("{read} reads the UNKNOWN; do not {again}."),
+    };
     step(unknown > 0, text, context.theme.unknown());
     let retry = key(Action::RetryFailed);
     let text = match &batch.no_retry {
         None => format!("{retry} retries the {failed} not applied, after a new check."),
         Some(why) => format!("Nothing to retry: {why}."),
     };
-    step(failed > 0, text, plain);
+    step(failed > 0 && (may || batch.no_retry.is_some()), text, plain);
     let reverse = key(Action::ReverseEdit);
     let text = format!("{reverse} prepares the reverse edit.");
-    step(cannot_be_reversed(batch).is_none(), text, plain);
+    let is_reversible = cannot_be_reversed(batch).is_none();
+    step(is_reversible && may, text, plain);
+    if let Some(why) = forbidden.filter(|_| is_left || failed > 0 || is_reversible) {
+        step(true, format!("Not available: {why}."), plain);
+    }
     steps
 }
 

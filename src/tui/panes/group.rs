@@ -33,6 +33,8 @@ pub struct Group {
     pending: Pending,
     /// Why the last look-up failed.
     error: Option<String>,
+    /// Why the group was not read when the page was opened; `None` once it has been read.
+    unread: Option<&'static str>,
     /// Warnings of the last look-up.
     warnings: Vec<String>,
     scroll: Cursor,
@@ -45,13 +47,15 @@ impl Group {
     /// Opens a known group and reads it from the service, unless the directory can only be read.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let pending = Pending::default();
-        if context.view_only_reason().is_none() {
+        let unread = context.view_only_reason();
+        if unread.is_none() {
             context.ask(&pending, Job::LookUp(id.clone()));
         }
         Self {
             id,
             pending,
             error: None,
+            unread,
             warnings: Vec::new(),
             scroll: Cursor::default(),
         }
@@ -76,7 +80,7 @@ impl Group {
             page.text("Below: the last known values", context.theme.dim());
             page.blank();
         }
-        if let Some(why) = context.view_only_reason() {
+        if let Some(why) = self.unread {
             let text = format!("Last known values, not read: {why}");
             page.text(&text, context.theme.dim());
             page.blank();
@@ -180,7 +184,7 @@ impl View for Group {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
-            self.error = None;
+            (self.error, self.unread) = (None, None);
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
             for warning in &done.warnings {
                 context.say(

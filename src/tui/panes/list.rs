@@ -469,7 +469,7 @@ impl View for List {
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
-        let clears = self.filter.is_on() || !self.marks.is_empty();
+        let clears = !self.in_details && (self.filter.is_on() || !self.marks.is_empty());
         match action {
             Action::RotateMarked if self.watched(context).is_some() => Some("the batch"),
             Action::Back if clears => Some("clear"),

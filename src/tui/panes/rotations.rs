@@ -167,7 +167,10 @@ impl Rows for Rotations {
     fn when_empty(&self, context: &Context) -> String {
         let token = context.keys.key(Focus::List, Action::Token);
         let rotate = context.keys.key(Focus::Token, Action::Rotate);
-        format!("Nothing was rotated yet: {token} on a group, then {rotate}")
+        match context.why_forbidden(Guarded::Rotate) {
+            Some(why) => format!("Nothing was rotated yet; {why}"),
+            None => format!("Nothing was rotated yet: {token} on a group, then {rotate}"),
+        }
     }
 
     fn detail_rows(_page: &RotationsPage, _context: &Context) -> u16 {
@@ -218,19 +221,37 @@ fn tokens(row: &RotationRow, theme: Theme) -> String {
 /// What a state means for the person, and what to do next.
 fn meaning(state: State, context: &Context) -> String {
     let key = context.keys.key(Focus::Rotations, Action::Refresh);
+    let view_only = context.view_only_reason();
     let text = match state {
         State::Intended => "Recorded, not sent; its process may still be running.",
         State::Sent => "The request may have been sent; its process may still be running.",
-        State::Rotated => return format!("Rotated, not confirmed. {key} reads the group."),
+        State::Rotated => {
+            return match view_only {
+                Some(why) => format!("Rotated, not confirmed. It cannot be read: {why}."),
+                None => format!("Rotated, not confirmed. {key} reads the group."),
+            };
+        }
         State::Confirmed => "Rotated, and read back.",
         State::Unknown => {
-            return format!("Result unknown. {key} reads the group; never rotate to find out.");
+            return match view_only {
+                Some(why) => {
+                    format!("Result unknown; never rotate to find out. It cannot be read: {why}.")
+                }
+                None => {
+                    format!("Result unknown. {key} reads the group; never rotate to find out.")
+                }
+            };
         }
         State::Recovered => {
             "A new token is current: by this call or by someone else. After a leak, rotate again."
         }
         State::NotApplied => "The old token is current. It is safe to rotate again.",
         State::Superseded => "Rotated, and then rotated again by someone else.",
+        State::Conflict if let Some(why) = context.why_forbidden(Guarded::Abandon) => {
+            return format!(
+                "The responses contradict each other. Investigate. It cannot be abandoned here: {why}."
+            );
+        }
         State::Conflict => {
             "The responses contradict each other. Investigate, then abandon it with your finding as the reason."
         }

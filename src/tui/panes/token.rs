@@ -90,7 +90,7 @@ pub struct TokenPane {
 }
 
 /// Why no way out passes the token on.
-const WITHHELD: &str = "its response has an alarm: check the group, then read it again";
+const WITHHELD: &str = "its response has an alarm: check the group";
 
 impl TokenPane {
     pub fn id(&self) -> &UserGroupId {
@@ -316,7 +316,7 @@ impl View for TokenPane {
                 .by
                 .map_or(String::new(), |by| format!(" by {}", visible(&by)));
             self.replaced = Some(format!("Replaced {}{by}", context.moment(news.at)));
-            self.revealed_until = None;
+            (self.revealed_until, self.saved) = (None, None);
         }
     }
 
@@ -362,7 +362,7 @@ impl View for TokenPane {
             let path = path.display().to_string();
             let text = format!("Token saved to {path} (only you can read it)");
             context.say(Severity::Done, text);
-            self.saved = Some(path);
+            self.saved = self.replaced.is_none().then_some(path);
         } else if let Outcome::HandedOff(handed) = outcome {
             self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(error) = outcome {

@@ -332,8 +332,8 @@ impl View for ViewsPane {
                 Some(ViewsRow::View(view)) => describe(view, context),
                 Some(ViewsRow::Column(column, shown)) => {
                     let mark = if shown { "[x]" } else { "[ ]" };
-                    let note = if self.empty.contains(column) {
-                        "  empty, so the list does not show it"
+                    let note = if shown && self.empty.contains(column) {
+                        "  empty: omitted"
                     } else {
                         ""
                     };

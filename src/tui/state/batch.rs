@@ -154,6 +154,8 @@ pub struct BatchRun {
     pub error: Option<String>,
     /// The other process that works on the batch, or did until it died.
     pub runner: Option<Runner>,
+    /// Its page was left after it had ended.
+    pub was_seen: bool,
     counts: Counts,
     under_way: usize,
     /// Number of items that an earlier run had done.
@@ -188,6 +190,7 @@ impl BatchRun {
             report: None,
             error: None,
             runner: None,
+            was_seen: false,
             counts: Counts {
                 not_started: groups.len(),
                 ..Counts::default()

@@ -132,6 +132,13 @@ impl Context {
         }
     }
 
+    /// Why the groups of a token cannot be found: fingerprints need a key, which a viewer does not have, and a directory
+    /// that was moved does not give.
+    pub fn why_no_token_lookup(&self) -> Option<&'static str> {
+        let has_key = matches!(self.outage?.why, OutageReason::NotWritable);
+        self.view_only_reason().filter(|_| !has_key)
+    }
+
     /// Whether a job is refused because of that.
     pub fn refuses(&self, job: &Job) -> bool {
         self.outage.is_some_and(|lost| match job {

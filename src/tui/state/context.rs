@@ -482,9 +482,10 @@ impl Context {
         Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 
-    /// The bulk rotation of the current profile.
+    /// The batch of the current profile that the list reports: not if its result was seen.
     pub fn batch_here(&self) -> Option<&BatchRun> {
-        self.bulk.as_ref().filter(|run| run.profile == self.current)
+        let run = self.bulk.as_ref();
+        run.filter(|run| run.profile == self.current && !run.was_seen)
     }
 
     /// Starts a bulk rotation; every ready group of the plan is rotated.

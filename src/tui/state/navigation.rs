@@ -24,8 +24,7 @@ pub enum PaneRequest {
     Export(Vec<UserGroupId>, &'static str),
     /// The note and the labels of a group.
     Note(UserGroupId),
-    /// Saved views, and these columns of the list.
-    /// The columns of the list, and those that it leaves out because they would be empty.
+    /// Saved views. The columns of the list, and those that it leaves out because they would be empty.
     Views(Vec<ListColumn>, Vec<ListColumn>),
     /// The check of a bulk rotation of these groups.
     CheckBulk(Vec<UserGroupId>),

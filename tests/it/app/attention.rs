@@ -19,7 +19,7 @@ use groupdesk::{
         rotation::State,
     },
     operations::{
-        Alarm, KeptDraft, PlaceId, RotationId,
+        Alarm, KeptDraft, PlaceId, PlaceProblem, RotationId,
         attention::{Attention, Concern, ConcernKind},
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
@@ -380,4 +380,38 @@ fn of_one_profile_it_is_not_said_that_nothing_needs_attention_while_others_do() 
     scene
         .walk("<tab>")
         .shows("Nothing needs attention in this profile: Tab shows all profiles");
+}
+
+#[test]
+fn the_count_names_exactly_the_profiles_that_were_not_read() {
+    let mut scene = opened();
+    let production = ProfileIndex(PRODUCTION);
+    let problem = PlaceProblem::OnTrial {
+        profile: "production".into(),
+        place: "eu-live".into(),
+    };
+    scene.app.context.place_problems.insert(production, problem);
+    scene.shows("3 items in 2 profiles").hides("without");
+    let problem = PlaceProblem::TagConflict {
+        profile: "production".into(),
+        other: "testing".into(),
+        place: "eu-live".into(),
+    };
+    scene.app.context.place_problems.insert(production, problem);
+    scene.shows("3 items in 2 profiles, without production");
+    scene.keys("/globex<enter>");
+    scene.shows("1 of 3, without production");
+    scene.keys("<esc><esc>0");
+    let found = Attention {
+        profiles: 1,
+        ..Attention::default()
+    };
+    let reads = |(.., job): &(_, _, Job)| matches!(job, Job::Attention { whole: true });
+    if let Some(at) = scene.pending.iter().position(reads) {
+        let (ticket, ..) = scene.pending.remove(at);
+        scene.msg(Msg::Done(ticket, Outcome::Attention(Box::new(found))));
+    } else {
+        panic!("{:?}", scene.pending);
+    }
+    scene.shows("0 items in 1 profile, without production");
 }

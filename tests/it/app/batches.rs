@@ -18,7 +18,7 @@ use groupdesk::{
 
 use super::{
     attention::{answer_concerns, concern},
-    batch::{BATCH, half_way, stored, unfinished},
+    batch::{BATCH, finish, half_way, stored, unfinished},
     scene::{BEGIN, PRODUCTION, Scene, TESTING, failed},
 };
 use crate::support::world::id;
@@ -346,4 +346,18 @@ fn recently_rotated_groups_are_sent_only_when_a_key_includes_them() {
     scene.keys("y");
     let resumed = Job::Resume(BATCH, 0, vec![id("globex")]);
     assert_eq!(scene.writes(), [&resumed]);
+}
+
+#[test]
+fn a_page_that_is_left_takes_the_run_from_no_other_page_of_it() {
+    let (mut scene, _) = half_way();
+    scene.keys(":7<down><enter>");
+    assert_eq!(scene.focus(), "BulkRun");
+    finish(&mut scene, None);
+    scene.walk("<esc>");
+    assert_eq!(scene.focus(), "BulkRun", "the first page");
+    scene.shows("1 not applied  1 confirmed   all 2");
+    scene.walk("<esc><esc>");
+    assert_eq!(scene.focus(), "List");
+    scene.hides("5 shows it");
 }

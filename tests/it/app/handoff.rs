@@ -10,10 +10,12 @@ use groupdesk::{
     },
     domain::{group::EnvironmentTag, handoff::HandOffState, history::Ending},
     operations::{Failure, Warning},
-    tui::state::message::{Job, Outcome, ProfileIndex},
+    tui::state::message::{Job, Msg, Outcome, ProfileIndex},
 };
 
-use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed_off, rotated};
+use super::scene::{
+    READ_ONLY, Scene, TESTING, canned_outcome, done, failed, group, handed_off, rotated,
+};
 
 fn scene() -> Scene {
     let mut scene = Scene::on(TESTING);
@@ -245,4 +247,47 @@ fn old_tokens_are_marked_and_found_by_age() {
     }
     scene.walk("<esc>/age>");
     scene.shows("3 of 3").shows("age>: write an age as 90d");
+}
+
+#[test]
+fn a_saved_file_is_named_only_while_the_page_has_its_token() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT");
+    scene.keys("y");
+    let next = |scene: &mut Scene, is_it: fn(&Job) -> bool, outcome: Option<Outcome>| {
+        let at = scene.pending.iter().position(|(.., job)| is_it(job));
+        let (ticket, profile, job) = scene.pending.remove(at.expect("asked"));
+        let outcome = outcome.unwrap_or_else(|| canned_outcome(profile, &job));
+        scene.msg(Msg::Done(ticket, outcome));
+    };
+    next(&mut scene, |job| matches!(job, Job::Rotate { .. }), None);
+    scene.keys("w<enter>");
+    next(&mut scene, |job| matches!(job, Job::WriteToken(..)), None);
+    scene.shows("Saved to");
+    let theirs = done(Ending::Superseded, group("acme-eu", 10));
+    next(
+        &mut scene,
+        |job| matches!(job, Job::Confirm(_)),
+        Some(theirs),
+    );
+    scene
+        .shows("someone rotated again after this")
+        .hides("Saved to");
+}
+
+#[test]
+fn a_withheld_token_is_not_offered_to_be_copied() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT");
+    scene.keys("y");
+    let Outcome::Done(mut alarmed) = rotated(group("acme-eu", 9)) else {
+        panic!("a result");
+    };
+    alarmed.warnings.push(Warning::CreatedByGet);
+    scene.answer_with(Outcome::Done(alarmed));
+    scene
+        .shows("withheld")
+        .shows("Leave this page, check the group, then t reads it again.")
+        .hides("copies it")
+        .hides("then read it again");
 }

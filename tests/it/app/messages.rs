@@ -3,12 +3,19 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use groupdesk::tui::state::{
-    message::{Effect, Msg},
-    notices::{Notices, Severity},
+use groupdesk::{
+    domain::rotation::State,
+    operations::{Batch, BatchId},
+    tui::state::{
+        message::{Effect, Msg, Outcome},
+        notices::{Notices, Severity},
+    },
 };
 
-use super::scene::{Scene, TESTING};
+use super::{
+    batch::stored,
+    scene::{Scene, TESTING, rotation},
+};
 
 /// The sentences of a source file: string literals of several words, with a long id in place of each argument.
 fn sentences(source: &str, into: &mut BTreeSet<String>) {
@@ -194,11 +201,23 @@ fn a_message_never_covers_the_row_that_the_keys_mean() {
     for (width, height) in [(40, 8), (60, 12), (80, 24)] {
         let mut scene = Scene::on(TESTING);
         scene.msg(Msg::Resize(width, height));
-        for page in ["", "2", "3", "5"] {
-            scene.keys("<esc><esc>");
+        let here = scene.app.context.current;
+        let batches: Vec<Batch> = (1..30).map(|number| stored(BatchId(number))).collect();
+        let batches: Vec<_> = batches.into_iter().map(|batch| (here, batch)).collect();
+        let rotations = (1..30).map(|number| rotation(number, "acme-eu", State::Confirmed));
+        for (page, rows) in [
+            ("", None),
+            ("3", Some(Outcome::Rotations(rotations.collect()))),
+            ("5", Some(Outcome::AllBatches(batches))),
+        ] {
+            scene.walk("<esc><esc>");
             scene.keys(page);
+            if let Some(rows) = rows {
+                scene.answer_with(rows);
+            }
             scene.keys("G");
             let before = scene.screen().lines().any(|line| line.starts_with('>'));
+            assert!(before, "{page} has rows: {}", scene.screen());
             let text = "a text of many words ".repeat(12);
             scene.app.context.say(Severity::Error, text);
             let screen = scene.screen();

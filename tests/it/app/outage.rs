@@ -2,12 +2,25 @@
 
 use std::time::Duration;
 
-use groupdesk::tui::state::{
-    message::{JobError, Msg, Outcome, ProfileIndex},
-    outage::OutageReason,
+use groupdesk::{
+    domain::rotation::State,
+    operations::{
+        BatchId, PlaceProblem, RotationId,
+        attention::{Attention, ConcernKind},
+    },
+    tui::state::{
+        message::{Job, JobError, Msg, Outcome, ProfileIndex},
+        outage::OutageReason,
+    },
 };
 
-use super::scene::{Scene, TESTING};
+use super::{
+    attention::concern,
+    batch::unfinished,
+    batches::listed,
+    scene::{BEGIN, READ_ONLY, Scene, TESTING, rotation},
+};
+use crate::support::world::id;
 
 const UNREACHABLE: &str = "the directory cannot be reached; nothing was recorded";
 
@@ -115,4 +128,135 @@ fn what_can_only_be_read_opens_no_form_and_still_shows_what_is_known() {
         scene.shows("Last known values, not read").hides("e edit");
         scene.walk("2").shows("History");
     }
+}
+
+/// The scene, of which the directory says this.
+fn told(scene: &mut Scene, why: OutageReason) -> String {
+    let lost = Some((Duration::ZERO, why));
+    let here = scene.app.context.current;
+    scene.msg(Msg::DirectoryState(here, lost));
+    let reason = scene.app.context.view_only_reason();
+    reason.expect("it can only be read").to_owned()
+}
+
+#[test]
+fn the_group_of_a_token_is_found_wherever_the_directory_has_the_key_for_it() {
+    for (why, is_possible) in [
+        (OutageReason::Viewer, false),
+        (OutageReason::NotWritable, true),
+        (OutageReason::Moved, false),
+    ] {
+        let mut scene = Scene::on(TESTING);
+        let reason = told(&mut scene, why);
+        scene.keys("W");
+        assert_eq!(scene.focus() == "Whose", is_possible, "{why:?}");
+        if !is_possible {
+            scene.says(&reason);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_was_typed_saves_no_view_once_the_directory_is_only_read() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("vw").keys("night");
+    let reason = told(&mut scene, OutageReason::Viewer);
+    scene.keys("<enter>");
+    scene.says(&format!("Not available: {reason}"));
+    let saves = |(.., job): &(_, _, Job)| matches!(job, Job::SaveView(..));
+    assert!(!scene.pending.iter().any(saves), "{:?}", scene.pending);
+}
+
+#[test]
+fn an_empty_list_says_what_can_add_groups() {
+    let empty = |profile| {
+        let mut scene = Scene::on(profile);
+        scene.keys("r");
+        scene.answer_with(Outcome::listed(Vec::new()));
+        scene.answer();
+        scene
+    };
+    empty(READ_ONLY)
+        .shows("No groups yet: groupdesk import FILE adds known IDs; this profile is")
+        .hides("creates one");
+    let mut viewer = empty(TESTING);
+    let reason = told(&mut viewer, OutageReason::Viewer);
+    viewer
+        .shows("No groups yet, and none can be added: ")
+        .shows(&reason[..12])
+        .hides("import FILE");
+    let mut trial = empty(TESTING);
+    let here = trial.app.context.current;
+    let problem = PlaceProblem::OnTrial {
+        profile: "testing".into(),
+        place: "eu-live".into(),
+    };
+    trial.app.context.place_problems.insert(here, problem);
+    trial
+        .shows("groupdesk import FILE adds known IDs")
+        .hides("first choose the environment");
+}
+
+#[test]
+fn no_next_step_is_a_key_that_is_refused() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("3");
+    scene.answer_with(Outcome::Rotations(vec![rotation(
+        1,
+        "acme-eu",
+        State::Unknown,
+    )]));
+    scene.shows("r reads the group; never rotate to find out");
+    told(&mut scene, OutageReason::Viewer);
+    scene
+        .shows("Result unknown; never rotate to find out. It cannot be read: you are a viewer")
+        .hides("r reads the group");
+
+    let mut scene = listed("ana@bastion2", TESTING);
+    let reason = told(&mut scene, OutageReason::Moved);
+    scene.shows(&reason).hides("R checks 1 again");
+    let scene = listed("ana@bastion2", READ_ONLY);
+    scene
+        .shows("this profile is read-only")
+        .hides("R checks 1 again");
+
+    let batch = unfinished(BatchId(12)).batch;
+    let concerns = vec![
+        concern(
+            TESTING,
+            ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex")),
+        ),
+        concern(TESTING, ConcernKind::Batch(Box::new(batch))),
+        concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
+    ];
+    let mut scene = Scene::on(TESTING);
+    scene.msg(Msg::Resize(160, 40));
+    scene.keys("0");
+    let found = Attention {
+        concerns,
+        ages: Vec::new(),
+        profiles: 1,
+    };
+    scene.answer_with(Outcome::Attention(Box::new(found)));
+    told(&mut scene, OutageReason::Viewer);
+    scene
+        .shows("never rotate; you are a viewer")
+        .hides("r read it")
+        .hides("R resume")
+        .hides("e open");
+}
+
+#[test]
+fn a_group_is_called_unread_exactly_if_it_was_not_read() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("<enter>");
+    told(&mut scene, OutageReason::Viewer);
+    scene.hides("Last known values, not read");
+
+    let mut scene = Scene::on(TESTING);
+    told(&mut scene, OutageReason::Viewer);
+    scene.keys("<enter>");
+    scene.msg(Msg::DirectoryState(ProfileIndex(TESTING), None));
+    scene.shows("Last known values, not read");
+    scene.walk("r").hides("Last known values, not read");
 }

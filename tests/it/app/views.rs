@@ -53,3 +53,30 @@ fn after_a_create_the_cursor_is_on_the_new_group() {
     assert_eq!(scene.focus(), "List");
     scene.shows(">   Between");
 }
+
+#[test]
+fn only_a_shown_column_is_said_to_be_left_out() {
+    let mut scene = Scene::on(TESTING);
+    scene.msg(Msg::Resize(120, 40));
+    scene.walk("v");
+    let notes = |scene: &Scene, mark: &str| {
+        let screen = scene.screen();
+        let rows = screen.lines().filter(|line| line.contains(mark));
+        rows.filter(|line| line.contains("empty: omitted")).count()
+    };
+    assert!(notes(&scene, "[x]") > 0, "{}", scene.screen());
+    scene.walk("G<space>g");
+    for _ in 0..20 {
+        scene.walk("j<space>");
+    }
+    assert_eq!(notes(&scene, "[ ]"), 0, "{}", scene.screen());
+}
+
+#[test]
+fn in_the_details_the_footer_does_not_offer_to_clear() {
+    let mut scene = Scene::on(TESTING);
+    scene.msg(Msg::Resize(160, 40));
+    scene.walk("*").shows("Esc clear");
+    scene.walk("<tab>").hides("Esc clear");
+    scene.walk("<esc>").shows("Esc clear").shows("2 marked");
+}

@@ -222,7 +222,8 @@ impl<R: Rows> ListPage<R> {
             R::status(self, context)
         } else {
             let (shown, all) = (self.shown(context).len(), self.unfiltered(context).len());
-            format!("{shown} of {all}")
+            let missing = R::what_is_missing(self, context);
+            format!("{shown} of {all}{missing}")
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
+use super::why_forbidden;
 use crate::{
     domain::{
         age::{DEFAULT_LIMIT, TokenAge, due_within},
@@ -133,17 +134,27 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
 pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
+    let view_only = context.view_only_reason();
+    let or_why =
+        |next: String, operation| why_forbidden(concern, operation, context).unwrap_or(next);
     match &concern.kind {
         ConcernKind::Alarms(_, alarms) => {
             let what = alarms.first().map_or("", |alarm| &alarm.what);
             match concern.profile {
+                Some(_) if let Some(why) = view_only => format!("{}; {why}", visible(what)),
                 Some(_) => format!("{enter} acknowledge: {}", visible(what)),
                 None => format!("bind a profile: {}", visible(what)),
             }
         }
         ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} open the group"),
-        ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
-        ConcernKind::Change(..) => format!("{read} read it"),
+        ConcernKind::Rotation(..) => match view_only {
+            Some(why) => format!("never rotate; {why}"),
+            None => format!("{read} read it; never rotate"),
+        },
+        ConcernKind::Change(..) => match view_only {
+            Some(why) => why.into(),
+            None => format!("{read} read it"),
+        },
         ConcernKind::HandOff { exit, .. } => {
             let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
             match why_not_hand_off(concern, context) {
@@ -158,18 +169,27 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
                 return format!("{enter} watch: {left} of {all} left");
             }
             match (left, batch.counts.unknown) {
-                (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
+                (0, 0) => or_why(
+                    format!("{} close: nothing left", key(Action::Resume)),
+                    Guarded::Bulk,
+                ),
+                (0, unknown) if let Some(why) = view_only => format!("{unknown} UNKNOWN; {why}"),
                 (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
                 _ => {
                     let why = told.map_or_else(String::new, |told| format!(", {told}"));
-                    format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
+                    let resume = key(Action::Resume);
+                    let next = format!("{resume} resume: {left} of {all} left{why}");
+                    or_why(next, Guarded::Bulk)
                 }
             }
         }
         ConcernKind::NotDone(batch, _) => {
             let done = batch.counts.in_short();
             if batch.can_be_retried() {
-                format!("{} retry: {done}", key(Action::Resume))
+                or_why(
+                    format!("{} retry: {done}", key(Action::Resume)),
+                    Guarded::Bulk,
+                )
             } else {
                 format!("{enter} open: {done}")
             }
@@ -183,7 +203,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
                 about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
             )
         }
-        ConcernKind::Draft(..) => format!("{} open", key(Action::Edit)),
+        ConcernKind::Draft(..) => or_why(format!("{} open", key(Action::Edit)), Guarded::Update),
         ConcernKind::NoProfile(open) => format!("bind a profile: {open} open"),
     }
 }

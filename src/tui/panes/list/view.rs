@@ -19,6 +19,7 @@ use crate::{
         annotation::Annotation,
         group::{EnvironmentTag, UserGroupId},
     },
+    operations::PlaceProblem,
     search::{Entry, ListColumn, Marker, matcher},
     tui::{
         keymap::{Action, Focus},
@@ -363,17 +364,23 @@ fn empty_hint(list: &List, context: &Context) -> String {
     } else if list.finder.found().is_none() {
         "searching".into()
     } else if list.filter.is_empty() {
-        if let Some(why) = context.read_only_reason() {
+        if let Some(why) = context.view_only_reason() {
             return format!("No groups yet, and none can be added: {why}");
         }
-        if context.place_problems.contains_key(&context.current) {
+        let problem = context.place_problems.get(&context.current);
+        if matches!(problem, Some(PlaceProblem::Asked { .. })) {
             let again = key(Action::Refresh);
             return format!("No groups yet: first choose the environment; {again} asks again");
         }
         let key = key(Action::OpenOrCreate);
-        let text = format!(
-            "No groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
-        );
+        let text = match context.read_only_reason() {
+            Some(why) => {
+                format!("No groups yet: groupdesk import FILE adds known IDs; {why}")
+            }
+            None => format!(
+                "No groups yet: {key} creates one or reads one; groupdesk import FILE adds known IDs"
+            ),
+        };
         context.proposing(text, context.current)
     } else {
         let key = key(Action::Back);

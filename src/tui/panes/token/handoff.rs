@@ -191,6 +191,14 @@ impl TokenPane {
                 "The hand-off delivers it to your dashboards. Leaving this screen does not stop it."
                     .into()
             }
+            _ if self.replaced.is_some() => {
+                let token = context.keys.key(Focus::List, Action::Token);
+                format!("Leave this page; {token} on the group reads the new token.")
+            }
+            _ if self.done().is_some_and(Done::withholds_token) => {
+                let token = context.keys.key(Focus::List, Action::Token);
+                format!("Leave this page, check the group, then {token} reads it again.")
+            }
             _ if let Some(path) = &self.saved => {
                 let begin = if has_arrived {
                     "Delivered, and saved"

@@ -47,7 +47,7 @@ impl TokenPane {
         if let Stage::Reading(ticket) = self.stage {
             context.cancel(ticket);
         }
-        self.revealed_until = None;
+        (self.revealed_until, self.saved) = (None, None);
         self.replaced = None;
         self.steps = None;
         self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
@@ -91,6 +91,10 @@ impl TokenPane {
 
     pub(super) fn take(&mut self, done: &Done, context: &mut Context) {
         self.replaced = None;
+        let fingerprint = |done: &Done| done.group.fingerprint.as_ref().map(|known| known.value);
+        if self.done().and_then(fingerprint) != fingerprint(done) {
+            self.saved = None;
+        }
         for warning in &done.warnings {
             context.say(
                 Severity::of_warning(warning.is_alarm()),
