@@ -227,11 +227,12 @@ impl<'a> Mask<'a> {
 
     /// Masks any text: a broken body, a web page, a header, a JSON value.
     pub(super) fn mask_text(&self, raw: &str) -> String {
-        let text = self.mask_verbatim(raw);
+        let text = self.replace_secrets(raw);
+        // Before runs of hex digits are replaced, because a secret may end with one.
         if decoded_variants(&text).any(|plain| self.contains_secret(&plain)) {
             return ENCODED_SECRET.into();
         }
-        mask_after_names(&text)
+        mask_after_names(&self.replace_hex_runs(&text))
     }
 
     fn contains_secret(&self, text: &str) -> bool {
@@ -241,12 +242,16 @@ impl<'a> Mask<'a> {
 
     /// Removes secrets that occur verbatim, and runs of hex digits.
     fn mask_verbatim(&self, raw: &str) -> String {
+        self.replace_hex_runs(&self.replace_secrets(raw))
+    }
+
+    fn replace_secrets(&self, raw: &str) -> String {
         let mut text = raw.to_owned();
         let low = raw.to_ascii_lowercase();
         for secret in self.secrets.iter().filter(|secret| secret.is_in(&low)) {
             text = replace_secret(&text, secret.text, &secret.mask);
         }
-        self.replace_hex_runs(&text)
+        text
     }
 
     fn replace_hex_runs(&self, text: &str) -> String {

@@ -6,12 +6,15 @@ use std::{
     fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::MetadataExt,
-    path::Path,
+    path::{Path, PathBuf},
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags,
+    backup::{Backup, StepResult},
+};
 
 use crate::platform::private_files::{self, with_suffix};
 
@@ -41,10 +44,13 @@ pub(crate) fn make_private(path: &Path) -> Result<(), Unfit> {
         }
         _ => private_files::private_file(path).map_err(Unfit::Io)?,
     }
-    // SQLite would follow a link in the place of its log.
+    guard_logs(path).map_err(Unfit::Io)
+}
+
+/// Restricts the logs to their owner before SQLite opens them: it would follow a link in the place of one.
+pub(crate) fn guard_logs(path: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm"] {
-        let log = with_suffix(path, suffix);
-        private_files::narrow_where_there(&log).map_err(Unfit::Io)?;
+        private_files::narrow_where_there(&with_suffix(path, suffix))?;
     }
     Ok(())
 }
@@ -128,35 +134,159 @@ pub(crate) enum CopyFault {
     Writing(io::Error),
 }
 
-/// Copies what is committed into a new private file with a name that only an unfinished copy has: one that a crash left
-/// is replaced. Over a connection of its own: none can copy within its own transaction.
-pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<(), CopyFault> {
-    let named = |error: &dyn Display| {
-        CopyFault::Writing(io::Error::other(format!("{} {error}", to.display())))
-    };
-    match std::fs::remove_file(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(named(&private_files::explained(&error)));
+/// A complete copy that has the name of an unfinished one. Dropped, it gives up that name.
+pub(crate) struct Part {
+    /// Kept open, so that no other file gets its inode.
+    file: File,
+    path: PathBuf,
+}
+
+impl Part {
+    fn create(path: &Path) -> io::Result<Self> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(named(path, &private_files::explained(&error)));
+            }
+            _ => {}
         }
-        _ => {}
+        // SQLite would create it with wider permissions.
+        let file = private_files::new_private(path)?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+        })
     }
-    // SQLite would create it with wider permissions.
-    let file = private_files::new_private(to).map_err(CopyFault::Writing)?;
+
+    /// Gives the copy its name; what already has that name is refused.
+    pub(crate) fn link(&self, to: &Path) -> io::Result<()> {
+        self.check()?;
+        // A hard link is only created if nothing exists at its path.
+        std::fs::hard_link(&self.path, to)?;
+        if self.is_at(to) {
+            return Ok(());
+        }
+        // Another copy took the name of the unfinished one in this very moment.
+        let _ = std::fs::remove_file(to);
+        Err(replaced())
+    }
+
+    /// Gives the copy its name, in place of what has it.
+    pub(crate) fn rename(&self, to: &Path) -> io::Result<()> {
+        self.check()?;
+        std::fs::rename(&self.path, to)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.is_at(&self.path) {
+            Ok(())
+        } else {
+            Err(replaced())
+        }
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        let at = |found: Metadata| (found.dev(), found.ino());
+        match (self.file.metadata(), std::fs::symlink_metadata(path)) {
+            (Ok(kept), Ok(found)) => at(kept) == at(found),
+            _ => false,
+        }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if !self.is_at(&self.path) {
+            return;
+        }
+        // A check of the copy leaves the files of an empty log. If somebody else cleaned the folder, they are gone already.
+        for suffix in ["-wal", "-shm", ""] {
+            let _ = std::fs::remove_file(with_suffix(&self.path, suffix));
+        }
+    }
+}
+
+/// Without a lock: on a network file system, it would shut SQLite out.
+fn replaced() -> io::Error {
+    io::Error::other("another copy to this file is under way; wait until it is done")
+}
+
+fn named(path: &Path, error: &dyn Display) -> io::Error {
+    io::Error::other(format!("{} {error}", path.display()))
+}
+
+/// Copies what is committed into a new private file with a name that only an unfinished copy has: one that a crash left
+/// is replaced, and one that is still written notices it. Over a connection of its own: none can copy within its own
+/// transaction.
+pub(crate) fn copy(path: &Path, to: &Path, patience: Duration) -> Result<Part, CopyFault> {
+    let part = Part::create(to).map_err(CopyFault::Writing)?;
     let source = read_only(path, patience).map_err(CopyFault::Reading)?;
     // So that a file that cannot be read is not taken for a copy that cannot be written.
     let tables = "SELECT count(*) FROM sqlite_schema";
     let read = source.query_row(tables, [], |_| Ok(()));
     read.map_err(CopyFault::Reading)?;
-    let copied = source.backup(MAIN_DB, to, None::<fn(rusqlite::backup::Progress)>);
-    copied.map_err(|error| match error.sqlite_error_code() {
+    let copied = open(to, patience).and_then(|mut copy| {
+        // A journal would have the same name for every copy to this file; an unfinished copy is not repaired anyway.
+        copy.pragma_update(None, "journal_mode", "MEMORY")?;
+        // Before anything is written, so that nothing is ever written to the file of another copy.
+        match part.check() {
+            Err(error) => Ok(Err(named(to, &format_args!("cannot be written: {error}")))),
+            Ok(()) => Backup::new(&source, &mut copy)?.step(-1).map(Ok),
+        }
+    });
+    let step = copied.map_err(|error| match error.sqlite_error_code() {
         Some(
             ErrorCode::DiskFull
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
             | ErrorCode::ReadOnly,
-        ) => named(&format_args!("cannot be written: {error}")),
+        ) => CopyFault::Writing(named(to, &format_args!("cannot be written: {error}"))),
         _ => CopyFault::Reading(error),
     })?;
-    file.sync_all()
-        .map_err(|error| named(&private_files::explained(&error)))
+    match step.map_err(CopyFault::Writing)? {
+        StepResult::Done => {}
+        // More, or the lock of another connection.
+        _ => return Err(CopyFault::Reading(busy())),
+    }
+    let synced = part.file.sync_all();
+    synced.map_err(|error| CopyFault::Writing(named(to, &private_files::explained(&error))))?;
+    Ok(part)
+}
+
+fn busy() -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY);
+    rusqlite::Error::SqliteFailure(code, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_copies_to_one_name_only_the_one_that_has_it_succeeds() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (source, to) = (root.path().join("s.db"), root.path().join("to.db"));
+        let part = root.path().join("to.db.part");
+        let filled = Connection::open(&source).expect("opened");
+        filled
+            .execute_batch("CREATE TABLE t (a); INSERT INTO t VALUES (7)")
+            .expect("filled");
+        let copied = || {
+            copy(&source, &part, Duration::from_secs(1))
+                .ok()
+                .expect("copied")
+        };
+        let (first, second) = (copied(), copied());
+        let refused = first.link(&to).expect_err("it was replaced");
+        assert!(refused.to_string().contains("another copy"), "{refused}");
+        assert!(first.rename(&to).is_err() && !to.exists());
+        drop(first);
+        second.link(&to).expect("it has the name");
+        drop(second);
+        assert!(!part.exists());
+        let copy = read_only(&to, Duration::ZERO).expect("opened");
+        let found = copy.query_row("SELECT a FROM t", [], |row| row.get::<_, i64>(0));
+        assert_eq!(found.expect("read"), 7);
+        let found = to.metadata().expect("there");
+        assert!(!is_accessible_to_others(&found));
+    }
 }

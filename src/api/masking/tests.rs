@@ -47,6 +47,15 @@ fn a_good_answer_keeps_all_but_its_token() {
 }
 
 #[test]
+fn an_encoded_secret_that_ends_with_hex_digits_is_hidden_as_a_whole() {
+    let secret = "key~0123456789abcdef0123456789abcdef";
+    let seen = SeenTokens::default();
+    let body = secret.replacen('k', "%6b", 1);
+    let kept = seen.mask(secret, None).mask_body(body.as_bytes());
+    assert!(!kept.text.contains("ey~"), "{}", kept.text);
+}
+
+#[test]
 fn a_secret_is_hidden_wherever_it_stands() {
     for body in [
         json!({"error": format!("no such token {OLD}")}),

@@ -16,10 +16,11 @@ const TAKE_STAMP: &str = "\
 INSERT INTO writes (stamp, asked) VALUES (($1::text)::uuid, TRUE) \
 ON CONFLICT (stamp) DO UPDATE SET stamp = excluded.stamp RETURNING asked";
 
-/// The server ends it when it hears no more of it, so that its stamp can be asked for within the patience.
-const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
+/// The server ends it when it hears no more of it, so that its stamp can be asked for within the patience. Not READ WRITE,
+/// which a server that was made read-only for a switchover would allow.
+const BEGIN_WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; \
      SET LOCAL idle_in_transaction_session_timeout = '5s'";
-const BEGIN_WRITE_ONCE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+const BEGIN_WRITE_ONCE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransactionState {
@@ -190,6 +191,10 @@ impl<'l> ServerTransaction<'l> {
         ) {
             self.state = TransactionState::Over;
             self.connection.roll_back();
+        }
+        // The next request looks for the primary.
+        if matches!(self.failure, Some((ServerFault::ReadOnly, _))) {
+            self.connection.disconnect();
         }
         // What is committed is never executed again.
         let is_done = self.state == TransactionState::Committed;

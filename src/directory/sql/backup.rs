@@ -12,7 +12,7 @@ use super::{
     schema::{BUSY_TIMEOUT, OLDER},
 };
 use crate::{
-    database::file::{self, CopyFault},
+    database::file::{self, CopyFault, Part},
     directory::DirectoryError,
     platform::private_files::with_suffix,
 };
@@ -63,11 +63,7 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
         source: source.into(),
     };
     let done = file::copy(path, &part, BUSY_TIMEOUT)
-        .and_then(|()| move_into_place(&part, &kept).map_err(CopyFault::Writing));
-    if done.is_err() {
-        // It may be gone already; otherwise the next attempt removes it.
-        let _ = std::fs::remove_file(&part);
-    }
+        .and_then(|part| move_into_place(&part, &kept).map_err(CopyFault::Writing));
     done.map_err(|failed| match failed {
         CopyFault::Reading(error) => error.into(),
         CopyFault::Writing(error) => not_kept(error).into(),
@@ -85,7 +81,7 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
         return Err(refused(path, error, true));
     }
     let part = with_suffix(to, ".part");
-    let copied = file::copy(path, &part, BUSY_TIMEOUT)
+    file::copy(path, &part, BUSY_TIMEOUT)
         .map_err(|failed| match failed {
             CopyFault::Reading(error) => Fault::from(error).explain(path),
             CopyFault::Writing(error) => {
@@ -95,14 +91,11 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
                 refused(to, io::Error::new(error.kind(), why), false)
             }
         })
-        // A hard link is only created if nothing exists at its path.
-        .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error, false)));
-    let _ = std::fs::remove_file(&part);
-    copied
+        .and_then(|part| part.link(to).map_err(|error| refused(to, error, false)))
 }
 
-fn move_into_place(part: &Path, kept: &Path) -> io::Result<()> {
-    std::fs::rename(part, kept)?;
+fn move_into_place(part: &Part, kept: &Path) -> io::Result<()> {
+    part.rename(kept)?;
     kept.parent()
         .map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }

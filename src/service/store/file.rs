@@ -40,6 +40,7 @@ impl Database for File {
     type Error = StoreError;
 
     fn open(&self) -> Result<Connection, StoreError> {
+        file::guard_logs(&self.path).map_err(|error| StoreError::File(error.to_string()))?;
         open(&self.path, self.busy_timeout)
     }
 
@@ -153,4 +154,28 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, Sto
             found,
             known: MIGRATIONS.len() as i64,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_in_the_place_of_a_log_is_refused_when_the_file_is_opened_again() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("service.db");
+        drop(open_or_create(&path, Duration::ZERO).expect("created"));
+        let file = File {
+            path: path.clone(),
+            busy_timeout: Duration::ZERO,
+            report: None,
+            failures: Arc::default(),
+        };
+        drop(Database::open(&file).expect("opened again"));
+        let target = root.path().join("target");
+        std::os::unix::fs::symlink(&target, root.path().join("service.db-wal")).expect("linked");
+        let refused = Database::open(&file).expect_err("refused").to_string();
+        assert!(refused.contains("is not a regular file"), "{refused}");
+        assert!(!target.exists());
+    }
 }

@@ -43,27 +43,16 @@ pub struct CheckResult {
 pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
     read_only(database)?;
     let part = with_suffix(to, ".part");
-    let copied = copy(database, &part).and_then(|copied| {
-        // A hard link is only created if nothing exists at its path.
-        fs::hard_link(&part, to).map_err(|error| file_error(to, &error))?;
-        Ok(copied)
-    });
-    // The check of the copy leaves the files of an empty log. If somebody else cleaned the folder, they are gone already.
-    for file in [
-        part.clone(),
-        with_suffix(&part, "-wal"),
-        with_suffix(&part, "-shm"),
-    ] {
-        let _ = fs::remove_file(file);
-    }
-    copied
-}
-
-fn copy(database: &Path, part: &Path) -> Result<BackupSummary, StoreError> {
-    file::copy(database, part, patience()).map_err(|fault| match fault {
+    let copied = file::copy(database, &part, patience()).map_err(|fault| match fault {
         CopyFault::Reading(error) => error.into(),
         CopyFault::Writing(error) => StoreError::File(error.to_string()),
     })?;
+    let summary = summarize(&part)?;
+    copied.link(to).map_err(|error| file_error(to, &error))?;
+    Ok(summary)
+}
+
+fn summarize(part: &Path) -> Result<BackupSummary, StoreError> {
     let copy = read_only(part)?;
     if let Some(wrong) = integrity(&copy)? {
         return Err(StoreError::Failed(wrong));

@@ -82,7 +82,10 @@ impl SharedStorage {
         if let Some(role) = role {
             // "public" would mean every user.
             if role == "public" {
-                return Err(ServerFault::Nobody.into());
+                return Err(StoreError::Address(
+                    "--role public would let every user of the database in, with every token; name the role that the service \
+                     connects as",
+                ));
             }
             text += &grants(&schema, &quoted(role));
         }

@@ -65,9 +65,9 @@ impl Context {
         let wait = "Nothing is sent until it is back; your input stays here";
         Some(match lost.why {
             OutageReason::Away => format!("Directory lost since {since}. {wait}"),
-            OutageReason::Standby => {
-                format!("Directory read-only since {since}: a standby. {wait}")
-            }
+            OutageReason::Standby => format!(
+                "Only a standby or read-only server answers since {since}: nothing is read or sent; your input stays here"
+            ),
             OutageReason::NotAllowed => format!(
                 "No rights in the directory since {since}. Nothing is sent until you have them; your input stays here"
             ),

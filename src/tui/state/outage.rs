@@ -9,7 +9,7 @@ use crate::operations::{DirectoryError, ServerFault, TeamFault};
 pub enum OutageReason {
     /// It cannot be reached.
     Away,
-    /// It is a read-only standby.
+    /// Only a standby or a read-only server answers, from which nothing is read.
     Standby,
     /// It does not let this person in, or not do this.
     NotAllowed,

@@ -76,7 +76,7 @@ fn what_failed_during_the_outage_is_answered_by_its_end() {
 fn each_reason_says_what_is_possible_now_and_what_it_waits_for() {
     for (why, text) in [
         (OutageReason::Away, "Directory lost since"),
-        (OutageReason::Standby, "Nothing is sent until it is back"),
+        (OutageReason::Standby, "nothing is read or sent"),
         (
             OutageReason::NotAllowed,
             "Nothing is sent until you have them",

@@ -51,6 +51,7 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
             vec!["serve", "--storage", text],
             vec!["serve", "keys", "list", "--database", text],
             vec!["directory", "backup", text],
+            vec!["serve", "backup", text],
             vec!["directory", "copy", "postgres://ana@db1/desk", text],
             vec!["directory", "init", text],
             vec!["--config", text, "profile", "add", "x", "--base-url", "https://a.example", "--api-key-env", "K", "--no-check"],

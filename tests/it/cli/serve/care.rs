@@ -102,6 +102,14 @@ async fn other_files_are_neither_copied_nor_created() {
         .await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("create the folder"), "{}", ran.err);
+    for (copy, code) in [("file:x.db", 2), ("./file:x.db", 0)] {
+        let ran = home
+            .run(&["serve", "backup", copy, "--database", &database])
+            .await;
+        assert_eq!(ran.code, code, "{copy}: {}{}", ran.out, ran.err);
+        assert_eq!(home.path("file:x.db").exists(), code == 0, "{copy}");
+        assert!(!home.path("x.db").exists() && !home.path("x.db.part").exists());
+    }
 }
 
 #[tokio::test]

@@ -414,6 +414,10 @@ async fn an_unusable_storage_says_what_to_do() {
         .await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("CREATE ROLE"), "{}", ran.err);
+    let ran = home.run(&[&init[..], &["--role", "public"]].concat()).await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("every user"), "{}", ran.err);
+    assert!(!ran.err.contains("CREATE ROLE"), "{}", ran.err);
     // Nothing was done by half.
     let there = "SELECT count(*) FROM pg_namespace WHERE nspname = 'nobodys'";
     assert_eq!(server.execute("public", there), "0");

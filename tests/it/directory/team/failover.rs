@@ -116,6 +116,39 @@ async fn with_only_a_standby_nothing_is_answered_until_it_is_promoted() {
     assert_eq!(ours.groups(place).await.expect("read").len(), 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_was_made_read_only_takes_no_write_over_an_open_connection() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = server.set_up("switched");
+    let ours = Directory::open(&team).expect("it opens");
+    let place = place(&ours, "eu");
+    write(&ours, place, "before").await;
+    let reload = "SELECT pg_reload_conf()";
+    server.execute(
+        "switched",
+        "ALTER SYSTEM SET default_transaction_read_only = on",
+    );
+    server.execute("switched", reload);
+    eventually("it is read-only", || {
+        server.execute("switched", "SHOW default_transaction_read_only") == "on"
+    })
+    .await;
+    let record = observation_record(observation("after", OLD, 0));
+    let refused = ours.record(place, record).await;
+    let refused = refused.expect_err("it is read-only").to_string();
+    assert!(refused.contains("read only"), "{refused}");
+
+    server.execute(
+        "switched",
+        "ALTER SYSTEM RESET default_transaction_read_only",
+    );
+    server.execute("switched", reload);
+    write(&ours, place, "after").await;
+    assert_eq!(ours.groups(place).await.expect("read").len(), 2);
+}
+
 /// The server answers that the transaction is committed, with a warning that no standby has it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there_once() {
