@@ -207,7 +207,7 @@ impl Drop for Part {
 
 /// Without a lock: on a network file system, it would shut SQLite out.
 fn replaced() -> io::Error {
-    io::Error::other("another copy to this file is under way; wait until it is done")
+    io::Error::other("another copy to this file is in progress; wait until it is done")
 }
 
 fn named(path: &Path, error: &dyn Display) -> io::Error {

@@ -39,7 +39,7 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
             &["whose"],
         ] {
             let with_flag = [command, &["--directory", text]].concat();
-            let ran = home.run(&with_flag).await;
+            let ran = home.run_with(&with_flag, "x").await;
             assert_eq!(ran.code, 2, "{with_flag:?}: {}{}", ran.out, ran.err);
             let told = format!("{}{}", ran.out, ran.err);
             let told = in_one_line(&told);

@@ -188,7 +188,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let bytes = &bytes[..count];
-        if contains(bytes, b"READ WRITE") {
+        if contains(bytes, b"READ COMMITTED") {
             trips = 0;
             is_answered.store(true, Ordering::SeqCst);
         }
@@ -203,7 +203,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
             plan.is_cut.store(true, Ordering::SeqCst);
             continue;
         }
-        if contains(bytes, b"READ WRITE;") {
+        if contains(bytes, b"READ COMMITTED;") {
             plan.begun.fetch_add(1, Ordering::SeqCst);
         }
         if contains(bytes, b"COMMIT\0") {
