@@ -127,6 +127,9 @@ impl Filter {
         remark: Option<&str>,
         theme: Theme,
     ) -> Option<Position> {
+        // Aligned with the breadcrumb path, whose text also begins in the second column.
+        line.x += 1;
+        line.width = line.width.saturating_sub(1);
         if let Some(remark) = remark {
             let typed = paint::columns(self.text()) + "filter    ".len();
             let room = usize::from(line.width).saturating_sub(typed);

@@ -81,7 +81,7 @@ fn a_paste_without_an_end_blocks_nothing_and_does_not_grow() {
     assert!(grown < 96, "{grown} MiB");
     session.type_until("\x03", "the pasted text was too long", PATIENCE);
     session.send("\x1b");
-    session.wait_for_no("\nfilter", PATIENCE);
+    session.wait_for_no("\n filter", PATIENCE);
     session.type_until("j", ">   Acme US", PATIENCE);
     assert_quits(session);
 }
