@@ -200,14 +200,14 @@ impl DirectoryError {
 
     /// Whether the server was away: the same request may be made again if that does no harm to one that was recorded.
     pub fn may_be_repeated(&self) -> bool {
-        let is_unclear = matches!(
+        let is_away = matches!(
             self,
             Self::Team {
-                fault: TeamFault::Server(ServerFault::Unclear),
+                fault: TeamFault::Server(ServerFault::Unclear | ServerFault::ReadOnly),
                 ..
             }
         );
-        is_unclear || self.is_unreachable()
+        is_away || self.is_unreachable()
     }
 
     /// Whether there is no connection: then nothing was recorded, and the same request may be made again.

@@ -330,11 +330,15 @@ impl Gathering<'_> {
         for state in [HandOffState::Failed, HandOffState::Pending] {
             self.hand_offs(state).await?;
         }
-        let batches = self.operations.batches_in(self.place).await?;
+        let mut batches = self.operations.batches_in(self.place).await?;
         let not_done = self.operations.not_done(self.place, &batches).await?;
-        for mut batch in batches {
+        if with_groups {
+            let those = batches.iter_mut();
+            let those = those.filter(|batch| not_done.contains_key(&batch.id));
+            self.operations.look_at_retries(those).await;
+        }
+        for batch in batches {
             if let Some(groups) = not_done.get(&batch.id) {
-                self.operations.look_at_retry(&mut batch).await?;
                 let (at, by) = (batch.ended_at, batch.by.clone());
                 let kind = ConcernKind::NotDone(Box::new(batch), *groups);
                 self.push(kind, at, Some(&by));

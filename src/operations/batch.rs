@@ -260,10 +260,9 @@ impl Operations {
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
-            for mut batch in operations.batches_in(place).await? {
-                operations.look_at_retry(&mut batch).await?;
-                found.push((index, batch));
-            }
+            let mut batches = operations.batches_in(place).await?;
+            operations.look_at_retries(batches.iter_mut()).await;
+            found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
         found.sort_by_key(|(_, batch)| std::cmp::Reverse(batch.id));
         Ok(found)

@@ -76,7 +76,8 @@ pub(crate) fn answer(
     let goes_out = file.is_some() && !goes_to_file;
     let unwritten = write_token(done, file.as_deref_mut()).err();
     // A rotation writes its token before it reads the group back.
-    let is_doubtful = done.withholds_token() && file.is_some_and(|file| file.has_token());
+    let is_doubtful =
+        goes_to_file && done.withholds_token() && file.is_some_and(|file| file.has_token());
     let revealed = done.token().filter(|_| token.reveal);
     human::say_warnings(done);
     let printed = if session.json {

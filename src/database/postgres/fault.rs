@@ -200,7 +200,8 @@ impl ServerFault {
             _ => Self::Other(code.code().into()),
         };
         let then = match fault {
-            Self::Unreachable | Self::Crowded => Then::Reconnect,
+            // A server that was made read-only has rolled it back; another one may be the primary.
+            Self::Unreachable | Self::Crowded | Self::ReadOnly => Then::Reconnect,
             _ => Then::GiveUp,
         };
         (fault, then)

@@ -88,7 +88,8 @@ impl Outcome {
 
     /// The next item would fail in the same way.
     pub(super) fn fatal(mut self, why: Option<String>) -> Self {
-        if let Some(why) = why {
+        let stops = matches!(self.consequence, Consequence::Stop(_));
+        if let Some(why) = why.filter(|_| !stops) {
             self.consequence = Consequence::Stop(Halt::Cannot(why));
         }
         self

@@ -1,5 +1,7 @@
 //! Whether a retry of a batch would take a group: only then is it proposed.
 
+use std::cmp::Reverse;
+
 use super::super::Operations;
 use crate::{
     directory::{Batch, DirectoryError},
@@ -9,16 +11,23 @@ use crate::{
     },
 };
 
+/// Of so many batches a list says whether a retry would take anything.
+const LOOKED_AT: usize = 10;
+
 impl Operations {
-    /// Notes why a retry of this batch would take none of its groups, as it does if a later batch took them all.
-    pub(in crate::operations) async fn look_at_retry(
+    /// Notes why a retry of these batches would take none of their groups, as it does if a later batch took them all. Looks
+    /// at the newest that ended with failures, because each costs several reads; an error there spoils no list.
+    pub(in crate::operations) async fn look_at_retries<'b>(
         &self,
-        batch: &mut Batch,
-    ) -> Result<(), DirectoryError> {
-        if batch.ended_at.is_some() {
-            batch.no_retry = self.why_no_retry(batch).await?;
+        batches: impl Iterator<Item = &'b mut Batch>,
+    ) {
+        let failed =
+            batches.filter(|batch| batch.ended_at.is_some() && batch.counts.not_applied > 0);
+        let mut failed: Vec<_> = failed.collect();
+        failed.sort_by_key(|batch| Reverse(batch.id));
+        for batch in failed.into_iter().take(LOOKED_AT) {
+            batch.no_retry = self.why_no_retry(batch).await.unwrap_or_default();
         }
-        Ok(())
     }
 
     /// Returns why a retry of this batch would take none of its groups; `None` if it would take some, or none failed.
@@ -50,6 +59,9 @@ impl Operations {
                     }
                 }
             }
+        }
+        if reasons.is_empty() {
+            return Ok(None);
         }
         let reasons = reasons.iter().map(|(count, why)| format!("{count} {why}"));
         let text = reasons.collect::<Vec<_>>().join("; ");

@@ -116,7 +116,11 @@ fn not_writable(path: &Path) -> StoreError {
 fn of_file(error: &rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::NotADatabase) => StoreError::Foreign(path.display().to_string()),
-        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => not_writable(path),
+        Some(rusqlite::ErrorCode::ReadOnly) => not_writable(path),
+        Some(rusqlite::ErrorCode::CannotOpen) => StoreError::File(format!(
+            "{} cannot be opened; check the disk",
+            path.display()
+        )),
         _ => StoreError::of_sqlite(error),
     }
 }

@@ -33,8 +33,8 @@ pub struct Group {
     pending: Pending,
     /// Why the last look-up failed.
     error: Option<String>,
-    /// Why the group was not read when the page was opened; `None` once it has been read.
-    unread: Option<&'static str>,
+    /// Whether the group was not read when the page was opened, nor since.
+    is_unread: bool,
     /// Warnings of the last look-up.
     warnings: Vec<String>,
     scroll: Cursor,
@@ -47,15 +47,15 @@ impl Group {
     /// Opens a known group and reads it from the service, unless the directory can only be read.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let pending = Pending::default();
-        let unread = context.view_only_reason();
-        if unread.is_none() {
+        let is_unread = context.view_only_reason().is_some();
+        if !is_unread {
             context.ask(&pending, Job::LookUp(id.clone()));
         }
         Self {
             id,
             pending,
             error: None,
-            unread,
+            is_unread,
             warnings: Vec::new(),
             scroll: Cursor::default(),
         }
@@ -80,8 +80,11 @@ impl Group {
             page.text("Below: the last known values", context.theme.dim());
             page.blank();
         }
-        if let Some(why) = self.unread {
-            let text = format!("Last known values, not read: {why}");
+        if self.is_unread && self.error.is_none() {
+            let text = match context.view_only_reason() {
+                Some(why) => format!("Last known values, not read: {why}"),
+                None => "Last known values, not read".to_owned(),
+            };
             page.text(&text, context.theme.dim());
             page.blank();
         }
@@ -184,7 +187,7 @@ impl View for Group {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
-            (self.error, self.unread) = (None, None);
+            (self.error, self.is_unread) = (None, false);
             self.warnings = done.warnings.iter().map(ToString::to_string).collect();
             for warning in &done.warnings {
                 context.say(

@@ -260,6 +260,9 @@ impl TokenLookupPane {
         page.blank();
         let key = context.keys.key(Focus::WhoseFound, Action::Token);
         let next = match self.owner() {
+            Some(_) if let Some(why) = context.view_only_reason() => {
+                format!("It cannot be read or rotated here: {why}.")
+            }
             Some(owner) if owner.current => {
                 format!("{key} goes to its token: read it, and rotate it after a leak.")
             }

@@ -193,7 +193,7 @@ fn an_empty_list_says_what_can_add_groups() {
     };
     trial.app.context.place_problems.insert(here, problem);
     trial
-        .shows("o creates one or reads one; groupdesk import FILE adds known")
+        .shows("No groups yet, and nothing is sent now: r says why")
         .hides("first choose the environment");
 }
 

@@ -7,7 +7,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use super::BatchPane;
 use crate::{
     domain::batch::{BatchKind, ItemStatus, RunnerState},
-    operations::{Call, batch::RunCommand},
+    operations::{Call, Guarded, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
         kit::{
@@ -208,6 +208,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     let theme = context.theme;
     let key = |action| context.keys.key(Focus::BulkRun, action);
     let counts = run.counts();
+    let forbidden = context.why_forbidden_in(run.profile, Guarded::Bulk);
     let mut parts = Vec::new();
     let runner = run.runner.as_ref();
     let told = runner.map(|runner| runner.in_words(|at| context.when(at)));
@@ -217,7 +218,10 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             RunnerState::Paused => theme.warning(),
             _ => theme.focus(),
         };
-        let text = format!("{}. {resume} joins that run; asks first", sentence(told));
+        let text = match &forbidden {
+            Some(why) => format!("{}. Not available: {why}", sentence(told)),
+            None => format!("{}. {resume} joins that run; asks first", sentence(told)),
+        };
         return (text, style);
     }
     if counts.unknown > 0 {
@@ -226,7 +230,13 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
             BatchKind::Rotate => "do not rotate",
             BatchKind::Edit(_) => "do not send it again",
         };
-        let text = format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown);
+        let text = match context.view_only_reason() {
+            Some(why) => format!(
+                "{} UNKNOWN: it cannot be read: {why}; {never}",
+                counts.unknown
+            ),
+            None => format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown),
+        };
         parts.push(text);
     }
     if counts.conflict > 0 {
@@ -249,7 +259,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         (left, why) => {
             let why = why.map_or_else(|| "Stopped".to_owned(), |why| sentence(why));
             parts.push(format!("{why}: {left} of {} not started", counts.planned()));
-            if run.batch.is_some() {
+            if run.batch.is_some() && forbidden.is_none() {
                 let resume = key(Action::Resume);
                 parts.push(format!("{resume} resumes them, nothing is sent twice"));
             }
@@ -257,10 +267,13 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     }
     if counts.not_applied > 0 {
         let retry = key(Action::RetryFailed);
-        parts.push(format!(
-            "{} not applied: {retry} retries",
-            counts.not_applied
-        ));
+        parts.push(match &forbidden {
+            Some(_) => format!("{} not applied", counts.not_applied),
+            None => format!("{} not applied: {retry} retries", counts.not_applied),
+        });
+    }
+    if let Some(why) = forbidden.filter(|_| counts.not_started > 0 || counts.not_applied > 0) {
+        parts.push(format!("Not available: {why}"));
     }
     if parts.is_empty() {
         return ("Finished".into(), theme.ok());

@@ -372,6 +372,10 @@ fn empty_hint(list: &List, context: &Context) -> String {
             let again = key(Action::Refresh);
             return format!("No groups yet: first choose the environment; {again} asks again");
         }
+        if problem.is_some() {
+            let again = key(Action::Refresh);
+            return format!("No groups yet, and nothing is sent now: {again} says why");
+        }
         let key = key(Action::OpenOrCreate);
         let text = match context.read_only_reason() {
             Some(why) => {
