@@ -128,6 +128,7 @@ fn random_bytes_are_handled_or_ignored() {
             matches!(status.code(), Some(0 | 130)),
             "seed {seed}: {status:?}"
         );
+        println!("seed {seed}: {status:?}");
         assert_given_back(&mut session);
     }
     println!("{bytes} bytes in {sessions} sessions");
