@@ -159,16 +159,15 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
     let directory = Directory::open(&team).expect("it opens");
     let place = place(&directory, "eu");
     write(&directory, place, "first").await;
-    let standbys = |names: &str| {
-        server.execute(
-            "alone",
-            &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"),
-        );
-        server.execute("alone", "SELECT pg_reload_conf()");
-    };
-    let shown = || server.execute("alone", "SHOW synchronous_standby_names");
-    standbys("nobody");
-    eventually("the server knows", || shown() == "nobody").await;
+    // One session for all: the write ends within its ten seconds, and starting a client each time can take longer.
+    let mut admin = server.session("alone");
+    let mut say = |text: &str| admin.say(text);
+    say("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    say("SELECT pg_reload_conf()");
+    eventually("the server knows", || {
+        say("SHOW synchronous_standby_names") == "nobody"
+    })
+    .await;
     let writing = {
         let directory = directory.clone();
         tokio::spawn(async move {
@@ -177,19 +176,17 @@ async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there
                 .await
         })
     };
-    let waits = |what: &str| {
-        let text = format!("SELECT {what} FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-        server.execute("alone", &text)
-    };
-    eventually("it waits for a standby", || waits("count(*)") == "1").await;
-    let first = waits("pid");
-    server.execute("alone", &format!("SELECT pg_cancel_backend({first})"));
+    let waiting = "SELECT max(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    eventually("it waits for a standby", || !say(waiting).is_empty()).await;
+    let first = say(waiting);
+    say(&format!("SELECT pg_cancel_backend({first})"));
     eventually("it asks on another line", || {
-        !["", &first].contains(&waits("max(pid)").as_str())
+        !["", &first].contains(&say(waiting).as_str())
     })
     .await;
     assert!(!writing.is_finished(), "the outcome is still unknown");
-    standbys("");
+    say("ALTER SYSTEM SET synchronous_standby_names = ''");
+    say("SELECT pg_reload_conf()");
     writing.await.expect("it ended").expect("written");
     let lines = directory
         .history(HistoryFilter::default())
