@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::import::{
     checked::Checked,
-    plan::{self, ImportOptions, ShownPlan, planned_row},
+    plan::{self, ImportOptions},
     send,
+    shown::{self, ShownPlan, planned_row},
 };
 use super::prelude::*;
 use crate::{
@@ -73,7 +74,7 @@ impl Run for Apply {
     #[rustfmt::skip] // A table: one command a line.
     const PAGES: &'static [Page] = &[
         page("apply", &["groupdesk apply groups/ --dry-run --detailed-exitcode", "groupdesk apply groups.jsonl --prune-report --yes"],
-            &[lines("PATH", &[&plan::ROW, &send::ROW, &send::SUM]), lines("PATH --dry-run", &[&plan::ROW, &plan::SUM])]),
+            &[lines("PATH", &[&shown::ROW, &send::ROW, &send::SUM]), lines("PATH --dry-run", &[&shown::ROW, &shown::SUM])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {
@@ -126,7 +127,7 @@ pub(crate) async fn compare(
         replaces: true,
     };
     let shown = plan::print_plan(session, checked, options, true).await?;
-    plan::print_summary(session, ALL, &shown)?;
+    shown::print_summary(session, ALL, &shown)?;
     Ok(Exit::from_difference(is_different(&shown)))
 }
 
@@ -152,11 +153,11 @@ async fn prepare(
         prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
-        plan::print_summary(session, ALL, &shown)?;
+        shown::print_summary(session, ALL, &shown)?;
         let is_told = arguments.detailed_exitcode && is_different(&shown);
         return Ok(Err(Exit::from_difference(is_told)));
     }
-    plan::print_head(session, ALL, &shown)?;
+    shown::print_head(session, ALL, &shown)?;
     let operations = &session.operations;
     let review = Review::new(session, arguments.mutation.yes);
     if plan.to_do() == 0 {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{apply, import::plan, prelude::*};
+use super::{apply, import::shown, prelude::*};
 use crate::{
     cli::{
         output::{
@@ -47,7 +47,7 @@ impl Run for Diff {
             "groupdesk diff groups/ more.csv",
             "groupdesk diff groups.jsonl --refresh --json",
             "groupdesk diff acme-eu --with eu-live -P testing",
-        ], &[lines("FILE", &[&plan::ROW, &plan::SUM]), one("ID --with PROFILE", &[&DIFFERENCE])]),
+        ], &[lines("FILE", &[&shown::ROW, &shown::SUM]), one("ID --with PROFILE", &[&DIFFERENCE])]),
     ];
 
     async fn run(self, global: &Global) -> Result<Exit, CliError> {

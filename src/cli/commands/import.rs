@@ -7,6 +7,7 @@ mod losses;
 pub(crate) mod plan;
 mod resembling;
 pub(crate) mod send;
+pub(crate) mod shown;
 
 use std::path::PathBuf;
 
@@ -36,10 +37,9 @@ use crate::{
 };
 use checked::{Checked, chunk};
 use losses::Losses;
-use plan::{
-    ANNOTATED_ROW, ImportOptions, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated,
-};
+use plan::ImportOptions;
 use resembling::{ODD, ODDITIES, Oddities, Resembling, SpreadsheetCells, odd, of_row};
+use shown::{ANNOTATED_ROW, ROWS_ANNOTATED, ShownPlan, annotated_row, rows_annotated};
 
 /// Import groups from CSV or JSON into the directory, or also into the service
 #[derive(Debug, Args)]
@@ -82,7 +82,7 @@ impl Run for Import {
             &[
             lines("FILE", &[&TAKEN, &TAKEN_SUM]),
             lines("FILE --create --update", &[&send::ROW, &send::SUM]),
-            lines("FILE --create --update --dry-run", &[&plan::ROW, &plan::SUM]),
+            lines("FILE --create --update --dry-run", &[&shown::ROW, &shown::SUM]),
             lines("FILE and apply PATH, where rows are wrong", &[&checked::WRONG, &checked::WRONG_SUM]),
         ]),
     ];
@@ -145,7 +145,7 @@ async fn run(global: &Global, arguments: Import) -> Result<Exit, CliError> {
         }
         if arguments.mutation.dry_run {
             let shown = plan::print_plan(&session, &checked, options, false).await?;
-            plan::print_summary(&session, sending, &shown)?;
+            shown::print_summary(&session, sending, &shown)?;
             return Ok(Err(Exit::Done));
         }
         let digest = digest(&checked, sending);

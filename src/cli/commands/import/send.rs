@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::plan::{ANNOTATED, ShownPlan, annotated};
+use super::shown::{ANNOTATED, ShownPlan, annotated};
 use crate::{
     cli::{
         commands::run::{RunReport, Summary, follow},
