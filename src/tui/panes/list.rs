@@ -245,6 +245,9 @@ impl List {
         };
         let is_there = || self.id().is_some_and(|id| context.groups.contains(&id));
         (is_of_row && !is_there()).then(|| {
+            if context.is_reading_groups() {
+                return "the groups are still being read".into();
+            }
             let key = context.keys.key(Focus::List, Action::OpenOrCreate);
             format!("no group here; {key} opens or creates one")
         })

@@ -367,3 +367,13 @@ fn the_list_of_a_profile_that_was_left_is_not_read_further() {
     assert_eq!(scene.app.context.current.0, PRODUCTION);
     assert!(effects.contains(&Effect::Cancel(ticket)), "{effects:?}");
 }
+
+#[test]
+fn a_key_of_a_row_before_the_groups_are_read_does_not_say_that_there_are_none() {
+    let (mut scene, _) = opened();
+    for key in ["<enter>", "e", "t"] {
+        scene.keys(key);
+        scene.says("Not available: the groups are still being read");
+        assert_eq!(scene.focus(), "List", "{key}");
+    }
+}

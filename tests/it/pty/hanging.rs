@@ -27,12 +27,12 @@ const KEYS: [(&str, &str); 11] = [
     ("2", "› History"),
     ("\x1b", READING),
     ("\x1b", "Cancelled: read h0000"),
-    ("\x1b", "1 group"),
+    ("\x1b", " 1 group "),
 ];
 
 /// Presses the keys while the read hangs. Returns how long each took, in milliseconds.
 fn press_all(session: &mut Session) -> Vec<u128> {
-    session.wait_for("1 group", PATIENCE);
+    session.wait_for(" 1 group ", PATIENCE);
     session.type_until("\r", "Esc cancels", PATIENCE);
     KEYS.iter()
         .map(|(key, shown)| {

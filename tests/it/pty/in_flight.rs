@@ -35,7 +35,7 @@ async fn rotating(world: &World, place: &TempHome, gate: &Gate, proxy: &FaultyPr
             world.directory_file().to_string_lossy(),
         )
         .start();
-    session.wait_for("1 group", PATIENCE);
+    session.wait_for(" 1 group ", PATIENCE);
     session.type_until("t", "T rotates it", PATIENCE);
     session.type_until("Ty", "Rotating: one request sent", PATIENCE);
     gate.reached().await;

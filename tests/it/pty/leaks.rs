@@ -58,7 +58,7 @@ impl Scene {
         let variables = self.home.variables().into_iter();
         let program = variables.fold(program, |program, (name, value)| program.env(name, value));
         let mut session = program.start();
-        session.wait_for("1 group", PATIENCE);
+        session.wait_for(" 1 group ", PATIENCE);
         (session, service)
     }
 
