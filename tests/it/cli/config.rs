@@ -80,9 +80,9 @@ async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key");
     let before = text(&home);
-    editor(&mut home, "s/\"5s\"/\"7s\"/");
+    editor(&mut home, "s/\"30s\"/\"7s\"/");
     assert_eq!(home.json(0, &["config", "edit"]).await["written"], true);
-    assert_eq!(text(&home), before.replace("\"5s\"", "\"7s\""));
+    assert_eq!(text(&home), before.replace("\"30s\"", "\"7s\""));
     let before = text(&home);
     for sed in [
         "s/timeout/timout/",

@@ -89,7 +89,7 @@ impl Home {
             "config.toml",
             &format!(
                 "[profiles.live]\nbase_url = \"{base_url}\"\napi_key = {{ env = \"LIVE_KEY\" }}\n\
-                 environment = \"Customer\"\ntimeout = \"5s\"\n"
+                 environment = \"Customer\"\ntimeout = \"30s\"\n"
             ),
         );
         self.set("GROUPDESK_CONFIG", config);

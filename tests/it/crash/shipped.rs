@@ -117,7 +117,8 @@ async fn play_fault(stage: &Stage, fault: Fault) {
         at_proxy = at_proxy.held(&gate);
     }
     scene.proxy.next("POST", at_proxy);
-    let seconds = if fault.hangs() { 3 } else { 20 };
+    // Also the time limit of the read before it.
+    let seconds = if fault.hangs() { 10 } else { 20 };
     let group = scene.group.as_str();
     let rotate = ["rotate", group, "--exists", "--yes", "--reason", "leaked"];
     let output = run(&scene, &rotate, Duration::from_secs(seconds)).await;

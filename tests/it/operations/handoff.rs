@@ -238,14 +238,27 @@ fn is_running(pid: &str) -> bool {
 async fn at_the_time_limit_the_whole_process_group_is_killed() {
     let mut taker =
         HandOffScript::new("sleep 1000 & echo $! > $1/pid; echo waiting >&2; sleep 1000");
-    taker.limit = Duration::from_secs(2);
-    let scene = taker.scene().await;
-    let done = rotated(&scene).await;
-    let handed = hand_off(&scene, &done).await;
-    assert_eq!(handed.handoff.state, HandOffState::Failed);
-    assert_eq!(handed.handoff.exit, None);
-    let note = handed.handoff.note.expect("a note");
-    assert_has(&note, "did not end within 2000 ms and was killed: waiting");
+    taker.limit = Duration::from_millis(250);
+    // The limit also counts while the command starts: again with twice the limit, until it came as far as this.
+    loop {
+        taker.limit *= 2;
+        assert!(
+            taker.limit < PATIENCE,
+            "it said nothing before it was killed"
+        );
+        let scene = taker.scene().await;
+        let done = rotated(&scene).await;
+        let handed = hand_off(&scene, &done).await;
+        assert_eq!(handed.handoff.state, HandOffState::Failed);
+        assert_eq!(handed.handoff.exit, None);
+        let note = handed.handoff.note.expect("a note");
+        let limit = taker.limit.as_millis();
+        let killed = format!("did not end within {limit} ms and was killed");
+        assert_has(&note, &killed);
+        if note.ends_with(": waiting") {
+            break;
+        }
+    }
     let pid = taker.read("pid").trim().to_owned();
     eventually("it is gone", || !is_running(&pid)).await;
 }

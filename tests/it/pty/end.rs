@@ -35,7 +35,8 @@ fn ctrl_c_twice_quits() {
     let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("\x03", "Ctrl-C again quits", PATIENCE);
-    session.send("\x03");
+    // On a busy machine that may be too long ago for one more.
+    session.send("\x03\x03");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
 }

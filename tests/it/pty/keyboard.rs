@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use super::{TempHome, assert_given_back};
+use super::{TempHome, assert_given_back, place::FIRST};
 use crate::support::{long, pty::Session, random::Random};
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -104,7 +104,10 @@ fn random_bytes_are_handled_or_ignored() {
     let mut bytes = 0;
     for seed in 0..sessions {
         let place = TempHome::new();
-        let mut session = place.demo();
+        // Once the console has quit, Ctrl-C and Ctrl-Z would make the terminal drop whatever it has not shown yet, also
+        // the end of the alternate screen.
+        let mut session = place.shell("stty noflsh; exec groupdesk demo").start();
+        session.wait_for(FIRST, PATIENCE);
         let mut dice = Random::new(1_000 + seed);
         for _ in 0..40 {
             let some: Vec<u8> = (0..50)

@@ -9,6 +9,7 @@ use std::{
         Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 pub(crate) const WHOLE: u8 = 0;
@@ -47,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) asked_in_vain: AtomicBool,
     /// Nothing passes on any connection.
     pub(crate) is_cut: AtomicBool,
+    /// When it was cut after so many messages.
+    pub(crate) cut_at: OnceLock<Instant>,
     /// After this many further messages nothing passes on any connection; 0: never.
     pub(crate) cut_after: AtomicUsize,
     pub(crate) cuts: AtomicUsize,
@@ -80,6 +83,11 @@ impl Plan {
         self.cut_after
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less)
             == Ok(1)
+    }
+
+    /// How long nothing has passed: the start of a program, which may take long on a busy machine, does not count.
+    pub(crate) fn silent_for(&self) -> Duration {
+        self.cut_at.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
     fn stop(&self, how: u8) {
@@ -200,6 +208,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
             continue;
         }
         if plan.is_the_last() {
+            plan.cut_at.get_or_init(Instant::now);
             plan.is_cut.store(true, Ordering::SeqCst);
             continue;
         }

@@ -18,14 +18,15 @@ async fn against_transaction<T: Send + 'static>(
     asked: impl Future<Output = T> + Send + 'static,
 ) -> T {
     let server = postgres::server().expect("a server");
-    let mut other = server.session(team.schema());
+    // Asked in a session that is open already: what is asked for waits only for a while.
+    let (mut other, mut looking) = (server.session(team.schema()), server.session(team.schema()));
     let number = other.number();
     other.say(&format!("BEGIN; {before}"));
     let asked = tokio::spawn(asked);
     let waits = format!(
         "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"
     );
-    eventually("it waits", || server.execute(team.schema(), &waits) == "t").await;
+    eventually("it waits", || looking.say(&waits) == "t").await;
     other.say(&format!("{then}; COMMIT"));
     asked.await.expect("it ended")
 }

@@ -98,7 +98,8 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
     let directory = installation.open();
     let place = place(&directory, "eu");
     let server = postgres::server().expect("a server");
-    let mut writer = server.session(team.schema());
+    // Asked in a session that is open already: both wait only for a while.
+    let (mut writer, mut looking) = (server.session(team.schema()), server.session(team.schema()));
     let number = writer.number();
     writer.say(&format!("BEGIN; SELECT may_write({NEWEST}, FALSE)"));
     let migrating = {
@@ -108,7 +109,7 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
     let waits = format!(
         "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"
     );
-    eventually("it waits", || server.execute(team.schema(), &waits) == "t").await;
+    eventually("it waits", || looking.say(&waits) == "t").await;
     // Requested while the migration waits: it runs after the migration, and sees the new tables.
     let writing = {
         let directory = directory.clone();
@@ -119,10 +120,7 @@ async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
         })
     };
     let behind = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'schema_versions'::regclass";
-    eventually("it waits, too", || {
-        server.execute(team.schema(), behind) == "2"
-    })
-    .await;
+    eventually("it waits, too", || looking.say(behind) == "2").await;
     writer.say("COMMIT");
     migrating.await.expect("it ended").expect("migrated");
     assert_eq!(

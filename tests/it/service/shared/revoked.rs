@@ -6,7 +6,7 @@ use std::{sync::mpsc, time::Duration};
 use serde_json::json;
 
 use crate::support::{
-    postgres,
+    postgres::{self, Session},
     service::{Caller, PRODUCTION, Reply, TestService},
     wait::eventually,
 };
@@ -37,9 +37,9 @@ const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE cardinality(p
      AND query NOT LIKE '%pg_blocking_pids%' AND pid IN (SELECT pid FROM pg_locks l \
      JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ";
 
-fn waiting(schema: &str) -> usize {
-    let server = postgres::server().expect("it is there");
-    let count = server.execute(schema, &format!("{WAITING}'{schema}')"));
+/// Asked in a session that is open already: what waits does so only for a while.
+fn waiting(looking: &mut Session, schema: &str) -> usize {
+    let count = looking.say(&format!("{WAITING}'{schema}')"));
     count.parse().expect("a number")
 }
 
@@ -51,6 +51,7 @@ async fn a_change_waits_for_a_revocation_in_progress_and_is_refused() {
         return;
     };
     let token = service.production().token_of("acme").await;
+    let mut looking = server.session(schema);
     for change in CHANGES {
         let caller = service.caller(PRODUCTION, None, false);
         // Recorded before, so that no time of use has to be written.
@@ -63,7 +64,7 @@ async fn a_change_waits_for_a_revocation_in_progress_and_is_refused() {
             async move { send(&caller, change, &token).await }
         });
         eventually("the change waits or has ended", || {
-            waiting(schema) > 0 || sent.is_finished()
+            waiting(&mut looking, schema) > 0 || sent.is_finished()
         })
         .await;
         revoking.say("COMMIT");
@@ -81,6 +82,7 @@ async fn a_revocation_is_answered_only_when_no_change_can_follow() {
         return;
     };
     let token = service.production().token_of("acme").await;
+    let mut looking = server.session(schema);
     for change in ["update", "rotate"] {
         let caller = service.caller(PRODUCTION, None, false);
         caller.token_of("acme").await;
@@ -90,7 +92,10 @@ async fn a_revocation_is_answered_only_when_no_change_can_follow() {
             let token = token.clone();
             async move { send(&caller, change, &token).await }
         });
-        eventually("the change waits for the row", || waiting(schema) == 1).await;
+        eventually("the change waits for the row", || {
+            waiting(&mut looking, schema) == 1
+        })
+        .await;
         let keys = service.store.list_keys().expect("readable");
         let newest = keys.last().expect("a key").id;
         let (answer, revoked) = mpsc::channel();
@@ -100,9 +105,9 @@ async fn a_revocation_is_answered_only_when_no_change_can_follow() {
         eventually("the revocation waits or is answered", || {
             if let Ok(done) = revoked.try_recv() {
                 done.expect("revoked");
-                at_revocation = Some(server.execute(schema, STORED));
+                at_revocation = Some(looking.say(STORED));
             }
-            at_revocation.is_some() || waiting(schema) == 2
+            at_revocation.is_some() || waiting(&mut looking, schema) == 2
         })
         .await;
         held.say("ROLLBACK");
