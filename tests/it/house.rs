@@ -183,6 +183,7 @@ fn what_may_not_stand_in_a_file_is_found() {
         ("std::thread::sleep(d);", "sleep"),
         ("use std::thread::{self, sleep};", "sleep"),
         ("thread::sleep(d);", "sleep"),
+        ("eventually(w, || server.execute(s, t) == x);", "session"),
     ] {
         assert_complains("src/tui.rs", line, words);
         assert_complains("tests/it/pty.rs", line, words);

@@ -97,6 +97,7 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
         ));
     }
     found.extend(forbidden_words(&tokens));
+    found.extend(slow_conditions(&tokens));
     found.extend(
         paths
             .iter()
@@ -189,6 +190,23 @@ fn forbidden_words(tokens: &[Token]) -> Vec<(usize, String)> {
                     || a.text == "," && c.text == ")" && closes_an_attribute(tokens, c));
             (unfinished || is_left_out).then(|| (b.line, format!("must not hold {}", word(b))))
         })
+        .collect()
+}
+
+/// Conditions that start a client of the database at each look: that can take longer than what is waited for may last.
+fn slow_conditions(tokens: &[Token]) -> Vec<(usize, String)> {
+    let waits = |at: &usize| ["eventually", "wait_until"].contains(&tokens[*at].text.as_str());
+    let is_slow = |at: &usize| {
+        let mut depth = 0;
+        let mut call = tokens[at + 1..].iter().take_while(|token| {
+            depth += i32::from(token.text == "(") - i32::from(token.text == ")");
+            depth > 0
+        });
+        call.any(|token| token.text == "execute")
+    };
+    let found = (0..tokens.len()).filter(waits).filter(is_slow);
+    found
+        .map(|at| (tokens[at].line, "must ask in an open session".to_owned()))
         .collect()
 }
 

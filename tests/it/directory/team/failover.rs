@@ -38,10 +38,8 @@ async fn after_a_failover_horizons_start_again_and_all_changes_are_reported_agai
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     let written = server.execute("over", "SELECT pg_current_wal_lsn()");
     let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
-    eventually("the standby has it", || {
-        standby.execute("over", &arrived) == "t"
-    })
-    .await;
+    let mut looking = standby.session("over");
+    eventually("the standby has it", || looking.say(&arrived) == "t").await;
     tokio::task::block_in_place(|| standby.take_over(&server));
 
     write(&theirs, place, "after").await;
@@ -91,10 +89,8 @@ async fn with_only_a_standby_nothing_is_answered_until_it_is_promoted() {
     write(&ours, place, "before").await;
     let written = server.execute("read", "SELECT pg_current_wal_lsn()");
     let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
-    eventually("the standby has it", || {
-        standby.execute("read", &arrived) == "t"
-    })
-    .await;
+    let mut looking = standby.session("read");
+    eventually("the standby has it", || looking.say(&arrived) == "t").await;
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     tokio::task::block_in_place(|| server.stop());
 
@@ -131,8 +127,9 @@ async fn a_server_that_was_made_read_only_takes_no_write_over_an_open_connection
         "ALTER SYSTEM SET default_transaction_read_only = on",
     );
     server.execute("switched", reload);
+    let mut looking = server.session("switched");
     eventually("it is read-only", || {
-        server.execute("switched", "SHOW default_transaction_read_only") == "on"
+        looking.say("SHOW default_transaction_read_only") == "on"
     })
     .await;
     let record = observation_record(observation("after", OLD, 0));
