@@ -143,7 +143,7 @@ impl Directory {
         ))
     }
 
-    /// Refuses what needs a higher role, and every write if the directory was moved, before anything is read or sent.
+    /// Refuses what needs a higher role, and every write if the directory was moved or has newer tables, before anything is read or sent.
     pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
         let (Location::Team(team), Some(membership)) = (self.location(), &self.0.membership) else {
             return Ok(());
@@ -155,13 +155,12 @@ impl Directory {
                 TeamFault::NeedsRole { needs, has },
             ));
         }
-        match &membership.moved_to {
-            Some(to) => Err(DirectoryError::of_team(
-                team,
-                TeamFault::Moved(Some(to.clone())),
-            )),
-            None => Ok(()),
-        }
+        let fault = match &membership.moved_to {
+            Some(to) => TeamFault::Moved(Some(to.clone())),
+            None if membership.is_newer => TeamFault::NotWritable,
+            None => return Ok(()),
+        };
+        Err(DirectoryError::of_team(team, fault))
     }
 
     /// Computes fingerprints with this directory's key, which never changes.

@@ -19,6 +19,7 @@ mod groups;
 mod handoff;
 mod location;
 mod outcome;
+mod permission;
 mod profiles;
 mod recording;
 mod refresh;
@@ -53,6 +54,7 @@ pub use groups::update::sendable;
 pub use handoff::HandedOff;
 pub use location::{open_directory, team_location};
 pub use outcome::{Done, Warning};
+pub use permission::{NextStep, Refused};
 pub use profiles::connect::{ConnectionTest, Connector, NotAdded};
 pub use profiles::facts::THE_SERVICE;
 pub use profiles::places::PlaceProblem;
@@ -86,7 +88,7 @@ pub use crate::{
 use crate::{
     api::client::Client,
     config::{
-        Environment, guard,
+        Environment,
         profile::{KeySource, Profile},
     },
     directory::{Directory, HistoryFilter, RotationFilter},
@@ -457,36 +459,6 @@ impl Operations {
     /// Reads the API key and builds the client. Nothing is sent.
     pub async fn ready(&self) -> Result<(), Failure> {
         self.client(RequestKind::Read).await.map(|_| ())
-    }
-
-    /// Refuses mutations in a read-only profile before anything is read or sent.
-    pub fn writable(&self) -> Result<(), Failure> {
-        if self.profile().read_only {
-            return Err(Failure::ReadOnly {
-                profile: self.profile().name.clone(),
-            });
-        }
-        self.may_write_directory()
-    }
-
-    /// Refuses who may not record what a response says: a viewer of the directory sends nothing.
-    pub fn may_write_directory(&self) -> Result<(), Failure> {
-        let may = self.directory().may(Role::Operator);
-        may.map_err(Failure::NothingSent)
-    }
-
-    /// Refuses what the profile forbids: everything if it is read-only, otherwise what a guard forbids. Checked here so
-    /// that command line and console cannot differ.
-    pub fn permitted(&self, operation: Guarded) -> Result<(), Failure> {
-        self.writable()?;
-        match guard::forbidden(&self.profile().guards, operation) {
-            Some(reason) => Err(Failure::Forbidden {
-                operation,
-                profile: self.profile().name.clone(),
-                reason: reason.to_owned(),
-            }),
-            None => Ok(()),
-        }
     }
 
     /// Refuses an id that the directory does not know, naming the nearest known ids.

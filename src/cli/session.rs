@@ -316,12 +316,14 @@ impl Session {
         Ok(())
     }
 
-    /// Why nothing may be sent for this profile. Not looked for if a program would have to be run for the API key.
+    /// Why nothing may be sent for this profile. Not looked for if a program would have to be run for the API key, except
+    /// where only the key tells the environment.
     pub(super) async fn quiet_place_problem(&self) -> Option<PlaceProblem> {
-        match self.operations.profile().api_key {
-            KeySource::Env(_) | KeySource::File(_) => self.operations.place_problem().await,
-            KeySource::Command(_) | KeySource::Keyring(_) | KeySource::Unset => None,
+        self.operations.place().await.ok()?;
+        if !self.operations.key_is_at_hand() {
+            return None;
         }
+        self.operations.place_problem().await
     }
 
     /// A refusal that proposes to create a group proposes the binding instead, where the profile has to be bound first.

@@ -68,20 +68,19 @@ pub fn in_words(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The same in a sentence: `just now`, `3m ago`.
-pub fn ago(then: Timestamp, now: Timestamp) -> String {
-    match of(then, now).map(|age| age.as_secs()) {
-        None => format!("in {}", in_words(now, then)),
-        Some(0) => "just now".into(),
-        Some(_) => format!("{} ago", in_words(then, now)),
-    }
-}
-
 /// The same in a column: `now`, `3m`.
 pub fn passed(then: Timestamp, now: Timestamp) -> String {
     match of(then, now).map(|age| age.as_secs()) {
         Some(0) => "now".into(),
         _ => in_words(then, now),
+    }
+}
+
+/// An age in days, which does not change while somebody looks at it.
+pub fn days(age: Duration) -> String {
+    match age.as_secs() / DAY {
+        0 => "<1d".into(),
+        days => format!("{days}d"),
     }
 }
 

@@ -57,6 +57,14 @@ impl State {
         }
     }
 
+    /// Whether there is a new token that can be handed off.
+    pub fn has_new_token(self) -> bool {
+        matches!(
+            self,
+            Self::Rotated | Self::Confirmed | Self::Recovered | Self::Superseded | Self::Abandoned
+        )
+    }
+
     /// Whether the token that was current when it began must not be rotated again (docs/design/rotation.md, "One
     /// rotation per seen token").
     pub fn holds_token(self) -> bool {

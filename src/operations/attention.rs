@@ -4,6 +4,7 @@
 mod not_done;
 
 use std::{
+    collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -11,7 +12,7 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    config::guard,
+    config::{guard, profile::Profile},
     directory::{
         Alarm, Batch, DirectoryError, Mutation, MutationId, Place, PlaceId, RotationFilter,
         RotationId,
@@ -25,7 +26,7 @@ use crate::{
         known::KnownGroup,
         rotation::State,
     },
-    operations::{Guarded, Operations},
+    operations::{Guarded, NextStep, Operations, Refused},
 };
 
 /// How long a group that was changed elsewhere is listed.
@@ -127,6 +128,49 @@ impl Concern {
     /// Whether it counts as unfinished or failed work, as opposed to mere ageing.
     pub fn is_counted(&self) -> bool {
         self.kind.is_counted()
+    }
+
+    /// The profile that takes the next step.
+    pub fn acting(&self) -> Option<usize> {
+        match self.kind {
+            ConcernKind::HandOff { begun_in, .. } => begun_in,
+            _ => self.profile,
+        }
+    }
+
+    /// What the step does that continues with it.
+    fn next_step(&self) -> NextStep<'static> {
+        match &self.kind {
+            ConcernKind::Alarms(..) | ConcernKind::Rotation(..) | ConcernKind::Change(..) => {
+                NextStep::Record
+            }
+            ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
+            ConcernKind::Batch(batch) if batch.is_run() => NextStep::Look,
+            ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
+            ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
+                NextStep::batch(&batch.kind)
+            }
+            ConcernKind::Over(..) | ConcernKind::Due(..) => NextStep::Change(&[Guarded::Bulk]),
+            ConcernKind::Draft(..) => NextStep::Change(&[Guarded::Update]),
+            ConcernKind::ChangedElsewhere(_) | ConcernKind::NoProfile(_) => NextStep::Look,
+        }
+    }
+
+    /// Why that step is refused, given its profile, if there is one, and why nothing can be written to the directory.
+    pub fn refused<'p, D>(
+        &'p self,
+        profile: Option<&'p Profile>,
+        directory: Option<D>,
+    ) -> Option<Refused<'p, D>> {
+        let refused = self.next_step().refused(profile, directory);
+        let name = self.place.as_str();
+        refused.or_else(|| match (&self.kind, profile) {
+            (ConcernKind::HandOff { .. }, None) => Some(Refused::NoProfile(name)),
+            (ConcernKind::HandOff { .. }, Some(profile)) if profile.handoff.is_none() => {
+                Some(Refused::NoHandOff(name))
+            }
+            _ => None,
+        })
     }
 
     /// Whether both concern the same thing, whatever its state.
@@ -327,10 +371,11 @@ impl Gathering<'_> {
         {
             self.change(&change);
         }
-        for state in [HandOffState::Failed, HandOffState::Pending] {
-            self.hand_offs(state).await?;
-        }
         let mut batches = self.operations.batches_in(self.place).await?;
+        let orphaned = self.orphaned(&batches).await?;
+        for state in [HandOffState::Failed, HandOffState::Pending] {
+            self.hand_offs(state, &orphaned).await?;
+        }
         let not_done = self.operations.not_done(self.place, &batches).await?;
         if with_groups {
             let those = batches.iter_mut();
@@ -398,7 +443,25 @@ impl Gathering<'_> {
         }
     }
 
-    async fn hand_offs(&mut self, state: HandOffState) -> Result<(), DirectoryError> {
+    /// Rotations of batches whose process is known to be gone: nobody is about to hand their tokens off.
+    async fn orphaned(&self, batches: &[Batch]) -> Result<HashSet<RotationId>, DirectoryError> {
+        let mut orphaned = HashSet::new();
+        for batch in batches {
+            let runner = batch.runner.as_ref();
+            if runner.is_some_and(|runner| runner.state == RunnerState::Killed) {
+                let directory = self.operations.directory();
+                let items = directory.batch_items(self.place, batch.id).await?;
+                orphaned.extend(items.into_iter().filter_map(|item| item.rotation));
+            }
+        }
+        Ok(orphaned)
+    }
+
+    async fn hand_offs(
+        &mut self,
+        state: HandOffState,
+        orphaned: &HashSet<RotationId>,
+    ) -> Result<(), DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place),
             handoff: Some(state),
@@ -409,6 +472,7 @@ impl Gathering<'_> {
             // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
             let is_in_hand = state == HandOffState::Pending
                 && row.handoff.note.is_none()
+                && !orphaned.contains(&row.id)
                 && guard::forbidden(guards, Guarded::HandOff).is_none()
                 && self.operations.settle_window_left(&row).is_some();
             if !is_in_hand {

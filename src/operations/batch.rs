@@ -18,7 +18,7 @@ pub use scheduled::ScheduledRun;
 
 pub use super::run::{Control, RunCommand, RunLimits, Slot, TokenSink};
 use super::{
-    Failure, Guarded, Operations, Warning,
+    Failure, Guarded, NextStep, Operations, Warning,
     run::{self, Context},
 };
 use crate::{
@@ -227,11 +227,8 @@ impl Operations {
         pace: RunLimits,
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Result<Run, Failure> {
-        self.permitted(Guarded::Bulk)?;
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
-        if matches!(found.kind, BatchKind::Edit(_)) {
-            self.permitted(Guarded::Update)?;
-        }
+        self.may(NextStep::batch(&found.kind))?;
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
         // What is left to send is checked again: the limits may have been tightened since the batch started.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use super::{Failure, Guarded, Operations};
+use super::{Failure, NextStep, Operations};
 use crate::{
     config::guard,
     directory::{BatchId, BatchOptions, DirectoryError, KeptDraft, Mutation, NewBatch},
@@ -170,8 +170,7 @@ impl Operations {
         reason: Option<String>,
         options: BatchOptions,
     ) -> Result<BatchId, Failure> {
-        self.permitted(Guarded::Bulk)?;
-        self.permitted(Guarded::Update)?;
+        self.may(NextStep::BULK_EDIT)?;
         let items: Vec<(UserGroupId, Option<ItemEdit>)> = plan
             .changing()
             .map(|row| (row.id.clone(), Some(row.edit.clone())))

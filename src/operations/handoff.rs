@@ -157,20 +157,10 @@ impl Operations {
         let row = self.rotation_here(id).await?;
         let row = row.ok_or_else(|| not_handed_off("the rotation no longer exists"))?;
         let current = self.directory().fingerprinter().of(token);
-        match row.rotation.state {
-            State::Rotated
-            | State::Confirmed
-            | State::Recovered
-            | State::Superseded
-            | State::Abandoned => {}
-            state @ (State::Intended
-            | State::Sent
-            | State::Unknown
-            | State::NotApplied
-            | State::Conflict) => {
-                let state = state.as_str().replace('_', " ");
-                return Err(not_handed_off(format!("the rotation is {state}")));
-            }
+        let state = row.rotation.state;
+        if !state.has_new_token() {
+            let state = state.as_str().replace('_', " ");
+            return Err(not_handed_off(format!("the rotation is {state}")));
         }
         if current == row.rotation.previous {
             return Err(not_handed_off("the service still has the old token"));

@@ -12,13 +12,9 @@ use crate::{
         },
     },
     directory::{BatchOptions, Role},
-    domain::{
-        batch::{BatchKind, RunnerState},
-        proposal::quoted,
-        text::visible,
-    },
+    domain::{batch::RunnerState, proposal::quoted, text::visible},
     operations::{
-        Guarded, Operations,
+        Operations,
         attention::{Concern, ConcernKind},
     },
 };
@@ -169,49 +165,29 @@ fn words(kind: &ConcernKind) -> (&'static str, String) {
 
 /// The command that continues with the concern, in the profile of its place.
 fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> String {
-    let at = match concern.kind {
-        ConcernKind::HandOff { begun_in, .. } => begun_in,
-        _ => concern.profile,
-    };
-    let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
+    let at = concern.acting().and_then(|at| profiles.get(at));
+    let profile = at.map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
     let more = again_with(options.token_out);
-    let needed: &[Guarded] = match &concern.kind {
-        ConcernKind::HandOff { .. } => &[Guarded::HandOff],
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _)
-            if batch.kind != BatchKind::Rotate =>
-        {
-            &[Guarded::Bulk, Guarded::Update]
-        }
-        ConcernKind::Batch(_)
-        | ConcernKind::NotDone(..)
-        | ConcernKind::Over(..)
-        | ConcernKind::Due(..) => &[Guarded::Bulk],
-        // Looking, settling and acknowledging change nothing at the service.
-        _ => &[],
-    };
-    let may = |profile: &Operations| {
-        let mut needed = needed.iter();
-        profile.directory().may(Role::Operator).is_ok()
-            && needed.all(|operation| profile.permitted(*operation).is_ok())
-    };
-    let may_change = at.and_then(|at| profiles.get(at)).is_none_or(may);
-    let command = match &concern.kind {
-        // Who only reads is shown where to look.
-        ConcernKind::Alarms(environment, _) if !may_change => {
-            format!("environment show {}", quoted(environment))
-        }
-        ConcernKind::Rotation(_, _, id) | ConcernKind::HandOff { id, .. } if !may_change => {
-            id.command("history", "")
-        }
-        ConcernKind::Change(_, _, id) if !may_change => id.command("history", ""),
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) if !may_change => {
+    let any = profiles.first();
+    let directory = any.and_then(|any| any.directory().may(Role::Operator).err());
+    let filter = || quoted(&concern.kind.filter(limit).unwrap_or_default()).into_owned();
+    // Who only reads is shown where to look.
+    let look = || match &concern.kind {
+        ConcernKind::Alarms(environment, _) => format!("environment show {}", quoted(environment)),
+        ConcernKind::Rotation(_, _, id)
+        | ConcernKind::Change(_, _, id)
+        | ConcernKind::HandOff { id, .. }
+        | ConcernKind::ChangedElsewhere(id) => id.command("history", ""),
+        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
             format!("batches show {}", batch.id.0)
         }
-        ConcernKind::Over(..) | ConcernKind::Due(..) if !may_change => {
-            let filter = concern.kind.filter(limit).unwrap_or_default();
-            format!("list --filter {}", quoted(&filter))
-        }
+        ConcernKind::Over(..) | ConcernKind::Due(..) => format!("list --filter {}", filter()),
+        ConcernKind::Draft(id, _) => id.command("show", ""),
+        ConcernKind::NoProfile(_) => "environment list".into(),
+    };
+    let command = match &concern.kind {
+        _ if concern.refused(profile, directory).is_some() => look(),
         ConcernKind::Alarms(environment, _) => {
             format!(
                 "environment acknowledge {} --reason WHY",
@@ -221,24 +197,22 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
         ConcernKind::Rotation(id, ..) => format!("rotations check {}", id.0),
         ConcernKind::Change(..) => "rotations check".into(),
         ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
-        ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
-        ConcernKind::Batch(batch) => format!("batches resume {}{more}", batch.id.0),
+        ConcernKind::Batch(batch) if !batch.is_run() => {
+            format!("batches resume {}{more}", batch.id.0)
+        }
         ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
             format!("batches retry {}{more}", batch.id.0)
         }
-        ConcernKind::NotDone(batch, _) => format!("batches show {}", batch.id.0),
-        ConcernKind::ChangedElsewhere(id) => id.command("history", ""),
         ConcernKind::Over(..) | ConcernKind::Due(..) => {
-            let filter = concern.kind.filter(limit).unwrap_or_default();
-            format!("rotate --filter {} --dry-run", quoted(&filter))
+            format!("rotate --filter {} --dry-run", filter())
         }
-        ConcernKind::Draft(..) => String::new(),
-        ConcernKind::NoProfile(_) => "environment list".into(),
-    };
-    let text = match &concern.kind {
         ConcernKind::Draft(..) => "groupdesk: e on the group in the console".to_owned(),
-        _ if command.starts_with("groupdesk ") => command,
-        _ => format!("groupdesk {command}"),
+        _ => look(),
+    };
+    let text = if command.starts_with("groupdesk") {
+        command
+    } else {
+        format!("groupdesk {command}")
     };
     let name = profile.map(|profile| profile.name.as_str());
     proposals::complete_for(&text, name).into_owned()

@@ -22,7 +22,7 @@ use crate::{
     directory::Import,
     domain::when,
     operations::{
-        Reading, Refresh,
+        NextStep, Reading, Refresh,
         run::{Run, TokenSink},
     },
 };
@@ -66,7 +66,7 @@ async fn prepare(
     let options = &arguments.reading;
     session.say_where();
     session.say_other_places().await?;
-    operations.may_write_directory()?;
+    operations.may(NextStep::Record)?;
     if operations.place_name().await?.is_none() {
         // An unknown key knows no group, which is not the same as having read all.
         operations.bound().await?;

@@ -168,10 +168,7 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     if form::is_wide() {
         return when::second(at);
     }
-    if age::of(at, now).is_none() {
-        return format!("in the future: {}", when::second(at));
-    }
-    age::ago(at, now)
+    when::ago(at, now)
 }
 
 /// How long ago, for a cell: `3h`; in a wide table the time.

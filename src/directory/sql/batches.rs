@@ -14,6 +14,7 @@ use crate::{
         batch::{Counts, Halt, ItemStatus, LastRun},
         group::UserGroupId,
         history::Ending,
+        rotation::State,
     },
 };
 
@@ -198,9 +199,11 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let text = "SELECT * FROM batches WHERE place = $1 ORDER BY id DESC";
     let batches: Vec<Stored> = tx.all(text, values![place])?;
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
-    let waiting: Vec<(BatchId, u32)> = tx.all(NOT_HANDED_OFF, values![place])?;
+    let mut waiting: Vec<(BatchId, State, u32)> = tx.all(NOT_HANDED_OFF, values![place])?;
+    waiting.retain(|(_, state, _)| state.has_new_token());
     let batches = batches.into_iter().map(|one| {
-        let waits = waiting.iter().find(|(of, _)| *of == one.id);
+        let waits = waiting.iter().filter(|(of, ..)| *of == one.id);
+        let waits: u32 = waits.map(|(.., count)| count).sum();
         let items = tx.all(ITEM_STATES, values![one.id]).map_err(of_items)?;
         let of_it = runs.extract_if(.., |(of, _)| *of == one.id);
         Ok(Batch {
@@ -212,7 +215,7 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
             kind: edits::kind(&one.kind, one.change.as_deref()).ok_or(Fault::Row("batches"))?,
             noted: one.noted.unwrap_or_default(),
             counts: Counts::of(items),
-            not_handed_off: waits.map_or(0, |(_, count)| *count as usize),
+            not_handed_off: waits as usize,
             last_run: one.stopped.as_deref().and_then(stops::read),
             runs: of_it.map(|(_, run)| run).collect(),
             runner: None,
@@ -223,8 +226,8 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
 }
 
 const NOT_HANDED_OFF: &str = "\
-SELECT b.id, COUNT(*) FROM batches b JOIN batch_items i ON i.batch_id = b.id JOIN rotations r ON r.id = i.rotation_id \
-WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') AND r.state IN ('rotated', 'confirmed', 'recovered', 'superseded') GROUP BY b.id";
+SELECT b.id, r.state, COUNT(*) FROM batches b JOIN batch_items i ON i.batch_id = b.id JOIN rotations r ON r.id = i.rotation_id \
+WHERE b.place = $1 AND r.handoff IN ('pending', 'failed') GROUP BY b.id, r.state";
 
 const RUNS: &str = "\
 SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \

@@ -5,7 +5,12 @@ use std::sync::mpsc;
 
 use crate::{
     database::{Access, ServerFault, Tx, record, task, values},
-    directory::{DirectoryError, engine::Engine, sql::Fault, tables::Role},
+    directory::{
+        DirectoryError,
+        engine::Engine,
+        sql::Fault,
+        tables::{NEWEST, Role},
+    },
 };
 
 /// The caller's identity, and what the directory allows.
@@ -16,6 +21,8 @@ pub(in crate::directory) struct Membership {
     pub(in crate::directory) role: Role,
     /// Where the directory was moved to.
     pub(in crate::directory) moved_to: Option<String>,
+    /// Whether the tables are too new for this groupdesk to write.
+    pub(in crate::directory) is_newer: bool,
 }
 
 /// The state of the tables, and the caller.
@@ -29,6 +36,7 @@ pub(in crate::directory) struct TableStatus {
 struct StatusRow {
     version: Option<i64>,
     reads_from: Option<i64>,
+    writes_from: Option<i64>,
     key_check: Option<[u8; 32]>,
     moved_to: Option<String>,
     user: String,
@@ -37,7 +45,7 @@ struct StatusRow {
     may_write: bool,
 }
 record!(StatusRow, "installation" {
-    version = "v.version", reads_from = "v.reads_from", key_check = "i.key_check", moved_to = "i.moved_to",
+    version = "v.version", reads_from = "v.reads_from", writes_from = "v.writes_from", key_check = "i.key_check", moved_to = "i.moved_to",
     user = "session_user::text",
     is_owner = "pg_has_role(session_user, n.nspowner, 'USAGE')",
     is_admin = "pg_has_role(session_user, n.nspowner, 'MEMBER')",
@@ -46,7 +54,7 @@ record!(StatusRow, "installation" {
 
 const TABLE_STATUS: &str = "\
 SELECT * FROM installation i, pg_namespace n, \
- (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from FROM schema_versions) v \
+ (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v \
 WHERE n.nspname = current_schema()";
 
 impl TableStatus {
@@ -65,6 +73,7 @@ impl TableStatus {
                     () => Role::Viewer,
                 },
                 moved_to: row.moved_to,
+                is_newer: row.writes_from.is_some_and(|from| from > NEWEST),
             },
         });
         status_row.ok_or_else(|| Fault::Server(ServerFault::NotThere))

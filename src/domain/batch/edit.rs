@@ -10,7 +10,7 @@ use super::{
     plan::{Candidate, Rules, Skip, skip_reason},
 };
 use crate::domain::{
-    age::since,
+    age::{days, since},
     change::DesiredFields,
     facts::{Facts, Field},
     group::UserGroupId,
@@ -125,14 +125,6 @@ impl fmt::Display for EditSkip {
             }
             Self::TooLarge(why) => write!(f, "{}: {why}", why.field()),
         }
-    }
-}
-
-/// `2d`; below a day `today`.
-fn days(age: Duration) -> String {
-    match age.as_secs() / 86_400 {
-        0 => "today".into(),
-        days => format!("{days}d"),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::{
         },
         group::UserGroupId,
     },
-    operations::{Failure, Guarded, Operations, groups::update::changed_since},
+    operations::{Failure, Guarded, NextStep, Operations, groups::update::changed_since},
 };
 
 /// Groups that are ready, groups that are not (with the reason), and the ready ones with a field that cannot be read.
@@ -76,8 +76,8 @@ impl Operations {
         id: BatchId,
         include_old: bool,
     ) -> Result<Resumption, Failure> {
-        self.permitted(Guarded::Bulk)?;
         let batch = self.batch(id).await.map_err(Failure::NothingSent)?;
+        self.may(NextStep::batch(&batch.kind))?;
         let items = self.batch_items(id).await;
         let items = items.map_err(Failure::NothingSent)?;
         let left: Vec<&BatchItem> = items
@@ -88,7 +88,6 @@ impl Operations {
         let checked = match &batch.kind {
             BatchKind::Rotate => self.check_rotations(&left, &batch).await,
             BatchKind::Edit(change) => {
-                self.permitted(Guarded::Update)?;
                 self.check_edits(&left, change, include_old, batch.started_at)
                     .await
             }

@@ -20,7 +20,7 @@ use crate::{
     },
     formats::{GroupRow, RowAction, RowPlan},
     operations::{
-        DirectoryError, Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
+        DirectoryError, Done, Failure, Guarded, NextStep, Operations, UnknownIdPolicy, Warning,
         groups::update::changed_since,
         rotation::settle::BeforeGet,
         run::{Control, RetryBudget, Slot},
@@ -197,7 +197,7 @@ impl Operations {
 
     /// Refuses what the profile forbids, by a guard of one operation or of bulk operations.
     pub fn sending_permitted(&self, sending: Sending, rows: usize) -> Result<Permit, Failure> {
-        self.writable()?;
+        self.may(NextStep::Change(&[]))?;
         if sending.create {
             self.permitted(Guarded::Create)?;
         }

@@ -19,7 +19,8 @@ use crate::{
         mutation::State,
     },
     operations::{
-        ClaimHolder, Failure, Guarded, Operations, RequestKind, profiles::places::GateSnapshot,
+        ClaimHolder, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy,
+        profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
 };
@@ -181,6 +182,7 @@ impl Operations {
         self.client_with_gate(sends, gate).await?;
         let mut wait = self.patience();
         let mut repeats = None;
+        let mut has_read = false;
         loop {
             let intent = MutationIntent {
                 user_group_id: id.clone(),
@@ -210,6 +212,16 @@ impl Operations {
                         && (holder.operation, &holder.changes) == (operation, &changes) =>
                 {
                     repeats = Some(holder.id);
+                }
+                // A read may show what became of an update whose answer was lost: then nothing holds the group.
+                Claimed::HeldBy(holder)
+                    if !has_read
+                        && operation == Operation::Update
+                        && (holder.operation, holder.state) == (operation, State::Unknown) =>
+                {
+                    has_read = true;
+                    let read = Box::pin(self.look_up(id, UnknownIdPolicy::KnownOnly)).await;
+                    drop(read.map_err(|failure| failure.before(id, "updated"))?);
                 }
                 Claimed::HeldBy(holder) => {
                     let waited = self.wait_for(&holder, &mut wait);

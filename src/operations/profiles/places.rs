@@ -20,7 +20,7 @@ use crate::{
         text::visible,
         token::Fingerprint,
     },
-    operations::{Failure, Operations},
+    operations::{Failure, NextStep, Operations},
 };
 
 /// The place of these operations, once it has been determined.
@@ -83,7 +83,7 @@ impl Operations {
     }
 
     /// Whether reading the API key runs no command.
-    fn key_is_at_hand(&self) -> bool {
+    pub fn key_is_at_hand(&self) -> bool {
         !matches!(self.profile().api_key, KeySource::Command(_)) || self.0.key.get().is_some()
     }
 
@@ -245,8 +245,7 @@ impl Operations {
     }
 
     async fn bind(&self) -> Result<Bound, Failure> {
-        let may = self.directory().may(Role::Operator);
-        may.map_err(Failure::NothingSent)?;
+        self.may(NextStep::Record)?;
         let caller = self.caller().await?;
         let profile = self.profile();
         let binding = self.directory().bind(caller).await;

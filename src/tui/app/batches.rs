@@ -12,8 +12,8 @@ use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
     domain::{history::Ending, proposal::quoted, rotation::State, text::counted},
     operations::{
-        Batch, BatchItem, Done, HandedOff, Mutation, Recovered, RotationRow, Warning,
-        batch::BatchEvent,
+        Batch, BatchItem, Done, Guarded, HandedOff, Mutation, NextStep, Recovered, RotationRow,
+        Warning, batch::BatchEvent,
     },
     tui::{
         keymap::Focus,
@@ -328,8 +328,10 @@ impl App {
         let keys = &self.context.keys;
         let token = keys.key(Focus::List, Action::Token);
         let hand = keys.key(Focus::Token, Action::HandOff);
+        let how = format!("on the group: {token}, then {hand}");
+        let how = self.context.how_to_hand_off(how);
         let text = format!(
-            "Not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
+            "Not handed off yet: the new token of {}{more}; {how}",
             ids.join(", ")
         );
         self.context.say(Severity::Error, text);
@@ -339,12 +341,17 @@ impl App {
     /// itself.
     fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
         for row in rows.iter().take(NAMED) {
+            let mut profiles = self.context.profiles.iter();
+            let at = profiles.position(|profile| profile.name == row.profile);
+            let step = NextStep::Change(&[Guarded::HandOff]);
+            let refused = at.and_then(|at| self.context.why_not(ProfileIndex(at), step));
+            let (profile, number) = (quoted(&row.profile), row.id.0);
+            let how = refused.unwrap_or_else(|| {
+                format!("to do it here: groupdesk -P {profile} rotations handoff {number}")
+            });
             let text = format!(
-                "Due in {}: the new token of {} is not handed off yet; to do it here: groupdesk -P {} rotations handoff {}",
-                row.profile,
-                row.user_group_id,
-                quoted(&row.profile),
-                row.id.0
+                "Due in {}: the new token of {} is not handed off yet; {how}",
+                row.profile, row.user_group_id
             );
             self.context.say(Severity::Warning, text);
         }

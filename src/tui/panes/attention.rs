@@ -5,11 +5,11 @@ mod words;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use self::words::{can_be_retried, histogram, limit, place, since, step, what, why_not_hand_off};
+use self::words::{histogram, limit, place, since, step, what, why_refused};
 use crate::{
     domain::{group::UserGroupId, text::counted},
     operations::{
-        Guarded, PlaceProblem,
+        NextStep, PlaceProblem,
         attention::{Ages, Attention, Concern, ConcernKind},
     },
     search::{RowFacts, RowTest, quoted},
@@ -159,11 +159,8 @@ impl Rows for Concerns {
                     else {
                         return Err("no profile for this environment".into());
                     };
-                    let is_draft = matches!(row.kind, ConcernKind::Draft(..));
-                    let forbidden = why_forbidden(row, Guarded::Update, context);
-                    forbidden
-                        .filter(|_| is_draft)
-                        .map_or(Ok(None), |why| Err(why.into()))
+                    let acts = matches!(row.kind, ConcernKind::Draft(..) | ConcernKind::Alarms(..));
+                    may(why_refused(row, context).filter(|_| acts))
                 },
                 run: go_there,
             },
@@ -183,11 +180,9 @@ impl Rows for Concerns {
                 can: |page, context| {
                     is_free(page)?;
                     let row = page.row(context)?;
-                    let is_one = matches!(row.kind, ConcernKind::HandOff { .. });
-                    match why_not_hand_off(row, context) {
-                        _ if !is_one => Err("this row is no hand-off".into()),
-                        Some(why) => Err(why.into()),
-                        None => Ok(None),
+                    match row.kind {
+                        ConcernKind::HandOff { .. } => may(why_refused(row, context)),
+                        _ => Err("this row is no hand-off".into()),
                     }
                 },
                 run: |page, context| {
@@ -208,13 +203,17 @@ impl Rows for Concerns {
                 action: Action::Resume,
                 can: |page, context| {
                     let row = page.row(context)?;
-                    let hint = match row.kind {
-                        _ if can_be_retried(row) => Some("RETRY"),
-                        ConcernKind::Batch(_) => None,
+                    let (batch, hint) = match &row.kind {
+                        ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
+                            (batch, Some("RETRY"))
+                        }
+                        ConcernKind::Batch(batch) => (batch, None),
                         _ => return Err("no batch here to resume or retry".into()),
                     };
-                    let forbidden = why_forbidden(row, Guarded::Bulk, context);
-                    forbidden.map_or(Ok(hint), |why| Err(why.into()))
+                    let profile = row.profile.map(ProfileIndex);
+                    let step = NextStep::batch(&batch.kind);
+                    may(profile.and_then(|profile| context.why_not(profile, step)))?;
+                    Ok(hint)
                 },
                 run: |page, context| {
                     let Some((row, profile)) = page
@@ -236,10 +235,8 @@ impl Rows for Concerns {
                 action: Action::Edit,
                 can: |page, context| {
                     let row = page.row(context)?;
-                    let forbidden = why_forbidden(row, Guarded::Update, context);
-                    match (&row.kind, forbidden) {
-                        (ConcernKind::Draft(..), None) => Ok(None),
-                        (ConcernKind::Draft(..), Some(why)) => Err(why.into()),
+                    match row.kind {
+                        ConcernKind::Draft(..) => may(why_refused(row, context)),
                         _ => Err("this row is no draft".into()),
                     }
                 },
@@ -333,9 +330,8 @@ impl Rows for Concerns {
     }
 }
 
-/// Why this operation is not allowed in the profile of the row.
-fn why_forbidden(row: &Concern, operation: Guarded, context: &Context) -> Option<String> {
-    context.why_forbidden_in(ProfileIndex(row.profile?), operation)
+fn may(refused: Option<String>) -> Can {
+    refused.map_or(Ok(None), |why| Err(why.into()))
 }
 
 fn is_free(page: &AttentionPage) -> Can {

@@ -16,7 +16,7 @@ use crate::{
         group::UserGroupId,
     },
     operations::{
-        BatchId, Guarded,
+        BatchId, NextStep,
         batch::{Resumption, RunCommand},
     },
     tui::{
@@ -368,7 +368,7 @@ impl View for BatchPane {
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
-                Some(_) => context.why_forbidden(Guarded::Bulk),
+                Some(run) => context.why_not(run.profile, NextStep::batch(&run.kind)),
                 None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Resume => match run {

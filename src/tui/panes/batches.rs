@@ -10,7 +10,7 @@ use crate::{
         batch::{BatchKind, RunnerState},
         history::Operation,
     },
-    operations::{Batch, BatchId, Guarded},
+    operations::{Batch, BatchId, Guarded, NextStep},
     search::{RowFacts, RowTest},
     tui::{
         keymap::{Action, Focus},
@@ -70,7 +70,7 @@ fn can_start(
     if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
         return Err("another batch is running".into());
     }
-    let forbidden = context.why_forbidden_in(*profile, Guarded::Bulk);
+    let forbidden = context.why_not(*profile, NextStep::batch(&batch.kind));
     forbidden.map_or(Ok(None), |why| Err(why.into()))
 }
 
@@ -269,6 +269,9 @@ impl Rows for Batches {
     }
 
     fn when_empty(&self, context: &Context) -> String {
+        if let Some(why) = context.why_forbidden(Guarded::Bulk) {
+            return format!("No batch yet, and none can be started: {why}");
+        }
         let key = |action| context.keys.key(Focus::List, action);
         let (mark, rotate) = (key(Action::Mark), key(Action::RotateMarked));
         format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
@@ -294,7 +297,7 @@ impl Rows for Batches {
             let what = if batch.is_run() { "Now" } else { "Last run" };
             page.text(&format!("{what}: {told}"), Style::new());
         }
-        let forbidden = context.why_forbidden_in(*profile, Guarded::Bulk);
+        let forbidden = context.why_not(*profile, NextStep::batch(&batch.kind));
         for (text, style) in next_steps(batch, is_open, forbidden, context) {
             page.text(&text, style);
         }

@@ -20,7 +20,7 @@ use crate::{
         batch::{BulkChange, EditPlan, EditRow, Verdict},
         text::counted,
     },
-    operations::Guarded,
+    operations::NextStep,
     search::{RowCondition, row_condition},
     tui::{
         keymap::{Action, Focus},
@@ -193,8 +193,7 @@ impl BulkEdit {
         if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
             return Some("another batch is running".into());
         }
-        let forbidden = context.why_forbidden(Guarded::Bulk);
-        forbidden.or_else(|| context.why_forbidden(Guarded::Update))
+        context.why_not(context.current, NextStep::BULK_EDIT)
     }
 
     fn send(&mut self, context: &mut Context) {

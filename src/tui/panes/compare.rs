@@ -141,7 +141,7 @@ impl Compare {
 
     fn why_not_edit(&self, context: &Context) -> Option<String> {
         if let Some(why) = context.read_only_reason() {
-            return Some(why.to_owned());
+            return Some(why);
         }
         self.both(context)
             .is_none()

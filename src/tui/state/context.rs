@@ -21,7 +21,7 @@ use super::{
     outage::Outage,
 };
 use crate::{
-    config::{HandOffCommand, guard, profile::Profile},
+    config::{HandOffCommand, profile::Profile},
     domain::{
         batch::{BatchKind, EditPlan, Plan},
         group::UserGroupId,
@@ -30,7 +30,7 @@ use crate::{
         token::Token,
     },
     operations::{
-        BatchId, Guarded, PlaceProblem, RotationId, RotationRow,
+        BatchId, Guarded, NextStep, PlaceProblem, RotationId, RotationRow,
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -454,32 +454,22 @@ impl Context {
     }
 
     /// The reason for allowing no changes in this profile; `None` if they are allowed.
-    pub fn read_only_reason(&self) -> Option<&'static str> {
-        self.read_only_reason_in(self.current)
-    }
-
-    /// Why nothing may be changed in this profile, whatever the operation.
-    pub fn read_only_reason_in(&self, profile: ProfileIndex) -> Option<&'static str> {
-        match self.profiles.get(profile.0) {
-            Some(profile) if profile.read_only => Some("this profile is read-only"),
-            Some(_) => self.view_only_reason(),
-            None => Some("no profile is chosen"),
-        }
+    pub fn read_only_reason(&self) -> Option<String> {
+        self.why_not(self.current, NextStep::Change(&[]))
     }
 
     /// The reason for not allowing an operation in this profile: it is read-only, or a guard with its reason.
     pub fn why_forbidden(&self, operation: Guarded) -> Option<String> {
-        self.why_forbidden_in(self.current, operation)
+        self.why_not(self.current, NextStep::Change(&[operation]))
     }
 
-    /// Like [`Self::why_forbidden`] for another profile.
-    pub fn why_forbidden_in(&self, profile: ProfileIndex, operation: Guarded) -> Option<String> {
-        if let Some(why) = self.read_only_reason_in(profile) {
-            return Some(why.into());
-        }
-        let guards = &self.profiles.get(profile.0)?.guards;
-        let reason = guard::forbidden(guards, operation)?;
-        Some(format!("{} is forbidden: {reason}", operation.as_str()))
+    /// The reason for not allowing a step in a profile.
+    pub fn why_not(&self, profile: ProfileIndex, step: NextStep<'_>) -> Option<String> {
+        let Some(profile) = self.profiles.get(profile.0) else {
+            return Some("no profile is chosen".into());
+        };
+        let refused = step.refused(Some(profile), self.view_only_reason());
+        refused.map(|refused| refused.to_string())
     }
 
     /// The batch of the current profile that the list reports: not if its result was seen.

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use jiff::{Timestamp, Zoned};
 
-use crate::{domain::age, tui::state::context::Context};
+use crate::{
+    domain::{age, when},
+    tui::state::context::Context,
+};
 
 impl Context {
     /// A time for text that stays on the screen while nobody does anything: `at 14:05 CET`, `at 22:39 CET on 25 Nov` for a
@@ -39,8 +42,9 @@ impl Context {
         }
     }
 
-    fn is_recent(&self, at: Timestamp) -> bool {
-        self.now.duration_since(at).as_hours() < 24
+    /// Whether it is less than a day ago; a time in the future is not.
+    pub fn is_recent(&self, at: Timestamp) -> bool {
+        age::of(at, self.now).is_some_and(|age| age < Duration::from_hours(24))
     }
 
     /// Whether it is of the calendar day of now, in the zone of the screen.
@@ -84,20 +88,12 @@ impl Context {
 
     /// The age in a sentence: `just now`, `12s ago`, `388d ago`.
     pub fn ago(&self, at: Timestamp) -> String {
-        age::ago(at, self.now)
+        when::ago(at, self.now)
     }
 
     /// The age as text: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
         age::in_words(at, self.now)
-    }
-}
-
-/// An age in days, which does not change while somebody looks at it.
-pub fn days(age: Duration) -> String {
-    match age.as_secs() / 86_400 {
-        0 => "<1d".into(),
-        days => format!("{days}d"),
     }
 }
 
@@ -120,6 +116,8 @@ mod tests {
         assert_eq!(at("2026-11-20T14:06:00Z"), "at 14:05 UTC");
         assert_eq!(at("2026-11-21T14:05:00Z"), "at 14:05 UTC on 20 Nov");
         assert_eq!(at("2026-11-23T14:06:00Z"), "3d ago");
+        let ahead = "in the future: 2026-11-20 14:05:59 UTC";
+        assert_eq!(at("2026-11-20T13:06:00Z"), ahead, "a clock was wrong");
         let now = "2026-11-20T14:06:00Z".parse().expect("a time");
         let mut context =
             Context::new(vec![], ProfileIndex(0), "ana".into(), Theme::default(), now);

@@ -79,7 +79,7 @@ fn rows_are_sorted_worst_first_with_their_next_step_and_counted_in_line_1() {
 }
 
 /// An alarm of this place, and one of production.
-fn with_alarms() -> Scene {
+pub(super) fn with_alarms() -> Scene {
     let alarm = Alarm {
         number: 1,
         user_group_id: Some("acme-eu".into()),

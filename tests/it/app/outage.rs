@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::rotation::State,
+    config::guard::{Guard, Rule},
+    domain::{
+        batch::{BatchKind, BulkChange},
+        rotation::State,
+    },
     operations::{
-        BatchId, PlaceProblem, RotationId,
+        BatchId, Guarded, PlaceProblem, RotationId,
         attention::{Attention, ConcernKind},
     },
     tui::state::{
@@ -15,7 +19,7 @@ use groupdesk::{
 };
 
 use super::{
-    attention::concern,
+    attention::{concern, with_alarms},
     batch::unfinished,
     batches::listed,
     scene::{BEGIN, READ_ONLY, Scene, TESTING, rotation},
@@ -244,6 +248,49 @@ fn no_next_step_is_a_key_that_is_refused() {
         .hides("r read it")
         .hides("R resume")
         .hides("e open");
+
+    let mut scene = with_alarms();
+    let reason = told(&mut scene, OutageReason::Viewer);
+    scene.hides("Enter acknowledge");
+    scene.keys("<enter>");
+    scene.says(&format!("Not available: {reason}"));
+}
+
+#[test]
+fn an_empty_page_of_batches_proposes_no_key_that_is_refused() {
+    let empty = |profile, why| {
+        let mut scene = Scene::on(profile);
+        scene.keys("5");
+        scene.answer_with(Outcome::AllBatches(Vec::new()));
+        if let Some(why) = why {
+            told(&mut scene, why);
+        }
+        scene
+    };
+    empty(TESTING, None).shows("No batch yet: Space marks groups");
+    let (none, marks) = ("No batch yet, and none can be started: ", "marks groups");
+    let read_only = empty(READ_ONLY, None);
+    read_only.shows(none).shows("read-only").hides(marks);
+    let viewer = empty(TESTING, Some(OutageReason::Viewer));
+    viewer.shows(none).shows("you are a viewer").hides(marks);
+}
+
+#[test]
+fn a_batch_of_edits_is_not_resumed_where_updates_are_forbidden() {
+    let mut batch = unfinished(BatchId(12)).batch;
+    let change = BulkChange::mapping("40", Some("214"), None);
+    batch.kind = BatchKind::Edit(change.expect("a change"));
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.profiles[TESTING].guards = vec![Guard {
+        operation: Guarded::Update,
+        rule: Rule::Forbid,
+        reason: "not on Fridays".into(),
+    }];
+    scene.keys("5");
+    scene.answer_with(Outcome::AllBatches(vec![(ProfileIndex(TESTING), batch)]));
+    scene.shows("not on Fridays").hides("R checks");
+    scene.keys("R");
+    scene.says("update is forbidden: not on Fridays");
 }
 
 #[test]

@@ -8,19 +8,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use groupdesk::{directory::BatchId, operations::UnknownIdPolicy};
+use groupdesk::{
+    directory::BatchId,
+    operations::{Operations, UnknownIdPolicy, attention::ConcernKind},
+};
 use jiff::Timestamp;
+use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 use super::{
     Scene, assert_sent_once,
-    binary::{assert_adds_up, read, wait},
+    binary::{assert_adds_up, pid, read, wait},
 };
 use crate::support::{
     bare::args,
     faults::http,
     proxy::{Gate, ProxyFault, Then},
+    wait::eventually,
     world::{Side, id},
 };
 
@@ -369,6 +374,37 @@ fn with_handoff(scene: &Scene, arguments: &[&str], script: &str) -> Command {
     file.and_then(|mut file| file.write_all(line.as_bytes()))
         .expect("written");
     command
+}
+
+/// How many hand-offs need attention.
+async fn hand_offs_due(scene: &Scene) -> usize {
+    let found = Operations::attention(std::slice::from_ref(&scene.ana), 0, true).await;
+    let concerns = found.expect("readable").concerns.into_iter();
+    concerns
+        .filter(|concern| matches!(concern.kind, ConcernKind::HandOff { .. }))
+        .count()
+}
+
+#[tokio::test]
+async fn the_hand_off_of_a_killed_process_needs_attention_at_once() {
+    let scene = Scene::new(1).await;
+    let begun = scene.world.folder().join("begun");
+    // It ends with the process that runs it.
+    let script = format!(
+        ": > {}; while kill -0 $PPID; do sleep 0.1; done 2>&-",
+        begun.display()
+    );
+    let rotate = ["rotate", "--filter", "g", "--yes", "--json"];
+    let child = with_handoff(&scene, &rotate, &script);
+    let child = { child }.spawn().expect("it starts");
+    let pid = pid(&child);
+    let ended = tokio::spawn(wait(child));
+    eventually("the command runs", || begun.exists()).await;
+    assert_eq!(hand_offs_due(&scene).await, 0, "its process is at work");
+    kill_process(pid, Signal::KILL).expect("it runs");
+    ended.await.expect("no panic");
+    let due = usize::from(cfg!(target_os = "linux"));
+    assert_eq!(hand_offs_due(&scene).await, due);
 }
 
 #[tokio::test]

@@ -383,7 +383,7 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let said: Vec<_> = said.collect();
     let expected = [
         "",
-        "it has a draft (yours, today)",
+        "it has a draft (yours, <1d)",
         "mapping unknown",
         "not in the directory",
     ];

@@ -1,6 +1,9 @@
 //! How a run settles rotations that were sent before, how often it reads for that, and what it reports.
 
+use std::time::Duration;
+
 use groupdesk::{
+    config::HandOffCommand,
     domain::{
         batch::{Counts, Halt, ItemStatus},
         rotation::{State, settle_window},
@@ -74,6 +77,32 @@ async fn failed_read_backs_are_repeated_at_the_end() {
     assert_eq!(standings, first);
     assert_eq!((report.counts.confirmed, report.counts.rotated), (2, 0));
     scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn the_token_of_an_abandoned_rotation_waits_for_its_hand_off() {
+    let mut scene = Scene::new(1).await;
+    let installation = scene.world.installation(Side::Testing);
+    let fails = installation.with(|profile| {
+        profile.handoff = Some(HandOffCommand {
+            command: vec!["/bin/false".into()],
+            timeout: Duration::from_secs(5),
+        });
+    });
+    scene.ana = fails.through(scene.proxy.base_url()).operations();
+    scene.proxy.next("GET", ProxyFault::passed());
+    for _ in 0..2 {
+        scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    }
+    let batch = scene.begin().await;
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    assert_eq!(report.counts.rotated, 1);
+    let waiting = async || scene.ana.batch(batch).await.expect("read").not_handed_off;
+    assert_eq!(waiting().await, 1);
+    let rotation = scene.items(batch).await[0].rotation.expect("begun");
+    let closed = scene.ana.abandon(rotation, "the customer left").await;
+    assert_eq!(closed.expect("closed").rotation.state, State::Abandoned);
+    assert_eq!(waiting().await, 1, "it can still be handed off");
 }
 
 #[tokio::test]

@@ -408,13 +408,28 @@ async fn an_empty_list_of_an_undecided_profile_proposes_nothing_that_is_refused(
     let elsewhere = config
         .replace("[profiles.live]", "[profiles.moved]")
         .replace(&url, "http://127.0.0.1:1");
-    home.write("config.toml", &format!("{config}\n{elsewhere}"));
-    let refused = home.run(&["create", "other", "--yes", "-P", "moved"]).await;
-    assert_eq!(refused.code, 4, "{}", refused.err);
-    let listed = home.run(&["list", "-P", "moved"]).await;
-    assert_eq!(listed.code, 0, "{}", listed.err);
-    assert_has(&listed.err, "profile bind moved --same-environment");
-    assert!(!listed.err.contains("groupdesk create"), "{}", listed.err);
+    home.write("key", &key);
+    let file = home.path("key").display().to_string();
+    let of_command = elsewhere
+        .replace("[profiles.moved]", "[profiles.told]")
+        .replace(
+            "{ env = \"LIVE_KEY\" }",
+            &format!("{{ command = [\"cat\", \"{file}\"] }}"),
+        );
+    home.write(
+        "config.toml",
+        &format!("{config}\n{elsewhere}\n{of_command}"),
+    );
+    for profile in ["moved", "told"] {
+        let refused = home.run(&["create", "other", "--yes", "-P", profile]).await;
+        assert_eq!(refused.code, 4, "{}", refused.err);
+        for command in [&["list"][..], &["get", "nobody"], &["show", "nobody"]] {
+            let ran = home.run(&[command, &["-P", profile]].concat()).await;
+            let bind = format!("profile bind {profile} --same-environment");
+            assert_has(&ran.err, &bind);
+            assert!(!ran.err.contains("groupdesk create"), "{}", ran.err);
+        }
+    }
 }
 
 #[tokio::test]

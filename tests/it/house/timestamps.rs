@@ -64,7 +64,6 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/service/keys.rs", 2, "one clock, that of the service: when its own keys end"),
     ("src/tui/app/quitting.rs", 1, OWN),
     ("src/tui/panes/batch/run.rs", 4, OWN),
-    ("src/tui/panes/batch/view.rs", 1, OWN),
     ("src/tui/panes/edit/draft.rs", 1, OWN),
     ("src/tui/panes/inspector.rs", 2, OWN),
     ("src/tui/panes/token/page.rs", 1, OWN),
@@ -75,7 +74,6 @@ const KNOWN: &[(&str, usize, &str)] = &[
     ("src/tui/state/drafts.rs", 1, "one person's drafts, on one machine's clock; a team's have a revision of their own"),
     ("src/tui/state/in_flight.rs", 2, OWN),
     ("src/tui/state/live.rs", 1, OWN),
-    ("src/tui/state/time_format.rs", 1, OWN),
 ];
 
 fn comparisons(text: &str) -> usize {

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::{ACME, Scene, look_up, rotate, wanted};
 use crate::support::{
-    proxy::{Gate, ProxyFault},
+    proxy::{Gate, ProxyFault, Then},
     world::{Installation, LI, Side, id},
 };
 
@@ -197,6 +197,33 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
         ("First", Some("2"))
     );
     scene.check().await;
+}
+
+#[tokio::test]
+async fn a_lost_update_that_a_read_settles_holds_up_no_other_one() {
+    let scene = Scene::new().await;
+    let installation = readable(scene.world.installation(Side::Testing));
+    let ana = installation.through(scene.proxy.base_url()).operations();
+    drop(look_up(&ana).await);
+    let mapped = map(&ana).await;
+    let lost = ProxyFault::applied(Then::Drop);
+    scene.proxy.next("PUT", lost);
+    let unknown = send(&ana, &rename(&ana, "Lost").await).await;
+    assert!(unknown.is_err(), "its answer was lost");
+    // As of an `apply`, which reads nothing before it.
+    let done = send(&ana, &mapped).await.expect("sent");
+    assert_eq!(done.ending, Ending::Updated);
+
+    let swallowed = ProxyFault::swallowed(Then::Drop);
+    scene.proxy.next("PUT", swallowed);
+    let unknown = send(&ana, &rename(&ana, "Never").await).await;
+    assert!(unknown.is_err(), "it never arrived");
+    let held = send(&ana, &mapped).await.expect_err("it may still arrive");
+    assert!(matches!(held, Failure::Held(_)), "{held}");
+    assert!(
+        held.to_string().contains("`groupdesk get acme-eu`"),
+        "{held}"
+    );
 }
 
 #[tokio::test]

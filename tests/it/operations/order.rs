@@ -191,7 +191,7 @@ const CALLERS: [Caller; 9] = [
 ];
 
 /// Files with other gets, and why nothing can end while they are on their way.
-const OTHERS: [(&str, &str); 6] = [
+const OTHERS: [(&str, &str); 7] = [
     ("handoff.rs", "a plain read, before its command"),
     ("profiles/probe.rs", "under its own claim"),
     (
@@ -202,6 +202,7 @@ const OTHERS: [(&str, &str); 6] = [
         "groups/unsettled.rs",
         "a plain read; `a_lost_update_that_a_read_settles_is_taken_over`",
     ),
+    ("groups/claims.rs", "a plain read, before an update"),
     ("batch/edit_item.rs", "a plain read, after its update"),
     ("doctor/service.rs", "a plain read, shown only"),
 ];

@@ -25,7 +25,7 @@ use crate::{
         group::UserGroupId,
         text::visible,
     },
-    operations::{Guarded, batch::RunLimits},
+    operations::{Guarded, NextStep, batch::RunLimits},
 };
 
 /// A checked change, and how to start it.
@@ -50,7 +50,7 @@ pub(super) async fn update(
         many,
         ..
     } = arguments;
-    permitted(session)?;
+    session.operations.may(NextStep::BULK_EDIT)?;
     let selected = Selected::of(session, (&groups, given), None, UNDONE).await?;
     let plan = plan(session, change, &selected.ids, many.include_old).await?;
     let request = EditRequest {
@@ -135,7 +135,7 @@ pub(super) async fn again(
     is_reverse: bool,
 ) -> Result<Prepared, CliError> {
     prepare::no_curl(&arguments.mutation)?;
-    permitted(session)?;
+    session.operations.may(NextStep::BULK_EDIT)?;
     let (id, old) = (BatchId(arguments.number), arguments.include_old);
     let plan = if is_reverse {
         session.operations.plan_reverse_edit(id, old).await?
@@ -156,13 +156,6 @@ pub(super) async fn again(
         options: arguments.pace.options(before),
     };
     begin(session, request).await
-}
-
-fn permitted(session: &Session) -> Result<(), CliError> {
-    for operation in [Guarded::Bulk, Guarded::Update] {
-        session.operations.permitted(operation)?;
-    }
-    Ok(())
 }
 
 /// Shows the preview, asks for confirmation, and creates the durable batch.

@@ -8,7 +8,12 @@ use serde_json::{Map, Value, json};
 use super::{UNKNOWN, of, passed};
 use crate::cli::output::form;
 use crate::{
-    domain::{age, annotation::Annotation, known::KnownGroup, text::visible},
+    domain::{
+        age::{self, days},
+        annotation::Annotation,
+        known::KnownGroup,
+        text::visible,
+    },
     formats::chosen,
     search::column_words,
 };
@@ -227,8 +232,12 @@ impl Column {
                 let last = group.last_rotated.as_ref();
                 last.map_or(UNKNOWN.into(), |last| passed(last.at, now))
             }
-            Self::Age => age::since_when(group).map_or(UNKNOWN.into(), |at| passed(at, now)),
-            Self::Read => group.last_seen.map_or(UNKNOWN.into(), |at| passed(at, now)),
+            Self::Age => in_days(age::age(group, now)),
+            Self::Read if form::is_wide() => {
+                let read = group.last_seen;
+                read.map_or(UNKNOWN.into(), |at| passed(at, now))
+            }
+            Self::Read => in_days(group.last_seen.and_then(|at| age::of(at, now))),
             Self::Due => match (age::age(group, now), max_age) {
                 (Some(age), Some(limit)) if age > limit => {
                     format!("{} overdue", days(age.saturating_sub(limit)))
@@ -263,6 +272,6 @@ impl Column {
     }
 }
 
-fn days(span: Duration) -> String {
-    format!("{}d", span.as_secs() / (24 * 60 * 60))
+fn in_days(age: Option<Duration>) -> String {
+    age.map_or_else(|| UNKNOWN.into(), days)
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{NEVER_RETURNED, by, known_token, origin, rows, seen};
 use crate::{
     domain::{
-        age::{self, DEFAULT_LIMIT, TokenAge},
+        age::{self, DEFAULT_LIMIT, TokenAge, days},
         known::KnownGroup,
         text::{oddities, visible},
     },
@@ -18,7 +18,7 @@ use crate::{
             paint::{self, columns},
             text_page::TextPage,
         },
-        state::{context::Context, live::ChangedField, time_format::days},
+        state::{context::Context, live::ChangedField},
         theme::Theme,
     },
 };

@@ -6,51 +6,30 @@ use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::why_forbidden;
 use crate::{
     domain::{
-        age::{DEFAULT_LIMIT, TokenAge, due_within},
+        age::{DEFAULT_LIMIT, TokenAge, days, due_within},
         batch::RunnerState,
         handoff::HandOffState,
         history::Operation,
         rotation::State,
         text::visible,
     },
-    operations::{
-        Guarded,
-        attention::{Ages, Concern, ConcernKind},
-    },
+    operations::attention::{Ages, Concern, ConcernKind},
     tui::{
         keymap::{Action, Focus},
         kit::{boxes::titled, columns::widest, paint},
         page::list_page::profile_name,
-        state::{context::Context, message::ProfileIndex, time_format::days},
+        state::{context::Context, message::ProfileIndex},
         theme::Theme,
     },
 };
 
-/// Whether groups of the batch in this row can be tried again; after a conflict they cannot.
-pub(super) fn can_be_retried(concern: &Concern) -> bool {
-    matches!(&concern.kind, ConcernKind::NotDone(batch, _) if batch.can_be_retried())
-}
-
-/// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
-pub(super) fn why_not_hand_off(concern: &Concern, context: &Context) -> Option<String> {
-    let ConcernKind::HandOff { begun_in, .. } = &concern.kind else {
-        return None;
-    };
-    let Some(at) = *begun_in else {
-        let text = format!(
-            "profile \"{}\", which started it, is missing",
-            concern.place
-        );
-        return Some(text);
-    };
-    let profile = context.profiles.get(at)?;
-    if profile.handoff.is_none() {
-        return Some(format!("profile \"{}\" has no hand-off", profile.name));
-    }
-    context.why_forbidden_in(ProfileIndex(at), Guarded::HandOff)
+/// Why the next step of the row is refused.
+pub(super) fn why_refused(concern: &Concern, context: &Context) -> Option<String> {
+    let profile = concern.acting().and_then(|at| context.profiles.get(at));
+    let refused = concern.refused(profile, context.view_only_reason());
+    refused.map(|refused| refused.to_string())
 }
 
 pub(super) fn place(concern: &Concern) -> String {
@@ -134,77 +113,66 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
 pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
-    let view_only = context.view_only_reason();
-    let or_why =
-        |next: String, operation| why_forbidden(concern, operation, context).unwrap_or(next);
-    match &concern.kind {
-        ConcernKind::Alarms(_, alarms) => {
-            let what = alarms.first().map_or("", |alarm| &alarm.what);
-            match concern.profile {
-                Some(_) if let Some(why) = view_only => format!("{}; {why}", visible(what)),
-                Some(_) => format!("{enter} acknowledge: {}", visible(what)),
-                None => format!("bind a profile: {}", visible(what)),
+    let refused = why_refused(concern, context);
+    match (&concern.kind, refused) {
+        (ConcernKind::Alarms(_, alarms), refused) => {
+            let what = visible(alarms.first().map_or("", |alarm| &alarm.what));
+            match (concern.profile, refused) {
+                (_, Some(why)) => format!("{what}; {why}"),
+                (Some(_), None) => format!("{enter} acknowledge: {what}"),
+                (None, None) => format!("bind a profile: {what}"),
             }
         }
-        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} open the group"),
-        ConcernKind::Rotation(..) => match view_only {
-            Some(why) => format!("never rotate; {why}"),
-            None => format!("{read} read it; never rotate"),
-        },
-        ConcernKind::Change(..) => match view_only {
-            Some(why) => why.into(),
-            None => format!("{read} read it"),
-        },
-        ConcernKind::HandOff { exit, .. } => {
+        (ConcernKind::Rotation(_, State::Conflict, _), _) => format!("{enter} open the group"),
+        (ConcernKind::Rotation(..), Some(why)) => format!("never rotate; {why}"),
+        (ConcernKind::Rotation(..), None) => format!("{read} read it; never rotate"),
+        (ConcernKind::Change(..), None) => format!("{read} read it"),
+        (ConcernKind::HandOff { exit, .. }, None) => {
             let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
-            match why_not_hand_off(concern, context) {
-                Some(why) => why,
-                None => format!("{} run again{exit}", key(Action::HandOff)),
-            }
+            format!("{} run again{exit}", key(Action::HandOff))
         }
-        ConcernKind::Batch(batch) => {
+        (ConcernKind::Batch(batch), refused) => {
             let (left, all) = (batch.counts.not_started, batch.counts.planned());
             let told = batch.last_run_in_words(|at| context.when(at));
-            if batch.is_run() {
-                return format!("{enter} watch: {left} of {all} left");
-            }
-            match (left, batch.counts.unknown) {
-                (0, 0) => or_why(
-                    format!("{} close: nothing left", key(Action::Resume)),
-                    Guarded::Bulk,
-                ),
-                (0, unknown) if let Some(why) = view_only => format!("{unknown} UNKNOWN; {why}"),
-                (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
+            let resume = key(Action::Resume);
+            match (left, batch.counts.unknown, refused) {
+                _ if batch.is_run() => format!("{enter} watch: {left} of {all} left"),
+                (0, unknown, _) if unknown > 0 => match context.view_only_reason() {
+                    Some(why) => format!("{unknown} UNKNOWN; {why}"),
+                    None => format!("{read} read {unknown} UNKNOWN"),
+                },
+                (_, _, Some(why)) => why,
+                (0, ..) => format!("{resume} close: nothing left"),
                 _ => {
                     let why = told.map_or_else(String::new, |told| format!(", {told}"));
-                    let resume = key(Action::Resume);
-                    let next = format!("{resume} resume: {left} of {all} left{why}");
-                    or_why(next, Guarded::Bulk)
+                    format!("{resume} resume: {left} of {all} left{why}")
                 }
             }
         }
-        ConcernKind::NotDone(batch, _) => {
+        (ConcernKind::NotDone(batch, _), None) => {
             let done = batch.counts.in_short();
             if batch.can_be_retried() {
-                or_why(
-                    format!("{} retry: {done}", key(Action::Resume)),
-                    Guarded::Bulk,
-                )
+                format!("{} retry: {done}", key(Action::Resume))
             } else {
                 format!("{enter} open: {done}")
             }
         }
-        ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),
-        ConcernKind::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
-        ConcernKind::Due(..) => {
+        (ConcernKind::ChangedElsewhere(_), _) => format!("{enter} compare: token"),
+        // Listing them is allowed whatever forbids rotating them.
+        (ConcernKind::Over(_, oldest), _) => format!("{enter} list: oldest {}", days(*oldest)),
+        (ConcernKind::Due(..), _) => {
             let limit = concern.profile.and_then(|at| limit(at, context));
             format!(
                 "{enter} list: due within {}",
                 about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
             )
         }
-        ConcernKind::Draft(..) => or_why(format!("{} open", key(Action::Edit)), Guarded::Update),
-        ConcernKind::NoProfile(open) => format!("bind a profile: {open} open"),
+        (ConcernKind::Draft(..), None) => format!("{} open", key(Action::Edit)),
+        (ConcernKind::NoProfile(open), _) => match context.view_only_reason() {
+            Some(why) => format!("{open} open; {why}"),
+            None => format!("bind a profile: {open} open"),
+        },
+        (_, Some(why)) => why,
     }
 }
 

@@ -7,7 +7,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use super::BatchPane;
 use crate::{
     domain::batch::{BatchKind, ItemStatus, RunnerState},
-    operations::{Call, Guarded, batch::RunCommand},
+    operations::{Call, NextStep, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
         kit::{
@@ -208,7 +208,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     let theme = context.theme;
     let key = |action| context.keys.key(Focus::BulkRun, action);
     let counts = run.counts();
-    let forbidden = context.why_forbidden_in(run.profile, Guarded::Bulk);
+    let forbidden = context.why_not(run.profile, NextStep::batch(&run.kind));
     let mut parts = Vec::new();
     let runner = run.runner.as_ref();
     let told = runner.map(|runner| runner.in_words(|at| context.when(at)));

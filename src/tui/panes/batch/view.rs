@@ -119,11 +119,10 @@ fn resume(page: &mut TextPage, pane: &BatchPane, resumption: &Resumption, contex
         batch.id.0
     ));
     let begun = context.whole_time(batch.started_at);
-    let is_old = context.now.duration_since(batch.started_at).as_hours() >= 24;
-    let begun = if is_old {
-        format!("{begun}, {}", context.ago(batch.started_at))
-    } else {
+    let begun = if context.is_recent(batch.started_at) {
         begun
+    } else {
+        format!("{begun}, {}", context.ago(batch.started_at))
     };
     page.field("started by", &batch.by, Style::new(), &begun);
     let reason = batch.reason.as_deref().unwrap_or("none given");

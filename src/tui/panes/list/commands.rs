@@ -5,7 +5,7 @@
 use super::{List, finder::Finder};
 use crate::{
     domain::{annotation::AnnotationChange, group::UserGroupId},
-    operations::Guarded,
+    operations::{Guarded, NextStep},
     search::ListView,
     tui::{
         keymap::{Action, Focus},
@@ -199,8 +199,7 @@ impl List {
         if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
             return Some("another batch is running".into());
         }
-        let forbidden = context.why_forbidden(Guarded::Bulk);
-        forbidden.or_else(|| context.why_forbidden(Guarded::Update))
+        context.why_not(context.current, NextStep::BULK_EDIT)
     }
 
     pub(super) fn why_no_batch(&self, context: &Context) -> Option<String> {

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{
-        age::{self, DEFAULT_LIMIT, TokenAge},
+        age::{self, DEFAULT_LIMIT, TokenAge, days},
         annotation::Annotation,
         group::{EnvironmentTag, UserGroupId},
     },
@@ -34,7 +34,7 @@ use crate::{
             text_page::TextPage,
         },
         page::group_details,
-        state::{context::Context, live::ChangedField, time_format::days},
+        state::{context::Context, live::ChangedField},
     },
 };
 

@@ -95,6 +95,41 @@ async fn an_operator_is_the_first_to_write_to_an_empty_directory() {
     assert!(unmatched.is_empty(), "{unmatched:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_viewer_is_proposed_nothing_that_writes() {
+    let Some(office) = Office::open().await else {
+        return;
+    };
+    let (ben, vera) = (office.machine("ben"), office.machine("vera"));
+    for command in ["create t-1 --yes", "rotate t-1 --yes"] {
+        let ran = ben.run(&args(command)).await;
+        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+    }
+    office.break_with(
+        "SET session_replication_role = replica; UPDATE rotations SET state = 'unknown'; \
+         INSERT INTO alarms (place, what, raised_at, raised_by) SELECT number, 'x', 1, 'ben' FROM places",
+    );
+    let writes = ["acknowledge", "rotations", "get", "bind", "resume"];
+    for (who, home, is_told) in [("ben", &ben, true), ("vera", &vera, false)] {
+        let doctor = home.run(&["doctor"]).await;
+        let attention = home.run(&["attention", "--all"]).await;
+        assert_eq!(attention.code, 7, "{who}: {}", attention.err);
+        for text in [doctor.out, attention.out] {
+            assert!(text.contains("ALARM") || text.contains("alarm"), "{text}");
+            let is_proposed = |verb: &&str| {
+                text.lines()
+                    .any(|line| line.contains("groupdesk") && line.contains(*verb))
+            };
+            let proposed: Vec<_> = writes.iter().filter(|verb| is_proposed(verb)).collect();
+            assert_eq!(
+                !proposed.is_empty(),
+                is_told,
+                "{who}: {proposed:?} in {text}"
+            );
+        }
+    }
+}
+
 /// The database user.
 fn first(by: &str) -> &str {
     by.split('@').next().unwrap_or_default()

@@ -1,6 +1,6 @@
 //! Tables of another version, and a migration that runs between two writes.
 
-use groupdesk::directory::{MIGRATIONS, Migration, TeamFault, migrate, team_status};
+use groupdesk::directory::{MIGRATIONS, Migration, Role, TeamFault, migrate, team_status};
 
 use super::*;
 use crate::support::wait::eventually;
@@ -61,6 +61,7 @@ async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
         .await;
     assert_eq!(fault_of(refused), TeamFault::NotWritable);
     let again = Directory::open(&team).expect("it may be read");
+    assert_eq!(fault_of(again.may(Role::Operator)), TeamFault::NotWritable);
     assert_eq!(
         again
             .history(HistoryFilter::default())

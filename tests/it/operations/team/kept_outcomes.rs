@@ -10,8 +10,9 @@ use serde_json::json;
 
 use super::super::journal;
 use crate::support::{
-    postgres,
+    postgres::{self, Server},
     proxy::{FaultyProxy, Gate, ProxyFault, Then},
+    wait::eventually,
     world::{Side, World, id},
 };
 
@@ -94,4 +95,62 @@ async fn an_answer_that_arrives_while_the_database_is_away_is_recorded_when_it_i
     assert!(!states.iter().any(is_open), "{states:?}");
     let group = console.show(&other).await.expect("read").expect("known");
     assert_eq!(group.name.map(|name| name.value).as_deref(), Some("Two"));
+}
+
+/// The processes that serve our connections.
+const SERVING: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'groupdesk' AND pid IN";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outcome_that_a_read_only_server_refused_is_recorded_when_there_is_a_primary() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = server.set_up("desk");
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let directory = Directory::open(&team).expect("it opens");
+    let installation = world.installation(Side::Testing).on(&directory);
+    let console = installation.through(proxy.base_url()).operations();
+    let console = console.keeping_outcomes();
+    let acme = id("acme");
+    world.seed(Side::Testing, "acme", "Name", &[], &json!({}));
+    let read = console.look_up(&acme, UnknownIdPolicy::Exists).await;
+    read.expect("known");
+    let gate = Gate::new();
+    proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let rotating = {
+        let (console, acme) = (console.clone(), acme.clone());
+        tokio::spawn(async move {
+            console
+                .rotate(&acme, None, UnknownIdPolicy::KnownOnly)
+                .await
+        })
+    };
+    gate.reached().await;
+    let all = "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE application_name = 'groupdesk'";
+    let serving = format!("{SERVING} ({})", server.execute("desk", all));
+    let before = server.execute("desk", &serving);
+    set(&server, "SET default_transaction_read_only = on");
+    eventually("it is read-only", || {
+        server.execute("desk", "SHOW default_transaction_read_only") == "on"
+    })
+    .await;
+    gate.open();
+    // A refused write ends its connection.
+    eventually("it is refused", || {
+        server.execute("desk", &serving) != before
+    })
+    .await;
+    set(&server, "RESET default_transaction_read_only");
+    let done = rotating.await.expect("it ends").expect("kept and recorded");
+    assert!(done.token().is_some());
+    let states: Vec<_> = journal(&console).await;
+    let states = states.iter().map(|row| row.rotation.state);
+    assert_eq!(states.collect::<Vec<_>>(), [State::Rotated]);
+}
+
+fn set(server: &Server, setting: &str) {
+    server.execute("public", &format!("ALTER SYSTEM {setting}"));
+    server.execute("public", "SELECT pg_reload_conf()");
 }
