@@ -143,7 +143,8 @@ impl Directory {
         ))
     }
 
-    /// Refuses what needs a higher role, and every write if the directory was moved or has newer tables, before anything is read or sent.
+    /// Refuses what needs a higher role, and every write if the directory was moved or has newer tables, before anything
+    /// is read or sent.
     pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
         let (Location::Team(team), Some(membership)) = (self.location(), &self.0.membership) else {
             return Ok(());
@@ -157,7 +158,7 @@ impl Directory {
         }
         let fault = match &membership.moved_to {
             Some(to) => TeamFault::Moved(Some(to.clone())),
-            None if membership.is_newer => TeamFault::NotWritable,
+            None if membership.writes_from > tables::NEWEST => TeamFault::NotWritable,
             None => return Ok(()),
         };
         Err(DirectoryError::of_team(team, fault))

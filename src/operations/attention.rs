@@ -5,6 +5,7 @@ mod not_done;
 
 use std::{
     collections::HashSet,
+    mem::discriminant,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -79,6 +80,35 @@ impl ConcernKind {
         }
     }
 
+    /// The group that it is about.
+    pub fn group(&self) -> Option<&UserGroupId> {
+        match self {
+            Self::Rotation(_, _, id)
+            | Self::Change(_, _, id)
+            | Self::HandOff { id, .. }
+            | Self::ChangedElsewhere(id)
+            | Self::Draft(id, _) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The batch that it is about.
+    pub fn batch(&self) -> Option<&Batch> {
+        match self {
+            Self::Batch(batch) | Self::NotDone(batch, _) => Some(batch),
+            _ => None,
+        }
+    }
+
+    /// The number of what it is about.
+    fn number(&self) -> Option<i64> {
+        match self {
+            Self::Rotation(id, ..) | Self::HandOff { rotation: id, .. } => Some(id.0),
+            Self::Change(id, ..) => Some(id.0),
+            _ => self.batch().map(|batch| batch.id.0),
+        }
+    }
+
     /// The list filter that finds the tokens counted here, given the limit of their profile; `None` for matters that
     /// count no tokens.
     pub fn filter(&self, limit: Option<Duration>) -> Option<String> {
@@ -145,7 +175,6 @@ impl Concern {
                 NextStep::Record
             }
             ConcernKind::HandOff { .. } => NextStep::Change(&[Guarded::HandOff]),
-            ConcernKind::Batch(batch) if batch.is_run() => NextStep::Look,
             ConcernKind::NotDone(batch, _) if !batch.can_be_retried() => NextStep::Look,
             ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
                 NextStep::batch(&batch.kind)
@@ -162,12 +191,12 @@ impl Concern {
         profile: Option<&'p Profile>,
         directory: Option<D>,
     ) -> Option<Refused<'p, D>> {
+        let is_hand_off = matches!(self.kind, ConcernKind::HandOff { .. });
         let refused = self.next_step().refused(profile, directory);
-        let name = self.place.as_str();
-        refused.or_else(|| match (&self.kind, profile) {
-            (ConcernKind::HandOff { .. }, None) => Some(Refused::NoProfile(name)),
-            (ConcernKind::HandOff { .. }, Some(profile)) if profile.handoff.is_none() => {
-                Some(Refused::NoHandOff(name))
+        refused.or_else(|| match profile {
+            None if is_hand_off => Some(Refused::NoProfile(&self.place)),
+            Some(profile) if is_hand_off && profile.handoff.is_none() => {
+                Some(Refused::NoHandOff(&self.place))
             }
             _ => None,
         })
@@ -175,29 +204,9 @@ impl Concern {
 
     /// Whether both concern the same thing, whatever its state.
     pub fn is_about(&self, other: &Self) -> bool {
-        let place = (self.profile, &self.place) == (other.profile, &other.place);
-        place
-            && match (&self.kind, &other.kind) {
-                (ConcernKind::Rotation(one, ..), ConcernKind::Rotation(other, ..))
-                | (
-                    ConcernKind::HandOff { rotation: one, .. },
-                    ConcernKind::HandOff {
-                        rotation: other, ..
-                    },
-                ) => one == other,
-                (ConcernKind::Change(one, ..), ConcernKind::Change(other, ..)) => one == other,
-                (ConcernKind::Batch(one), ConcernKind::Batch(other))
-                | (ConcernKind::NotDone(one, _), ConcernKind::NotDone(other, _)) => {
-                    one.id == other.id
-                }
-                (ConcernKind::ChangedElsewhere(one), ConcernKind::ChangedElsewhere(other))
-                | (ConcernKind::Draft(one, _), ConcernKind::Draft(other, _)) => one == other,
-                (ConcernKind::Alarms(..), ConcernKind::Alarms(..))
-                | (ConcernKind::Over(..), ConcernKind::Over(..))
-                | (ConcernKind::Due(..), ConcernKind::Due(..))
-                | (ConcernKind::NoProfile(_), ConcernKind::NoProfile(_)) => true,
-                _ => false,
-            }
+        let of = |one: &Self| (discriminant(&one.kind), one.profile, one.kind.number());
+        let (place, group) = (&self.place, self.kind.group());
+        of(self) == of(other) && (place, group) == (&other.place, other.kind.group())
     }
 }
 
@@ -256,16 +265,10 @@ const HOUR: u64 = 60 * 60;
 /// The filter that finds the tokens counted as due.
 fn due_filter(limit: Option<Duration>) -> String {
     let due = due_within(limit.unwrap_or(DEFAULT_LIMIT));
-    format!("due<={} -old", in_days_or_hours(due))
-}
-
-/// Formats a duration for a filter: in whole days if possible, otherwise in hours.
-fn in_days_or_hours(time: Duration) -> String {
-    let hours = time.as_secs().div_ceil(HOUR);
-    if hours.is_multiple_of(24) {
-        format!("{}d", hours / 24)
-    } else {
-        format!("{hours}h")
+    // In whole days if possible.
+    match due.as_secs().div_ceil(HOUR) {
+        hours if hours.is_multiple_of(24) => format!("due<={}d -old", hours / 24),
+        hours => format!("due<={hours}h -old"),
     }
 }
 

@@ -47,20 +47,18 @@ impl<D: fmt::Display> fmt::Display for Refused<'_, D> {
     }
 }
 
-impl NextStep<'static> {
+impl NextStep<'_> {
     /// Sending a bulk edit.
-    pub const BULK_EDIT: Self = Self::Change(&[Guarded::Bulk, Guarded::Update]);
+    pub const BULK_EDIT: NextStep<'static> = NextStep::Change(&[Guarded::Bulk, Guarded::Update]);
 
     /// Continuing a batch of this kind.
-    pub fn batch(kind: &BatchKind) -> Self {
+    pub fn batch(kind: &BatchKind) -> NextStep<'static> {
         match kind {
-            BatchKind::Rotate => Self::Change(&[Guarded::Bulk]),
+            BatchKind::Rotate => NextStep::Change(&[Guarded::Bulk]),
             BatchKind::Edit(_) => Self::BULK_EDIT,
         }
     }
-}
 
-impl NextStep<'_> {
     /// Why the step is refused in a profile, given why nothing can be written to the directory.
     pub fn refused<'p, D>(
         self,

@@ -114,10 +114,8 @@ async fn batch_options(
     profiles: &[Operations],
 ) -> Result<BatchOptions, CliError> {
     let operations = concern.profile.and_then(|at| profiles.get(at));
-    match (&concern.kind, operations) {
-        (ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _), Some(operations)) => {
-            Ok(operations.batch_options(batch.id).await?)
-        }
+    match (concern.kind.batch(), operations) {
+        (Some(batch), Some(operations)) => Ok(operations.batch_options(batch.id).await?),
         _ => Ok(BatchOptions::default()),
     }
 }
@@ -171,23 +169,23 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     let more = again_with(options.token_out);
     let any = profiles.first();
     let directory = any.and_then(|any| any.directory().may(Role::Operator).err());
+    let is_refused = concern.refused(profile, directory).is_some();
     let filter = || quoted(&concern.kind.filter(limit).unwrap_or_default()).into_owned();
     // Who only reads is shown where to look.
-    let look = || match &concern.kind {
-        ConcernKind::Alarms(environment, _) => format!("environment show {}", quoted(environment)),
-        ConcernKind::Rotation(_, _, id)
-        | ConcernKind::Change(_, _, id)
-        | ConcernKind::HandOff { id, .. }
-        | ConcernKind::ChangedElsewhere(id) => id.command("history", ""),
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
-            format!("batches show {}", batch.id.0)
+    let look = || match (&concern.kind, concern.kind.group(), concern.kind.batch()) {
+        (ConcernKind::Draft(id, _), ..) => id.command("show", ""),
+        (_, Some(id), _) => id.command("history", ""),
+        (.., Some(batch)) => format!("batches show {}", batch.id.0),
+        (ConcernKind::Alarms(environment, _), ..) => {
+            format!("environment show {}", quoted(environment))
         }
-        ConcernKind::Over(..) | ConcernKind::Due(..) => format!("list --filter {}", filter()),
-        ConcernKind::Draft(id, _) => id.command("show", ""),
-        ConcernKind::NoProfile(_) => "environment list".into(),
+        (ConcernKind::Over(..) | ConcernKind::Due(..), ..) => {
+            format!("list --filter {}", filter())
+        }
+        _ => "environment list".into(),
     };
     let command = match &concern.kind {
-        _ if concern.refused(profile, directory).is_some() => look(),
+        _ if is_refused => look(),
         ConcernKind::Alarms(environment, _) => {
             format!(
                 "environment acknowledge {} --reason WHY",

@@ -5,12 +5,7 @@ use std::sync::mpsc;
 
 use crate::{
     database::{Access, ServerFault, Tx, record, task, values},
-    directory::{
-        DirectoryError,
-        engine::Engine,
-        sql::Fault,
-        tables::{NEWEST, Role},
-    },
+    directory::{DirectoryError, engine::Engine, sql::Fault, tables::Role},
 };
 
 /// The caller's identity, and what the directory allows.
@@ -21,8 +16,8 @@ pub(in crate::directory) struct Membership {
     pub(in crate::directory) role: Role,
     /// Where the directory was moved to.
     pub(in crate::directory) moved_to: Option<String>,
-    /// Whether the tables are too new for this groupdesk to write.
-    pub(in crate::directory) is_newer: bool,
+    /// The oldest version that may still write the tables.
+    pub(in crate::directory) writes_from: i64,
 }
 
 /// The state of the tables, and the caller.
@@ -73,7 +68,7 @@ impl TableStatus {
                     () => Role::Viewer,
                 },
                 moved_to: row.moved_to,
-                is_newer: row.writes_from.is_some_and(|from| from > NEWEST),
+                writes_from: row.writes_from.unwrap_or_default(),
             },
         });
         status_row.ok_or_else(|| Fault::Server(ServerFault::NotThere))

@@ -89,7 +89,7 @@ pub(super) async fn check(
     match looking {
         Ok(Ok(inspected)) => {
             let is_whole = judge(&file, &inspected, request.clock.now(), report) && is_writable;
-            places::check(&inspected.places, profiles, is_writable, report);
+            places::check(&inspected.places, profiles, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
             is_whole.then_some(UsableDirectory {
@@ -171,8 +171,11 @@ async fn of_team(
         Ok(directory) => {
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.
-                let may_write = directory.may(Role::Operator).is_ok();
-                places::check(&found, None, may_write, report);
+                let first = report.findings.len();
+                places::check(&found, None, report);
+                if directory.may(Role::Operator).is_err() {
+                    report.ask_others(first);
+                }
             }
             directory.role() == Some(Role::Viewer)
         }

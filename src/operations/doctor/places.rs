@@ -9,15 +9,8 @@ use crate::{
 
 const AREA: Area = Area::Directory;
 
-/// `profiles`: those of the configuration, if it can be read. `may_write`: whether the directory can be written, as all
-/// that is proposed here needs.
-pub(super) fn check(
-    places: &[Place],
-    profiles: Option<&[Profile]>,
-    may_write: bool,
-    report: &mut Report,
-) {
-    let first = report.findings.len();
+/// `profiles`: those of the configuration, if it can be read.
+pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
     for place in places {
         let name = visible(&place.name);
         let users = match place.profiles.as_slice() {
@@ -49,12 +42,6 @@ pub(super) fn check(
                     quoted(&name)
                 ),
             );
-        }
-    }
-    let found = report.findings.iter_mut().skip(first);
-    for advice in found.filter_map(|finding| finding.advice.as_mut()) {
-        if !may_write {
-            *advice = "Ask somebody who may write to this directory.".into();
         }
     }
 }

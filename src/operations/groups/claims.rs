@@ -221,7 +221,7 @@ impl Operations {
                 {
                     has_read = true;
                     let read = Box::pin(self.look_up(id, UnknownIdPolicy::KnownOnly)).await;
-                    drop(read.map_err(|failure| failure.before(id, "updated"))?);
+                    read.map_err(|failure| failure.before(id, "updated"))?;
                 }
                 Claimed::HeldBy(holder) => {
                     let waited = self.wait_for(&holder, &mut wait);

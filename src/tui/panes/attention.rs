@@ -9,7 +9,7 @@ use self::words::{histogram, limit, place, since, step, what, why_refused};
 use crate::{
     domain::{group::UserGroupId, text::counted},
     operations::{
-        NextStep, PlaceProblem,
+        PlaceProblem,
         attention::{Ages, Attention, Concern, ConcernKind},
     },
     search::{RowFacts, RowTest, quoted},
@@ -108,19 +108,7 @@ impl Rows for Concerns {
     }
 
     fn group(row: &Concern) -> Option<&str> {
-        match &row.kind {
-            ConcernKind::Rotation(_, _, id)
-            | ConcernKind::Change(_, _, id)
-            | ConcernKind::HandOff { id, .. }
-            | ConcernKind::ChangedElsewhere(id)
-            | ConcernKind::Draft(id, _) => Some(id.as_str()),
-            ConcernKind::Alarms(..)
-            | ConcernKind::Batch(_)
-            | ConcernKind::NotDone(..)
-            | ConcernKind::Over(..)
-            | ConcernKind::Due(..)
-            | ConcernKind::NoProfile(_) => None,
-        }
+        row.kind.group().map(UserGroupId::as_str)
     }
 
     fn columns(&self, _is_wide: bool) -> Vec<Col<Concern>> {
@@ -203,16 +191,12 @@ impl Rows for Concerns {
                 action: Action::Resume,
                 can: |page, context| {
                     let row = page.row(context)?;
-                    let (batch, hint) = match &row.kind {
-                        ConcernKind::NotDone(batch, _) if batch.can_be_retried() => {
-                            (batch, Some("RETRY"))
-                        }
-                        ConcernKind::Batch(batch) => (batch, None),
+                    let hint = match &row.kind {
+                        ConcernKind::NotDone(batch, _) if batch.can_be_retried() => Some("RETRY"),
+                        ConcernKind::Batch(_) => None,
                         _ => return Err("no batch here to resume or retry".into()),
                     };
-                    let profile = row.profile.map(ProfileIndex);
-                    let step = NextStep::batch(&batch.kind);
-                    may(profile.and_then(|profile| context.why_not(profile, step)))?;
+                    may(why_refused(row, context))?;
                     Ok(hint)
                 },
                 run: |page, context| {

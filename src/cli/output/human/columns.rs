@@ -8,12 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{UNKNOWN, of, passed};
 use crate::cli::output::form;
 use crate::{
-    domain::{
-        age::{self, days},
-        annotation::Annotation,
-        known::KnownGroup,
-        text::visible,
-    },
+    domain::{age, annotation::Annotation, known::KnownGroup, text::visible},
     formats::chosen,
     search::column_words,
 };
@@ -240,9 +235,9 @@ impl Column {
             Self::Read => in_days(group.last_seen.and_then(|at| age::of(at, now))),
             Self::Due => match (age::age(group, now), max_age) {
                 (Some(age), Some(limit)) if age > limit => {
-                    format!("{} overdue", days(age.saturating_sub(limit)))
+                    format!("{} overdue", age::days(age.saturating_sub(limit)))
                 }
-                (Some(age), Some(limit)) => format!("in {}", days(limit.saturating_sub(age))),
+                (Some(age), Some(limit)) => format!("in {}", age::days(limit.saturating_sub(age))),
                 _ => UNKNOWN.into(),
             },
             Self::By => {
@@ -273,5 +268,5 @@ impl Column {
 }
 
 fn in_days(age: Option<Duration>) -> String {
-    age.map_or_else(|| UNKNOWN.into(), days)
+    age.map_or_else(|| UNKNOWN.into(), age::days)
 }

@@ -13,7 +13,7 @@ use crate::{
         handoff::HandOffState,
         history::Operation,
         rotation::State,
-        text::visible,
+        text::{counted, visible},
     },
     operations::attention::{Ages, Concern, ConcernKind},
     tui::{
@@ -33,23 +33,14 @@ pub(super) fn why_refused(concern: &Concern, context: &Context) -> Option<String
 }
 
 pub(super) fn place(concern: &Concern) -> String {
-    let place = &concern.place;
-    match &concern.kind {
-        ConcernKind::Rotation(_, _, id)
-        | ConcernKind::Change(_, _, id)
-        | ConcernKind::HandOff { id, .. }
-        | ConcernKind::ChangedElsewhere(id)
-        | ConcernKind::Draft(id, _) => format!("{place} {id}"),
-        ConcernKind::Batch(batch) | ConcernKind::NotDone(batch, _) => {
-            format!("{place} batch {}", batch.id.0)
-        }
-        ConcernKind::Alarms(environment, _) if environment != place => {
+    let Concern { place, kind, .. } = concern;
+    match (kind, kind.group(), kind.batch()) {
+        (_, Some(id), _) => format!("{place} {id}"),
+        (.., Some(batch)) => format!("{place} batch {}", batch.id.0),
+        (ConcernKind::Alarms(environment, _), ..) if environment != place => {
             format!("{place} {}", visible(environment))
         }
-        ConcernKind::Alarms(..)
-        | ConcernKind::Over(..)
-        | ConcernKind::Due(..)
-        | ConcernKind::NoProfile(_) => place.clone(),
+        _ => place.clone(),
     }
 }
 
@@ -94,14 +85,12 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
         },
         ConcernKind::NotDone(..) => ("!", "batch partly done".into(), theme.warning()),
         ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
-        ConcernKind::Over(1, _) => ("!", "1 token overdue".into(), theme.age(TokenAge::Over)),
         ConcernKind::Over(count, _) => {
-            let text = format!("{count} tokens overdue");
+            let text = format!("{} overdue", counted(*count, "token"));
             ("!", text, theme.age(TokenAge::Over))
         }
-        ConcernKind::Due(1, _) => ("!", "1 token due soon".into(), theme.age(TokenAge::Due)),
         ConcernKind::Due(count, _) => {
-            let text = format!("{count} tokens due soon");
+            let text = format!("{} due soon", counted(*count, "token"));
             ("!", text, theme.age(TokenAge::Due))
         }
         ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
