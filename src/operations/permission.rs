@@ -60,11 +60,11 @@ impl NextStep<'_> {
     }
 
     /// Why the step is refused in a profile, given why nothing can be written to the directory.
-    pub fn refused<'p, D>(
+    pub fn refused<D>(
         self,
-        profile: Option<&'p Profile>,
+        profile: Option<&Profile>,
         directory: Option<D>,
-    ) -> Option<Refused<'p, D>> {
+    ) -> Option<Refused<'_, D>> {
         let needed = match self {
             Self::Look => return None,
             Self::Record => &[],
