@@ -18,7 +18,6 @@ use crate::{
         text::oddities,
     },
     operations::Guarded,
-    search::suggest::similar,
     tui::{
         keymap::{Action, Focus},
         kit::{
@@ -40,15 +39,12 @@ use crate::{
 
 #[derive(Debug)]
 pub struct Open {
-    typed: TextField,
-    similar: Vec<UserGroupId>,
-    /// 0 is the typed id; from 1 on a similar one.
-    pick: usize,
-    /// The job that searches for similar ids among many.
-    pending: Pending,
-    copy_of: CopyOf,
+    id: IdField,
+    copy_of: IdField,
     /// The field for the group to copy has the focus.
     on_copy: bool,
+    /// The job that searches for similar ids among many.
+    pending: Pending,
 }
 
 /// From this number of rows on, both fields are shown at once.
@@ -59,12 +55,10 @@ const ROOM: usize = 30;
 impl Default for Open {
     fn default() -> Self {
         Self {
-            typed: TextField::new("user group ID", "").for_data(),
-            similar: Vec::new(),
-            pick: 0,
-            pending: Pending::default(),
-            copy_of: CopyOf::default(),
+            id: IdField::new("user group ID"),
+            copy_of: IdField::new("copy of"),
             on_copy: false,
+            pending: Pending::default(),
         }
     }
 }
@@ -73,20 +67,35 @@ impl Open {
     /// Opens with this id typed in.
     pub fn of(id: &str, context: &mut Context) -> Self {
         let mut open = Self::default();
-        open.typed.set_text(id);
+        open.id.field.set_text(id);
         open.find_similar(context);
         open
     }
 
-    /// Finds similar ids, at once or in a job if there are many groups; until it ends the old ones stay.
+    /// The field with the focus.
+    fn on(&mut self) -> &mut IdField {
+        if self.on_copy {
+            &mut self.copy_of
+        } else {
+            &mut self.id
+        }
+    }
+
+    /// Finds ids similar to what is typed; for a copy, while nothing is typed there, to the new id. At once, or in a job
+    /// if there are many groups; until it ends the old ones stay.
     fn find_similar(&mut self, context: &mut Context) {
-        let typed = self.typed.text().to_owned();
-        self.pick = 0;
-        self.typed.error = None;
+        let id = self.id.field.text().to_owned();
+        let on = self.on();
+        on.pick = 0;
+        on.field.error = None;
+        let typed = match on.field.text() {
+            "" => id,
+            typed => typed.to_owned(),
+        };
         context.give_up(&self.pending);
         let index = context.groups.index();
         if index.len() <= MAX_SYNCHRONOUS {
-            self.similar = similar_ids(index, &typed);
+            self.on().near = similar_ids(index, &typed);
         } else {
             let job = Job::SimilarIds(index.clone(), typed);
             context.ask(&self.pending, job);
@@ -96,42 +105,37 @@ impl Open {
     /// A known group is opened whatever its id is.
     fn typed_id(&self, context: &Context) -> Result<UserGroupId, InvalidId> {
         if self.is_known(context) {
-            UserGroupId::parse(self.typed.text())
+            UserGroupId::parse(self.id.field.text())
         } else {
-            UserGroupId::typed(self.typed.text())
+            UserGroupId::typed(self.id.field.text())
         }
     }
 
     fn is_known(&self, context: &Context) -> bool {
-        let id = UserGroupId::parse(self.typed.text());
+        let id = UserGroupId::parse(self.id.field.text());
         id.is_ok_and(|id| context.groups.contains(&id))
     }
 
     fn go(&mut self, context: &mut Context) {
-        let id = match self.pick.checked_sub(1) {
-            Some(at) => self.similar.get(at).cloned(),
-            None => match self.typed_id(context) {
-                Ok(id) => Some(id),
-                Err(error) => {
-                    self.typed.error = Some(error.to_string());
-                    None
-                }
-            },
-        };
-        let Some(id) = id else {
-            self.on_copy = false;
-            return;
+        let picked = self.id.picked().cloned();
+        let id = match picked.map_or_else(|| self.typed_id(context), Ok) {
+            Ok(id) => id,
+            Err(error) => {
+                self.id.field.error = Some(error.to_string());
+                self.on_copy = false;
+                return;
+            }
         };
         self.leave(context);
         if context.groups.contains(&id) {
             context.navigate(Navigation::Replace(PaneRequest::Group(id)));
         } else if let Some(why) = context.why_incomplete() {
-            self.typed.error = Some(format!("Not opened: {why}; try again"));
+            self.id.field.error = Some(format!("Not opened: {why}; try again"));
         } else if context.why_forbidden(Guarded::Create).is_some() {
-            self.typed.error =
+            self.id.field.error =
                 Some("Not in the directory, and it cannot be created: see below".into());
         } else {
-            let source = match self.copy_of.chosen(context) {
+            let source = match self.copy_of.group(context) {
                 Ok(source) => source,
                 Err(why) => {
                     self.copy_of.field.error = Some(why);
@@ -166,19 +170,22 @@ impl View for Open {
         match action {
             Action::Back => self.pop(context),
             Action::NextField => {
-                if self.on_copy {
-                    self.copy_of.settle();
-                } else if let Some(similar) = self.similar.get(self.pick.wrapping_sub(1)) {
-                    self.copy_of.field.set_text(similar.as_str());
+                // What is picked is the group to copy, wherever it is picked.
+                if let Some(picked) = self.on().picked().cloned() {
+                    self.copy_of.field.set_text(picked.as_str());
                 }
                 self.on_copy = !self.on_copy;
-                self.pick = 0;
-                self.copy_of.find_similar(self.typed.text(), context);
+                (self.id.pick, self.copy_of.pick) = (0, 0);
+                context.give_up(&self.pending);
+                if self.on_copy {
+                    self.find_similar(context);
+                }
             }
-            Action::Down if self.on_copy => self.copy_of.down(),
-            Action::Up if self.on_copy => self.copy_of.up(),
-            Action::Down => self.pick = (self.pick + 1).min(self.similar.len()),
-            Action::Up => self.pick = self.pick.saturating_sub(1),
+            Action::Down => {
+                let on = self.on();
+                on.pick = (on.pick + 1).min(on.near.len());
+            }
+            Action::Up => self.on().pick = self.on().pick.saturating_sub(1),
             Action::Enter => self.go(context),
             _ => {}
         }
@@ -190,60 +197,44 @@ impl View for Open {
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::SimilarIds(similar) = outcome {
-            let picked = self.pick.checked_sub(1).and_then(|at| self.similar.get(at));
+            let on = self.on();
+            let picked = on.picked();
             let found = similar.iter().position(|id| Some(id) == picked);
-            self.pick = found.map_or(0, |at| at + 1);
-            self.similar.clone_from(similar);
+            on.pick = found.map_or(0, |at| at + 1);
+            on.near.clone_from(similar);
         } else if let Outcome::Failed(error) = outcome {
             context.say_error(error);
         }
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        Some(if self.on_copy {
-            &mut self.copy_of.field
-        } else {
-            &mut self.typed
-        })
+        Some(&mut self.on().field)
     }
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
-        if self.on_copy {
-            self.copy_of.key(key, self.typed.text(), context);
-        } else {
-            self.typed.key(key);
-            self.find_similar(context);
-        }
+        self.on().field.key(key);
+        self.find_similar(context);
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         if text.trim_end().contains(['\n', '\r']) {
             // Joined lines would be another id, and creating that group could not be undone.
-            let field = if self.on_copy {
-                &mut self.copy_of.field
-            } else {
-                &mut self.typed
-            };
-            field.error = Some("The paste has several lines; paste one ID".into());
+            self.on().field.error = Some("The paste has several lines; paste one ID".into());
             return true;
         }
-        if self.on_copy {
-            self.copy_of.paste(text, self.typed.text(), context);
-            return true;
-        }
-        self.typed.paste(text.trim_end_matches(['\n', '\r']));
+        self.on().field.paste(text.trim_end_matches(['\n', '\r']));
         self.find_similar(context);
         true
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        let on = if self.on_copy {
+            &self.copy_of
+        } else {
+            &self.id
+        };
         match action {
-            Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
-                Some("No similar ID".into())
-            }
-            Action::Down | Action::Up if !self.on_copy && self.similar.is_empty() => {
-                Some("No similar ID".into())
-            }
+            Action::Down | Action::Up if on.near.is_empty() => Some("No similar ID".into()),
             Action::NextField if self.is_known(context) && !self.on_copy => {
                 Some("this ID is known: it is opened".into())
             }
@@ -267,13 +258,13 @@ impl View for Open {
         if self.on_copy {
             return self.draw_copy(buffer, inner, context);
         }
-        let cursor = self.typed.draw(buffer, inner, context.theme, true);
-        let below = below(inner, self.typed.rows(inner.width).max(2));
+        let cursor = self.id.field.draw(buffer, inner, context.theme, true);
+        let below = below(inner, self.id.field.rows(inner.width).max(2));
         let mut page = TextPage::new(below.width, context.theme);
         self.page(&mut page, context);
         page.draw_still(buffer, below);
         // If a similar id is selected, its row is drawn like every cursor row, without a terminal cursor.
-        cursor.filter(|_| self.pick == 0)
+        cursor.filter(|_| self.id.pick == 0)
     }
 }
 
@@ -287,22 +278,27 @@ impl Open {
             2
         };
         if field > 0 {
-            self.typed.draw(buffer, inner, theme, false);
+            self.id.field.draw(buffer, inner, theme, false);
         }
         let cursor = self
             .copy_of
             .field
             .draw(buffer, below(inner, field), theme, true);
         let mut page = TextPage::new(inner.width, theme);
-        self.copy_of.page(&mut page, context);
+        let enter = context.keys.key(Focus::Open, Action::Enter);
+        let text = format!(
+            "Mapping and properties are copied into the form, the name is not. {enter} continues; empty: no copy."
+        );
+        page.text(&text, theme.dim());
+        self.copy_of.choices(&mut page, context);
         let own = self.copy_of.field.rows(inner.width).max(2);
         page.draw_still(buffer, below(inner, field + own));
-        cursor.filter(|_| self.copy_of.is_typing())
+        cursor.filter(|_| self.copy_of.pick == 0)
     }
 
     fn page(&self, page: &mut TextPage, context: &Context) {
         let theme = context.theme;
-        if self.typed.is_empty() {
+        if self.id.field.is_empty() {
             page.text(
                 "Type the ID that your own system uses for the group.",
                 theme.dim(),
@@ -310,7 +306,7 @@ impl Open {
             page.text("A known ID opens the group. Any other ID opens a form; nothing is sent before you review it.", theme.dim());
             return;
         }
-        for oddity in oddities(self.typed.text()) {
+        for oddity in oddities(self.id.field.text()) {
             let text = format!("! character {}: {}", oddity.position, oddity.what);
             page.text(&text, theme.warning());
         }
@@ -342,105 +338,45 @@ impl Open {
                 page.text(&text, Style::new());
             }
         }
-        if !self.similar.is_empty() {
+        if !self.id.near.is_empty() {
             page.blank();
             let down = context.keys.key(Focus::Open, Action::Down);
             page.text(&format!("Did you mean?  {down} picks one."), theme.dim());
-            choices(page, &self.similar, self.pick, context);
+            self.id.choices(page, context);
         }
     }
 }
 
-/// Ids with their names; `pick` counts from 1.
-fn choices(page: &mut TextPage, ids: &[UserGroupId], pick: usize, context: &Context) {
-    for (index, id) in (1..).zip(ids) {
-        let name = context.groups.title(id);
-        let id = paint::cut_id(id.as_str(), ROOM, context.theme);
-        let gap = ROOM.saturating_sub(paint::columns(&id));
-        page.choice(index == pick, &format!("{id}{:gap$}  {name}", ""));
-    }
-}
-
-/// Maximum number of groups to select from.
-const SHOWN: usize = 6;
-
+/// A field for an id, and known ids near it to pick from.
 #[derive(Debug)]
-struct CopyOf {
-    pub field: TextField,
-    found: Vec<UserGroupId>,
-    /// 0 is the typed id; from 1 on one of those found.
+struct IdField {
+    field: TextField,
+    near: Vec<UserGroupId>,
+    /// 0 is the typed id; from 1 on one of those near it.
     pick: usize,
 }
 
-impl Default for CopyOf {
-    fn default() -> Self {
+impl IdField {
+    fn new(label: &str) -> Self {
         Self {
-            field: TextField::new("copy of", "").for_data(),
-            found: Vec::new(),
+            field: TextField::new(label, "").for_data(),
+            near: Vec::new(),
             pick: 0,
         }
     }
-}
 
-impl CopyOf {
-    fn key(&mut self, key: KeyEvent, id: &str, context: &Context) {
-        self.field.key(key);
-        self.find_similar(id, context);
+    fn picked(&self) -> Option<&UserGroupId> {
+        self.near.get(self.pick.checked_sub(1)?)
     }
 
-    fn paste(&mut self, text: &str, id: &str, context: &Context) {
-        self.field.paste(text.trim_end_matches(['\n', '\r']));
-        self.find_similar(id, context);
-    }
-
-    /// Finds groups similar to what is typed here or, while nothing is, to the new id.
-    fn find_similar(&mut self, id: &str, context: &Context) {
-        let typed = match self.field.text() {
-            "" => id,
-            typed => typed,
-        };
-        let found = similar(typed, context.groups.ids(), SHOWN);
-        self.found = found
-            .into_iter()
-            .filter_map(|id| UserGroupId::parse(id).ok())
-            .collect();
-        self.pick = 0;
-        self.field.error = None;
-    }
-
-    fn down(&mut self) {
-        self.pick = (self.pick + 1).min(self.found.len());
-    }
-
-    fn up(&mut self) {
-        self.pick = self.pick.saturating_sub(1);
-    }
-
-    /// Copies the selected id into the field.
-    fn settle(&mut self) {
-        if let Some(id) = self.pick.checked_sub(1).and_then(|at| self.found.get(at)) {
-            self.field.set_text(id.as_str());
-        }
-        self.pick = 0;
-    }
-
-    fn has_no_choice(&self) -> bool {
-        self.found.is_empty()
-    }
-
-    fn is_typing(&self) -> bool {
-        self.pick == 0
-    }
-
-    /// The chosen group; `None` if none was chosen.
+    /// The known group that is picked or typed; `None` if nothing is.
     ///
     /// # Errors
     ///
     /// The typed id is not a known group.
-    fn chosen(&self, context: &Context) -> Result<Option<KnownGroup>, String> {
-        let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
+    fn group(&self, context: &Context) -> Result<Option<KnownGroup>, String> {
         let typed = self.field.text();
-        match picked {
+        match self.picked() {
             Some(id) => Ok(context.groups.get(id)),
             None if typed.is_empty() => Ok(None),
             None => {
@@ -454,13 +390,13 @@ impl CopyOf {
         }
     }
 
-    fn page(&self, page: &mut TextPage, context: &Context) {
-        let theme = context.theme;
-        let enter = context.keys.key(Focus::Open, Action::Enter);
-        let text = format!(
-            "Mapping and properties are copied into the form, the name is not. {enter} continues; empty: no copy."
-        );
-        page.text(&text, theme.dim());
-        choices(page, &self.found, self.pick, context);
+    /// The ids near it with their names.
+    fn choices(&self, page: &mut TextPage, context: &Context) {
+        for (index, id) in (1..).zip(&self.near) {
+            let name = context.groups.title(id);
+            let id = paint::cut_id(id.as_str(), ROOM, context.theme);
+            let gap = ROOM.saturating_sub(paint::columns(&id));
+            page.choice(index == self.pick, &format!("{id}{:gap$}  {name}", ""));
+        }
     }
 }
