@@ -24,7 +24,7 @@ use crate::{
     },
     formats::{Columns, Format},
     operations::{
-        BatchId, BatchOptions, Cancel, DirectoryError, Failure, Listener, Operations,
+        BatchId, BatchOptions, Cancel, Connector, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, Resumption, RunCommand, RunLimits},
         exported_row,
     },
@@ -158,12 +158,9 @@ pub(super) async fn check_profile(
     new: &NewProfile,
     key: Option<Token>,
 ) -> Outcome {
-    let key = match secret(key) {
-        Ok(key) => key,
+    let (connector, key) = match connector(backends, key) {
+        Ok(both) => both,
         Err(no) => return no,
-    };
-    let Some(connector) = &backends.0.connector else {
-        return Outcome::NotAdded(vec![(None, NOT_HERE.into())]);
     };
     match connector.check(new, key.as_ref()).await {
         Ok(checkup) => Outcome::Checked(Box::new(checkup)),
@@ -176,12 +173,9 @@ pub(super) async fn add_profile(
     new: &NewProfile,
     key: Option<Token>,
 ) -> Outcome {
-    let key = match secret(key) {
-        Ok(key) => key,
+    let (connector, key) = match connector(backends, key) {
+        Ok(both) => both,
         Err(no) => return no,
-    };
-    let Some(connector) = &backends.0.connector else {
-        return Outcome::NotAdded(vec![(None, NOT_HERE.into())]);
     };
     match connector.add(new, key.as_ref()).await {
         Ok(operations) => {
@@ -193,10 +187,17 @@ pub(super) async fn add_profile(
     }
 }
 
-fn secret(key: Option<Token>) -> Result<Option<SecretString>, Outcome> {
-    key.map(|key| given_key(key.expose()))
-        .transpose()
-        .map_err(|error| Outcome::NotAdded(vec![(Some(Field::ApiKey), error)]))
+/// The connector, and the key that was typed.
+fn connector(
+    backends: &Backends,
+    key: Option<Token>,
+) -> Result<(&Connector, Option<SecretString>), Outcome> {
+    let no = |field, why: String| Outcome::NotAdded(vec![(field, why)]);
+    let key = key.map(|key| given_key(key.expose())).transpose();
+    let key = key.map_err(|error| no(Some(Field::ApiKey), error))?;
+    let connector = backends.0.connector.as_ref();
+    let connector = connector.ok_or_else(|| no(None, NOT_HERE.into()))?;
+    Ok((connector, key))
 }
 
 /// Maximum number of events per message.
