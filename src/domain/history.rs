@@ -92,13 +92,13 @@ pub struct Entry {
 /// Lists the fields that an update replaced without knowing their values.
 pub const NOT_KNOWN_BEFORE: &str = "not_known_before";
 
-/// The changes of an entry as text: `{"name": [a, b], "mapping": {"7": [c, d]}}` becomes `name: a -> b, mapping 7: c ->
-/// d`.
-pub fn changes_text(changes: &Value) -> String {
+/// The changes of an entry as text, here with the arrow `->`: `{"name": [a, b], "mapping": {"7": [c, d]}}` becomes `name:
+/// a -> b, mapping 7: c -> d`.
+pub fn changes_text(changes: &Value, arrow: &str) -> String {
     let pair = |pair: &Value| {
         let sides = pair.as_array().map_or(&[][..], Vec::as_slice).iter();
         let sides = sides.map(|side| side.as_str().unwrap_or("(none)"));
-        sides.collect::<Vec<_>>().join(" -> ")
+        sides.collect::<Vec<_>>().join(&format!(" {arrow} "))
     };
     let fields = changes.as_object().into_iter().flatten();
     let fields = fields.filter(|(field, _)| *field != NOT_KNOWN_BEFORE);

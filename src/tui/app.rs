@@ -7,8 +7,6 @@ mod drafts;
 mod key_press;
 mod outcomes;
 mod pastes;
-mod pointer;
-mod quitting;
 mod remote_changes;
 
 use crossterm::event::KeyEvent;

@@ -2,20 +2,21 @@
 //! message and the most important keys.
 
 mod header;
-mod keys;
 mod message;
-mod pages;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::panes::Pane;
 use crate::tui::{
     app::App,
+    keymap::Focus,
     kit::{
         boxes::{body, is_too_small, pages_line},
         paint::{self, columns},
     },
-    page::footer::row_of_cursor,
+    page::footer::{self, row_of_cursor},
+    panes::{PAGES, View},
+    state::context::Context,
 };
 
 /// Draws the whole console; returns the position of the terminal's cursor.
@@ -42,7 +43,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     header::draw(buffer, paint::row(area, 0), context);
     header::breadcrumb(buffer, paint::row(area, 1), app);
     if let Some(line) = pages_line(area) {
-        pages::draw(buffer, line, app);
+        draw_pages(buffer, line, app);
     }
     let body = body(area);
     let is_whole = |pane: &Pane| context.plain_mode || !pane.view().is_overlay();
@@ -58,7 +59,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     let free_from = used.map_or(body.y, |y| (y + 1).max(body.y));
     message::draw(buffer, line, free_from, context);
     let top = app.top();
-    keys::draw(
+    draw_keys(
         buffer,
         paint::row(area, area.height - 1),
         top.focus(),
@@ -66,4 +67,45 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         context,
     );
     cursor
+}
+
+fn draw_keys(buffer: &mut Buffer, line: Rect, focus: Focus, top: &dyn View, context: &Context) {
+    let mut draw = |x: u16, key: &str, word: &str| {
+        let x = paint::text(buffer, x, line.y, line.width, key, context.theme.key_hint()) + 1;
+        paint::text(buffer, x, line.y, line.width, word, Style::new());
+    };
+    for hint in footer::hints(line, focus, top, context) {
+        draw(hint.x, &hint.key, hint.word);
+    }
+    let help = footer::help(focus, context);
+    let (key, word) = help.split_once(' ').unwrap_or((&help, ""));
+    draw(footer::help_at(line, focus, context), key, word);
+}
+
+/// Draws the pages that fit. The mark stands where the others have blanks, so that nothing moves when another is opened.
+fn draw_pages(buffer: &mut Buffer, line: Rect, app: &App) {
+    let theme = app.context.theme;
+    let Some(open) = app.page() else { return };
+    let mut x = line.x;
+    for &(page, name) in PAGES {
+        let key = app.context.keys.key(Focus::List, page);
+        let (before, after, style) = if page == open {
+            ("[", "]", theme.focus())
+        } else {
+            (" ", " ", Style::new())
+        };
+        let width = (columns(&key) + 1 + columns(name) + 2) as u16;
+        if x + width > line.right() {
+            return;
+        }
+        let room = line.width;
+        x = paint::text(buffer, x, line.y, room, before, style);
+        let key_style = if page == open {
+            style
+        } else {
+            theme.key_hint()
+        };
+        x = paint::text(buffer, x, line.y, room, &key, key_style);
+        x = paint::text(buffer, x, line.y, room, &format!(" {name}{after}"), style) + 1;
+    }
 }

@@ -5,7 +5,6 @@ pub mod batch;
 pub mod command;
 mod condition;
 pub mod confirm;
-pub mod confirmation;
 pub mod context;
 pub mod drafts;
 pub mod exchanges;

@@ -4,15 +4,13 @@
 pub mod input;
 pub mod paint;
 pub mod panic;
-mod plain_screen;
 pub mod screen_reader;
 pub mod signals;
-mod synchronised;
 mod tty_writer;
 
 pub use input::{Input, InputEvent, MAX_PASTE_BYTES, is_burst};
 pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
-pub use plain_screen::PlainScreen;
+pub use screen_reader::PlainScreen;
 pub use signals::{Signal, Signals};
 pub(crate) use signals::{Watch, stop_here};
 pub(crate) use tty_writer::is_given_up;
@@ -31,12 +29,11 @@ use crossterm::{
     style::ResetColor,
     terminal::{self, disable_raw_mode, enable_raw_mode},
 };
+use paint::Painter;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
 };
-
-use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
 use tty_writer::{TtyWriter, tty};
 
@@ -118,8 +115,7 @@ impl Screen {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
         let out = GuardedOutput(tty()?);
-        let synchronised =
-            synchronised::supports_synchronised_output(|name| std::env::var(name).ok());
+        let synchronised = supports_synchronised_output(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
         let modes = Modes::screen(mouse);
         take_over(modes)?;
@@ -312,6 +308,30 @@ impl GuardedOutput<'_> {
     }
 }
 
+/// Whether the terminal is known to support synchronised output (mode 2026). It is not queried, because waiting for the
+/// reply would delay the first frame over a slow connection. Other terminals ignore the mode.
+fn supports_synchronised_output(variable: impl Fn(&str) -> Option<String>) -> bool {
+    const TERMS: [&str; 8] = [
+        "kitty",
+        "alacritty",
+        "foot",
+        "ghostty",
+        "wezterm",
+        "contour",
+        "rio",
+        "iterm2",
+    ];
+    const PROGRAMS: [&str; 4] = ["WezTerm", "ghostty", "iTerm.app", "vscode"];
+    let term = variable("TERM").unwrap_or_default();
+    // Inside a multiplexer, the variables are inherited from the outer terminal and mean nothing.
+    if ["tmux", "screen"].iter().any(|name| term.starts_with(name)) {
+        return false;
+    }
+    TERMS.iter().any(|name| term.contains(name))
+        || variable("TERM_PROGRAM").is_some_and(|name| PROGRAMS.contains(&name.as_str()))
+        || variable("WT_SESSION").is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -358,5 +378,25 @@ mod tests {
             .write_all(b"half a frame")
             .expect("dropped without an error");
         assert_eq!(file.metadata().expect("readable").len(), 0);
+    }
+
+    #[test]
+    fn only_terminals_known_for_it_get_the_marks() {
+        let knows = |variables: &[(&str, &str)]| {
+            supports_synchronised_output(|name| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert!(knows(&[("TERM", "xterm-kitty")]));
+        assert!(knows(&[("TERM", "foot-extra")]));
+        assert!(knows(&[("TERM", "xterm-256color"), ("WT_SESSION", "1")]));
+        assert!(!knows(&[("TERM", "xterm-256color")]));
+        assert!(!knows(&[("TERM", "linux")]));
+        assert!(!knows(&[
+            ("TERM", "tmux-256color"),
+            ("TERM_PROGRAM", "vscode")
+        ]));
+        assert!(!knows(&[]));
     }
 }

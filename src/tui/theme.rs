@@ -249,6 +249,11 @@ impl Theme {
         if self.ascii { ">" } else { "›" }
     }
 
+    /// Says that there are columns to the left.
+    pub fn step_back(self) -> &'static str {
+        if self.ascii { "<" } else { "‹" }
+    }
+
     /// Marks the name of a favourite.
     pub fn star(self) -> &'static str {
         if self.ascii { "#" } else { "★" }

@@ -116,13 +116,13 @@ places! {
     } + MOVE
 
     Compare COMMANDS {
-        Enter "copy row here" "edit with this row from the other profile";
-        BringAll "copy all here" "edit with all values from the other profile";
-        Refresh "refresh both" "read both from the service again";
+        Enter "copy row here" "copy this row here, into the form";
+        BringAll "copy all here" "copy all values here, into the form";
         NextField "other profile" "next profile with the group";
+        Back "back" "back";
+        Refresh "refresh both" "read both from the service again";
         Unchanged "unchanged" "show unchanged";
         History "" "history of this group";
-        Back "back" "back";
     } + MOVE
 
     EditName TEXT {

@@ -118,6 +118,13 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
     (left, right)
 }
 
+/// Splits the first rows off an area.
+pub fn take(area: &mut Rect, rows: u16) -> Rect {
+    let (first, rest) = split_below(*area, area.height.saturating_sub(rows));
+    *area = rest;
+    first
+}
+
 /// The part of an area below its first `rows` rows.
 pub fn below(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);

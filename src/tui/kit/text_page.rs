@@ -137,6 +137,11 @@ impl TextPage {
         self.lines.push(pieces);
     }
 
+    /// Appends the lines of another page of the same width.
+    pub fn append(&mut self, other: Self) {
+        self.lines.extend(other.lines);
+    }
+
     /// The last scroll position in an area of this many rows.
     pub fn last_scroll(&self, rows: u16) -> usize {
         self.height().saturating_sub(usize::from(rows))

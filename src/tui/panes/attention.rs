@@ -5,7 +5,7 @@ mod words;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use self::words::{histogram, limit, place, since, step, what, why_refused};
+use self::words::{enter_word, histogram, limit, place, since, step, what, why_refused};
 use crate::{
     domain::{group::UserGroupId, text::counted},
     operations::{
@@ -148,7 +148,10 @@ impl Rows for Concerns {
                         return Err("no profile for this environment".into());
                     };
                     let acts = matches!(row.kind, ConcernKind::Draft(..) | ConcernKind::Alarms(..));
-                    may(why_refused(row, context).filter(|_| acts))
+                    match why_refused(row, context).filter(|_| acts) {
+                        Some(why) => Err(why.into()),
+                        None => Ok(Some(enter_word(row))),
+                    }
                 },
                 run: go_there,
             },

@@ -390,7 +390,7 @@ impl Fields {
         let field = |text: String| TextField::new("", text).for_data();
         let mut form = Form::default()
             .choice(Row::Action, "", ACTIONS, action)
-            .text(Row::Key, "", field(key))
+            .text(Row::Key, "key", field(key))
             .text(Row::To, "to", field(String::new()))
             .text(Row::OnlyWhere, "only where it is", field(value));
         form.focus(first);

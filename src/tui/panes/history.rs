@@ -254,7 +254,12 @@ fn describe(page: &mut TextPage, row: &Row, context: &Context) {
     let at = context.whole_time(entry.at);
     page.field("result", &word, ending_style(ending, theme), &at);
     if let Some(changes) = &entry.changes {
-        page.field("changes", &changes_text(changes), Style::new(), "");
+        page.field(
+            "changes",
+            &changes_text(changes, theme.arrow()),
+            Style::new(),
+            "",
+        );
     }
     let tokens = tokens(entry, theme);
     if !tokens.is_empty() {

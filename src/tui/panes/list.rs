@@ -4,7 +4,6 @@ mod columns;
 mod commands;
 mod finder;
 mod marks;
-mod mouse;
 mod view;
 
 use std::sync::Arc;
@@ -32,7 +31,7 @@ use crate::{
     search::{ListColumn, ListView, SearchResults},
     tui::{
         keymap::{Action, Focus},
-        kit::{Cursor, text_field::TextField, text_page::TextPage},
+        kit::{Cursor, text_field::TextField},
         page::{filter::Filter, group_details},
         state::{
             batch::BatchRun,
@@ -259,8 +258,7 @@ impl List {
             return 1;
         };
         let area = view::on_screen(self, context).details.unwrap_or_default();
-        let mut page = TextPage::new(area.width.saturating_sub(2), context.theme);
-        group_details::side_panel(&mut page, &group, context, u16::MAX);
+        let page = group_details::stacked(&group, area.width.saturating_sub(2), context);
         page.last_scroll(area.height.saturating_sub(1)) + 1
     }
 

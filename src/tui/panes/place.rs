@@ -27,7 +27,7 @@ use crate::{
 };
 
 const PLACES: Places = Places::boxed(Focus::PlaceReason, Focus::PlaceNew);
-const NO_REASON: &str = "Enter a reason; it is recorded";
+const NOT_FOUND_OUT: &str = "Enter what was found; it is recorded";
 
 #[derive(Debug)]
 enum Stage {
@@ -161,7 +161,7 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
         PlaceProblem::Alarmed { .. } => {
             let what = "acknowledges the alarms: requests are sent again";
             let confirm = Confirm::new(PLACES, Level::Key, None).of(what, "");
-            let confirm = confirm.with_needed_reason("what was found", NO_REASON);
+            let confirm = confirm.with_needed_reason("what was found", NOT_FOUND_OUT);
             Some(Stage::Reason(Box::new(confirm.with_verb("ACKNOWLEDGE"))))
         }
         PlaceProblem::TagConflict { .. }

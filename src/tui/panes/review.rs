@@ -3,7 +3,6 @@
 
 mod choices;
 mod remote_copy;
-mod request;
 mod sending;
 mod view;
 
@@ -27,8 +26,7 @@ use crate::{
         keymap::{Action, Focus},
         kit::Cursor,
         state::{
-            confirm::Confirm,
-            confirmation::{ConfirmationLevel, Weight},
+            confirm::{Confirm, ConfirmationLevel, Weight},
             context::Context,
             message::{Job, JobError, Outcome, Ticket},
             navigation::Proposal,

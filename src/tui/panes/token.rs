@@ -4,7 +4,6 @@
 pub(crate) mod handoff;
 mod page;
 mod progress;
-mod steps;
 
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{
@@ -14,7 +13,7 @@ use ratatui::{
 
 use handoff::HandOffProgress;
 use progress::Steps;
-pub(crate) use steps::describe;
+pub(crate) use progress::describe;
 
 use super::View;
 use crate::{

@@ -496,7 +496,10 @@ impl BatchRun {
             NOT_ALL_DONE => format!("ended, {}", self.counts.in_short()),
             word => word.to_owned(),
         };
-        format!("{title} {word}: {}{halt}", self.counts_in_words())
+        match halt.strip_prefix(&format!("; {word}")) {
+            Some(how) => format!("{title} {word}{how}: {}", self.counts_in_words()),
+            None => format!("{title} {word}: {}{halt}", self.counts_in_words()),
+        }
     }
 
     /// One word that describes its state.

@@ -9,19 +9,43 @@ use ratatui::{
 };
 
 use crate::{
-    config::guard::Level,
+    config::{guard, profile::Profile},
+    operations::Guarded,
     tui::{
         keymap::{Action, Focus, Keymap},
-        kit::{paint, text_field::TextField, text_page::TextPage},
+        kit::{boxes::take, paint, text_field::TextField, text_page::TextPage},
         theme::Theme,
     },
 };
+
+pub use crate::config::guard::{Level, Weight};
 
 /// Maximum length of a reason, in characters.
 pub const MAX_REASON_LEN: usize = 200;
 const OPTIONAL: &str = "reason (optional)";
 /// The field for the words is as wide as the words, and this many cells.
 const SPARE: u16 = 2;
+
+/// The level of confirmation that something needs here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfirmationLevel {
+    pub level: Level,
+    /// The reason of the guard that raised the level.
+    pub guard: Option<String>,
+}
+
+impl ConfirmationLevel {
+    /// Without a profile as in production.
+    pub fn of(profile: Option<&Profile>, operation: Guarded, weight: Weight) -> Self {
+        let is_production = profile.is_none_or(|profile| profile.production);
+        let guards = profile.map_or(&[][..], |profile| &profile.guards);
+        let (level, reason) = guard::level_of_change(guards, (operation, is_production), weight);
+        Self {
+            level,
+            guard: reason.map(str::to_owned),
+        }
+    }
+}
 
 /// The places that receive the keys of a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -293,7 +317,7 @@ impl Confirm {
         } else if self.is_typed() {
             let enter = keys.key(self.places.typed, Action::Enter);
             if !self.fits_on_one_line(width, keys) {
-                page.field("type", &self.words, theme.title(), &format!("then {enter}"));
+                page.text(&format!("Type {} then {enter}:", self.words), theme.title());
             }
         } else if self.on_reason {
             let next = keys.key(self.places.reason, Action::NextField);
@@ -410,16 +434,4 @@ impl Confirm {
         let rows = self.rows(area.width, keys, theme, why_not);
         area.height.saturating_sub(rows)
     }
-}
-
-/// Splits the first rows off an area.
-fn take(area: &mut Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    let first = Rect {
-        height: rows,
-        ..*area
-    };
-    area.y += rows;
-    area.height -= rows;
-    first
 }

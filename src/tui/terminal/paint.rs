@@ -3,7 +3,6 @@
 
 mod cell;
 mod scroll;
-mod sgr;
 
 use std::io::Write as _;
 
@@ -13,9 +12,8 @@ use ratatui::{
 };
 
 use super::Render;
-use cell::ScreenCell;
+use cell::{CellStyle, ScreenCell};
 use scroll::RowHashes;
-use sgr::CellStyle;
 
 /// A frame of at least this many bytes gets the two marks of mode 2026; a shorter one reaches the terminal in
 /// one piece.

@@ -116,6 +116,8 @@ fn an_alarm_is_counted_and_leads_to_the_dialog_that_acknowledges_it() {
         .shows("x 2 ALARMS")
         .shows("production customers")
         .shows("Enter acknowledge: the resp");
+    // In the footer, as in the row.
+    scene.shows("Enter acknowledge  ");
     scene.keys("<enter>");
     assert_eq!(
         pending_jobs(&scene),

@@ -11,7 +11,7 @@ use groupdesk::{
     operations::{
         Batch, BatchId,
         attention::ConcernKind,
-        batch::{Resumption, RunCommand},
+        batch::{Report, Resumption, RunCommand},
     },
     tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
@@ -360,4 +360,25 @@ fn a_page_that_is_left_takes_the_run_from_no_other_page_of_it() {
     scene.walk("<esc><esc>");
     assert_eq!(scene.focus(), "List");
     scene.hides("5 shows it");
+}
+
+#[test]
+fn a_run_that_was_stopped_says_so_once() {
+    let (mut scene, _) = half_way();
+    scene.keys("<esc>");
+    let run = scene.app.context.bulk.as_mut().expect("it runs");
+    let counts = Counts {
+        confirmed: 1,
+        not_started: 1,
+        ..Counts::default()
+    };
+    run.finished(Report {
+        batch: BATCH,
+        counts,
+        halt: Some(Halt::Asked(StopCause::Person)),
+    });
+    assert_eq!(
+        run.line(),
+        "Batch 7 stopped as asked: 1 confirmed, 1 not started of 2"
+    );
 }

@@ -105,7 +105,7 @@ fn a_row_that_no_longer_matches_is_dimmed_not_marked_and_leaves_with_the_filter(
         .walk("a<tab>vip<enter>*")
         .walk(":add label vip<enter>")
         .walk("<esc>/label:vip<enter>j");
-    scene.shows("3 of 3").shows("> ");
+    scene.shows("3 of 3").shows("> ").shows("Labels   #vip");
     let is_dim = |scene: &Scene| {
         let buffer = scene.buffer();
         let screen = scene.screen();

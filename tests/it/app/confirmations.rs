@@ -313,13 +313,17 @@ fn a_reason_stays_when_the_check_is_made_again() {
 
 #[test]
 fn a_reason_that_is_needed_is_asked_for_and_enter_leads_on() {
-    for (open, typed) in [
-        ((|| walked(TESTING, "3A")) as fn() -> Scene, "gone"),
-        (|| dialog("an alarm"), "a proxy"),
+    for (open, asked, typed) in [
+        (
+            (|| walked(TESTING, "3A")) as fn() -> Scene,
+            "a reason",
+            "gone",
+        ),
+        (|| dialog("an alarm"), "what was found", "a proxy"),
     ] {
         let mut scene = open();
         assert_eq!(scene.keys("<enter><tab><enter>"), []);
-        scene.shows("Enter a reason");
+        scene.shows(&format!("Enter {asked}; it is recorded"));
         let before = scene.focus();
         assert_eq!(scene.keys(typed), []);
         assert_eq!(scene.keys("<enter><enter>"), []);

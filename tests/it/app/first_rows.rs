@@ -102,7 +102,7 @@ fn the_first_groups_are_shown_while_the_others_are_read() {
     let before = row(&scene);
     assert!(before.1, "{}", scene.screen());
     scene.answer_with(all());
-    scene.shows("4 groups").shows("umbrella").shows("read ");
+    scene.shows("4 groups").shows("umbrella").shows("loaded ");
     assert_eq!(
         row(&scene),
         before,

@@ -102,6 +102,15 @@ fn a_change_for_every_place_also_holds_where_a_place_has_its_own_line() {
     assert_eq!(scene.focus(), "Profiles");
 }
 
+#[test]
+fn a_capital_that_does_nothing_names_the_small_letter_that_does() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("<enter>").walk("T");
+    scene.says("Not available here: T; t: token");
+    scene.later(1).walk("Q");
+    scene.says("Not available here: Q");
+}
+
 /// Where characters are text, a letter cannot be a key: the usual one stays.
 #[test]
 fn a_letter_leaves_the_usual_key_where_text_is_typed() {

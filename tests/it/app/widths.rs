@@ -4,6 +4,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use groupdesk::{
     domain::{
         batch::{Halt, LastRun},
+        change::DesiredFields,
         known::{Known, KnownGroup, Source},
     },
     operations::{Batch, attention::ConcernKind},
@@ -14,6 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     attention::{answer_concerns, concern},
     batch::{BATCH, unfinished},
+    groups::known_group,
     later_views::{dialogs, with_history},
     scene::{BEGIN, Scene, TESTING, group},
 };
@@ -190,12 +192,67 @@ fn a_wider_window_shows_no_less_of_a_row() {
     }
 }
 
+/// A group with more rows than there is room for, as the first of a long list.
+#[test]
+fn details_show_every_row_or_say_how_many_more_there_are_and_which_key_shows_them() {
+    const ROWS: usize = 30;
+    let row = |first: char, n: usize| format!("{first}{n:02}");
+    let wanted = DesiredFields {
+        name: Some("000 Acme".into()),
+        mapping: Some((0..ROWS).map(|n| (row('m', n), "40".into())).collect()),
+        properties: Some((0..ROWS).map(|n| (row('q', n), n.into())).collect()),
+    };
+    let mut groups = many();
+    groups[0] = known_group("group-id-000000", &wanted, 1);
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    scene.answer_with(Outcome::listed(groups));
+    scene.answer();
+    let screen = sized(&mut scene, 80, 24);
+    assert!(screen.contains("d hide  Enter all"), "{screen}");
+    for (width, height) in [(120, 36), (160, 50), (200, 50)] {
+        let screen = sized(&mut scene, width, height);
+        let shown = ['m', 'q'].map(|first| {
+            let is_shown = |n: &usize| screen.contains(&format!("  {} ", row(first, *n)));
+            (0..ROWS).filter(is_shown).count()
+        });
+        let more = screen.match_indices("Enter: ").filter_map(|(at, key)| {
+            let number = screen[at + key.len()..].split(' ').next()?;
+            number.parse::<usize>().ok()
+        });
+        let more: usize = more.sum();
+        assert!(shown[0] > 3 && shown[1] > 3, "{width}x{height}\n{screen}");
+        assert_eq!(
+            shown[0] + shown[1] + more,
+            2 * ROWS,
+            "{width}x{height}\n{screen}"
+        );
+        assert!(
+            screen.contains("Rotated") && screen.contains("Age"),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
+fn columns_that_are_scrolled_out_are_counted_at_their_side() {
+    let mut scene = scene();
+    let header = |screen: &str| {
+        let line = screen.lines().find(|line| line.contains("NAME"));
+        line.unwrap_or_default().to_owned()
+    };
+    let screen = sized(&mut scene, 100, 24);
+    assert!(header(&screen).starts_with("    NAME"), "{screen}");
+    let screen = scene.walk("ll").screen();
+    assert!(header(&screen).starts_with("‹2  NAME"), "{screen}");
+}
+
 #[test]
 fn details_fill_their_height() {
     let mut scene = scene();
     for (width, height) in [(120, 36), (160, 50), (120, 24)] {
         let screen = sized(&mut scene, width, height);
-        let is_cut = screen.contains("more: Enter");
+        let is_cut = screen.contains("Enter: ");
         let details = screen.lines().filter_map(|line| line.split_once('│'));
         let empty = details.filter(|(_, right)| right.trim().is_empty()).count();
         assert!(!is_cut || empty <= 3, "{width}x{height}\n{screen}");

@@ -179,7 +179,10 @@ async fn an_alarm_stays_until_a_reason_is_typed() {
         .keys("<esc><enter>")
         .await
         .shows("Alarm: nothing is sent");
-    console.keys("<enter>").await.shows("Enter a reason");
+    console
+        .keys("<enter>")
+        .await
+        .shows("Enter what was found; it is recorded");
     assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     console.keys("proxy fixed<enter><enter>y").await;
     console.shows("Acknowledged").hides("! ALARM");

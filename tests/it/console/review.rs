@@ -119,7 +119,7 @@ async fn a_changed_choice_is_sent_and_listed_in_the_history() {
     console
         .keys("<esc>2")
         .await
-        .shows("name: Acme EMEA -> Acme Europe plc");
+        .shows("name: Acme EMEA → Acme Europe plc");
 }
 
 #[tokio::test(flavor = "multi_thread")]

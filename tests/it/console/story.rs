@@ -45,7 +45,7 @@ async fn a_mapping_row_and_a_property_are_changed_reviewed_and_sent() {
     assert_eq!(production.mapping["40"], "213", "the other environment");
     console.keys("<esc>2").await;
     console.shows("> ").shows("update").shows("ana@bastion2");
-    console.shows("mapping 40: 213 -> 2139");
+    console.shows("mapping 40: 213 → 2139");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,7 +23,7 @@ const ALLOWED: [(&str, &str); 29] = [
     ("src/cli/output/progress.rs", "splits what is printed"),
     ("src/tui/panes/connect.rs", "splits the lines of the file that it would write"),
     ("src/tui/panes/inspector.rs", "splits a body that is shown"),
-    ("src/tui/panes/review/request.rs", "splits a body that is shown"),
+    ("src/tui/panes/review/sending.rs", "splits a body that is shown"),
     ("src/tui/terminal.rs", "TERM and its like, of the terminal"),
     ("src/tui/terminal/panic.rs", "splits the message of a panic of its own"),
     ("src/cli/commands/import/plan.rs", "splits what is printed"),

@@ -68,7 +68,10 @@ pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
 }
 
 fn change_row(change: &Mutation, now: Timestamp) -> [String; 7] {
-    let text = change.changes.as_ref().map(changes_text);
+    let text = change
+        .changes
+        .as_ref()
+        .map(|changes| changes_text(changes, "->"));
     [
         format!("m{}", change.id.0),
         passed(change.since(), now),
@@ -99,7 +102,10 @@ fn row(entry: &Entry, now: Timestamp) -> [String; 7] {
 }
 
 fn story(entry: &Entry) -> String {
-    let changes = entry.changes.as_ref().map(changes_text);
+    let changes = entry
+        .changes
+        .as_ref()
+        .map(|changes| changes_text(changes, "->"));
     [
         entry.reason.as_deref(),
         changes.as_deref(),

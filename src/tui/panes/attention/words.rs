@@ -98,21 +98,32 @@ pub(super) fn what(concern: &Concern, theme: Theme) -> (&'static str, String, St
     }
 }
 
+/// What Enter does, in the footer and in the row.
+pub(super) fn enter_word(concern: &Concern) -> &'static str {
+    match &concern.kind {
+        ConcernKind::Alarms(..) => "acknowledge",
+        ConcernKind::Batch(batch) if batch.is_run() => "watch",
+        ConcernKind::Over(..) | ConcernKind::Due(..) => "list",
+        _ => "open",
+    }
+}
+
 /// The key for the next step, and what it does.
 pub(super) fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
-    let (enter, read) = (key(Action::Enter), key(Action::Refresh));
+    let enter = format!("{} {}", key(Action::Enter), enter_word(concern));
+    let read = key(Action::Refresh);
     let refused = why_refused(concern, context);
     match (&concern.kind, refused) {
         (ConcernKind::Alarms(_, alarms), refused) => {
             let what = visible(alarms.first().map_or("", |alarm| &alarm.what));
             match (concern.profile, refused) {
                 (_, Some(why)) => format!("{what}; {why}"),
-                (Some(_), None) => format!("{enter} acknowledge: {what}"),
+                (Some(_), None) => format!("{enter}: {what}"),
                 (None, None) => format!("bind a profile: {what}"),
             }
         }
-        (ConcernKind::Rotation(_, State::Conflict, _), _) => format!("{enter} open the group"),
+        (ConcernKind::Rotation(_, State::Conflict, _), _) => format!("{enter} the group"),
         (ConcernKind::Rotation(..), Some(why)) => format!("never rotate; {why}"),
         (ConcernKind::Rotation(..), None) => format!("{read} read it; never rotate"),
         (ConcernKind::Change(..), None) => format!("{read} read it"),
@@ -125,7 +136,7 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
             let told = batch.last_run_in_words(|at| context.when(at));
             let resume = key(Action::Resume);
             match (left, batch.counts.unknown, refused) {
-                _ if batch.is_run() => format!("{enter} watch: {left} of {all} left"),
+                _ if batch.is_run() => format!("{enter}: {left} of {all} left"),
                 (0, unknown, _) if unknown > 0 => match context.view_only_reason() {
                     Some(why) => format!("{unknown} UNKNOWN; {why}"),
                     None => format!("{read} read {unknown} UNKNOWN"),
@@ -143,16 +154,16 @@ pub(super) fn step(concern: &Concern, context: &Context) -> String {
             if batch.can_be_retried() {
                 format!("{} retry: {done}", key(Action::Resume))
             } else {
-                format!("{enter} open: {done}")
+                format!("{enter}: {done}")
             }
         }
-        (ConcernKind::ChangedElsewhere(_), _) => format!("{enter} compare: token"),
+        (ConcernKind::ChangedElsewhere(_), _) => format!("{enter}: compare the token"),
         // Listing them is allowed whatever forbids rotating them.
-        (ConcernKind::Over(_, oldest), _) => format!("{enter} list: oldest {}", days(*oldest)),
+        (ConcernKind::Over(_, oldest), _) => format!("{enter}: oldest {}", days(*oldest)),
         (ConcernKind::Due(..), _) => {
             let limit = concern.profile.and_then(|at| limit(at, context));
             format!(
-                "{enter} list: due within {}",
+                "{enter}: due within {}",
                 about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
             )
         }

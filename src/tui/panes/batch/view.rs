@@ -14,6 +14,7 @@ use super::{BatchPane, RESUME, START, Stage};
 use crate::{
     config::guard::Level,
     domain::{
+        age::{self, days},
         batch::{BatchKind, Plan},
         group::UserGroupId,
     },
@@ -26,6 +27,8 @@ use crate::{
         kit::{
             Cursor,
             boxes::{page, page_room},
+            columns::widest,
+            paint::{self, WHOLE_ID},
             text_page::TextPage,
         },
         panes::{View, bulk_edit},
@@ -40,6 +43,8 @@ use crate::{
     },
 };
 
+/// Width of an age with the gap before it, in cells.
+const AGE: usize = 6;
 /// So many skipped groups are read one by one; of more, the reasons are counted.
 const FEW: usize = 5;
 
@@ -248,8 +253,21 @@ fn groups(
     if !ready.is_empty() {
         page.blank();
         page.heading("ready");
+        let ids = widest(ready.iter().map(UserGroupId::as_str), WHOLE_ID as u16).into();
         for id in ready {
-            page.text(id.as_str(), Style::new());
+            let shown = paint::cut_id(id.as_str(), ids, theme);
+            let gap = " ".repeat(ids.saturating_sub(paint::columns(&shown)));
+            let entry = context.groups.entry(id.as_str());
+            let times = entry.map(|entry| entry.times());
+            let at = times.and_then(|(rotated, created, _)| rotated.or(created));
+            let age = at.and_then(|at| age::of(at, context.now));
+            let age = age.map_or_else(|| "-".into(), days);
+            let name = entry.and_then(|entry| entry.name().map(ToOwned::to_owned));
+            let name = name.unwrap_or_default();
+            let taken = ids + AGE + 2;
+            let name = paint::cut(&name, page.width().saturating_sub(taken), theme);
+            let text = format!("{shown}{gap}{age:>AGE$}  {name}");
+            page.pieces(vec![(text, Style::new())]);
         }
     }
     if !skipped.is_empty() {

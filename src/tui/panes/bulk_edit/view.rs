@@ -13,7 +13,7 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         kit::{
-            boxes::{split_below, titled_rows},
+            boxes::{split_below, take, titled_rows},
             columns::{Cell, Column, widest},
             form::Input,
             paint, table,
@@ -65,18 +65,6 @@ pub(super) fn draw(
         ..left
     };
     draw_foot(pane, buffer, below, context).or(cursor)
-}
-
-/// Splits the first rows off an area.
-fn take(area: &mut Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    let first = Rect {
-        height: rows,
-        ..*area
-    };
-    area.y += rows;
-    area.height -= rows;
-    first
 }
 
 /// `17 change  1 already set  2 skipped`, or the count of what is shown.
@@ -153,9 +141,8 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
         let style = if focused { theme.focus() } else { theme.dim() };
         // A sign as well, so that the focused field is visible without colour.
         let sign = if focused { ">" } else { " " };
-        let before = format!("{} {sign}", item.label);
-        let end = paint::line(buffer, place, before.trim_start_matches(' '), style, theme);
-        let start = end.max(place.x + 1).min(place.right());
+        let before = format!("{sign}{} ", item.label);
+        let start = paint::line(buffer, place, &before, style, theme);
         let room = place.right() - start;
         let text = Rect {
             x: start,
@@ -166,7 +153,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             },
             ..place
         };
-        x = text.right() + 2;
+        x = text.right() + 1;
         if text.is_empty() {
             continue;
         }

@@ -280,7 +280,7 @@ fn age_at(
     (age, TokenAge::of(age, limit))
 }
 
-/// When all groups were read, or how many have been read so far.
+/// When the list was loaded, or how many have been read so far.
 pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
     match (context.groups.loading(), context.groups.read_at) {
         (Some(Loading { read, rows }), _) if is_waiting => {
@@ -293,7 +293,7 @@ pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
             format!("{read} of {} read: {key}", rows.total)
         }
         (None, None) => "reading".into(),
-        (None, Some(at)) => format!("read {}", context.clock(at)),
+        (None, Some(at)) => format!("loaded {}", context.clock(at)),
     }
 }
 

@@ -31,7 +31,6 @@ use crate::{
             columns::Cell,
             paint,
             table::{self, Gutter},
-            text_page::TextPage,
         },
         page::group_details,
         state::{context::Context, live::ChangedField},
@@ -228,31 +227,27 @@ fn draw_details(list: &List, buffer: &mut Buffer, places: &Places, context: &Con
         }
         None => "Details".to_owned(),
     };
-    let key = context.keys.key(Focus::List, Action::Detail);
-    let hide = format!("{key} hide");
-    let room = usize::from(area.width).saturating_sub(hide.len() + 10);
-    let title = paint::cut(&title, room, theme);
+    let key = |action| context.keys.key(Focus::List, action);
+    let mut keys = vec![(format!("{} hide", key(Action::Detail)), theme.dim())];
+    if group_details::is_brief(area.height.saturating_sub(1)) && group.is_some() {
+        keys.push((format!("{} all", key(Action::Enter)), theme.dim()));
+    }
+    let taken: usize = keys.iter().map(|(text, _)| text.len() + 2).sum();
+    let title = paint::cut(
+        &title,
+        usize::from(area.width).saturating_sub(taken + 8),
+        theme,
+    );
     let inner = titled(buffer, area, &title, list.in_details, theme);
-    rule_end(buffer, area, &title, &[(hide, theme.dim())]);
+    rule_end(buffer, area, &title, &keys);
     let Some(group) = group else {
         return;
     };
-    let mut page = TextPage::new(inner.width, theme);
-    if !places.is_beside && inner.height < DETAIL_ROWS && !list.in_details {
-        group_details::brief(&mut page, &group, context);
-        page.draw_still(buffer, inner);
+    if list.in_details {
+        let page = group_details::stacked(&group, inner.width, context);
+        page.draw(buffer, inner, list.detail_scroll.at);
     } else {
-        let rows = if list.in_details {
-            u16::MAX
-        } else {
-            inner.height
-        };
-        group_details::side_panel(&mut page, &group, context, rows);
-        if list.in_details {
-            page.draw(buffer, inner, list.detail_scroll.at);
-        } else {
-            page.draw_still(buffer, inner);
-        }
+        group_details::draw(buffer, inner, &group, context);
     }
 }
 
@@ -326,13 +321,18 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         let free = header
             .width
             .saturating_sub(places.layout.layout.width() + 2);
-        let words = [format!("{hidden} more {step}"), format!("+{hidden} {step}")];
-        let fits = |words: &&String| paint::columns(words) <= free.into();
-        if let Some(words) = words.iter().find(fits) {
-            let width = paint::columns(words) as u16;
+        let words = format!("+{hidden} {step}");
+        let width = paint::columns(&words) as u16;
+        if width <= free {
             let at = header.right() - width;
-            paint::text(buffer, at, header.y, width, words, theme.dim());
+            paint::text(buffer, at, header.y, width, &words, theme.dim());
         }
+    }
+    if list.skipped > 0 {
+        // In the gutter, where the titles leave cells free.
+        let header = paint::row(places.rows, 0);
+        let words = format!("{}{}", theme.step_back(), list.skipped);
+        paint::text(buffer, header.x, header.y, 3, &words, theme.dim());
     }
 }
 

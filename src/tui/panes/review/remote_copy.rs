@@ -11,7 +11,7 @@ use crate::{
     tui::{
         keymap::Action,
         state::{
-            confirmation::{ConfirmationLevel, Weight},
+            confirm::{ConfirmationLevel, Weight},
             context::Context,
             notices::Severity,
         },

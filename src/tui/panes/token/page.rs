@@ -11,7 +11,7 @@ use super::{
     progress::{Steps, draw_plan},
 };
 use crate::{
-    domain::{history::Ending, known::KnownGroup, text::visible},
+    domain::{history::Ending, known::KnownGroup},
     operations::Done,
     tui::{
         keymap::{Action, Focus},
@@ -19,7 +19,7 @@ use crate::{
             boxes::{page as page_box, page_room, write_waiting},
             text_page::TextPage,
         },
-        page::group_details::{age, by, known_token},
+        page::group_details::{self, by},
         panes::{View, history::ending_style},
         state::{context::Context, message::Ticket},
     },
@@ -134,33 +134,8 @@ fn known(pane: &TokenPane, context: &Context) -> Option<KnownGroup> {
     context.groups.get(&pane.id)
 }
 
-fn facts(page: &mut TextPage, group: &KnownGroup, context: &Context) {
-    let plain = Style::new();
-    page.field("group", group.title(), context.theme.title(), "");
-    page.field("user group ID", group.id.as_str(), plain, "");
-    match &group.environment_tag {
-        Some(known) => page.field(
-            "tag",
-            known.value.as_str(),
-            plain,
-            &crate::tui::page::group_details::origin(known, context),
-        ),
-        None => page.field("tag", "-", plain, "comes back from update and rotate only"),
-    }
-}
-
-fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
-    match &group.last_rotated {
-        Some(last) => {
-            let since = context.moment(last.at);
-            match &last.by {
-                Some(by) => format!("{since} by {by}, according to the directory"),
-                None => format!("changed outside, noticed {since}"),
-            }
-        }
-        None => "unknown".into(),
-    }
-}
+/// The values of the group beside its token.
+const FACTS: [&str; 3] = ["name", "ID", "tag"];
 
 fn current(page: &mut TextPage, done: &Done, context: &Context) {
     for warning in &done.warnings {
@@ -171,13 +146,11 @@ fn current(page: &mut TextPage, done: &Done, context: &Context) {
         };
         page.text(&format!("! {warning}"), style);
     }
-    facts(page, &done.group, context);
-    page.field(
-        "last rotated",
-        &rotated_ago(&done.group, context),
-        Style::new(),
-        "",
-    );
+    group_details::some(page, &done.group, &FACTS, context);
+    let rotated = group_details::rotated(&done.group, context);
+    let rotated = rotated.trim_start_matches("rotated ");
+    let origin = "according to the directory";
+    page.field("last rotated", rotated, Style::new(), origin);
     fingerprint(page, &done.group);
 }
 
@@ -247,7 +220,7 @@ fn rotated(page: &mut TextPage, done: &Done, confirming: Option<Ticket>, context
         page.text(&format!("! {warning}"), theme.warning());
     }
     page.blank();
-    facts(page, &done.group, context);
+    group_details::some(page, &done.group, &FACTS, context);
     if let Some(before) = done.previous_fingerprint {
         page.field(
             "old token",
@@ -283,14 +256,8 @@ fn check(page: &mut TextPage, pane: &TokenPane, context: &Context) {
     ]);
     page.blank();
     if let Some(group) = &known(pane, context) {
-        facts(page, group, context);
-        let (age, style) = age(group, context);
-        page.field("token", &known_token(group), plain, "");
-        let by = group.last_rotated.as_ref().map(|last| match &last.by {
-            Some(by) => format!("rotated by {}", visible(by)),
-            None => "changed outside".to_owned(),
-        });
-        page.field("age", &age, style, &by.unwrap_or_default());
+        let shown = ["name", "ID", "tag", "token", "age"];
+        group_details::some(page, group, &shown, context);
     }
     note(page, pane, context);
     page.blank();

@@ -1,12 +1,12 @@
 //! Cells as they are compared and written: a wide character has one cell with its text, and the cells behind it are
 //! continuations.
 
-use ratatui::buffer::{Cell, CellWidth};
-
+use ratatui::{
+    buffer::{Cell, CellWidth},
+    style::{Color, Modifier},
+};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
-
-use super::sgr::CellStyle;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ScreenCell<'a> {
@@ -149,4 +149,201 @@ pub(super) fn changed(old: &[ScreenCell<'_>], new: &[ScreenCell<'_>]) -> Vec<boo
         x += width;
     }
     changed
+}
+
+/// The style of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) struct CellStyle {
+    pub(super) foreground: Color,
+    pub(super) background: Color,
+    pub(super) modifier: Modifier,
+}
+
+/// Attributes that are visible on a blank.
+const SEEN_ON_BLANKS: Modifier = Modifier::REVERSED
+    .union(Modifier::UNDERLINED)
+    .union(Modifier::CROSSED_OUT);
+
+/// Attributes with the codes that switch them on and off.
+const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
+    (Modifier::BOLD, 1, 22),
+    (Modifier::DIM, 2, 22),
+    (Modifier::ITALIC, 3, 23),
+    (Modifier::UNDERLINED, 4, 24),
+    (Modifier::SLOW_BLINK, 5, 25),
+    (Modifier::RAPID_BLINK, 6, 25),
+    (Modifier::REVERSED, 7, 27),
+    (Modifier::HIDDEN, 8, 28),
+    (Modifier::CROSSED_OUT, 9, 29),
+];
+
+impl CellStyle {
+    /// The style of a cell; a blank keeps only what is visible on it.
+    pub(super) fn of(cell: &Cell) -> Self {
+        let style = Self {
+            foreground: cell.fg,
+            background: cell.bg,
+            modifier: cell.modifier,
+        };
+        if cell.symbol() == " " && !style.modifier.intersects(SEEN_ON_BLANKS) {
+            Self {
+                background: cell.bg,
+                ..Self::default()
+            }
+        } else {
+            style
+        }
+    }
+
+    pub(super) fn is_seen_on_blanks(self) -> bool {
+        !self.is_plain_on_blanks()
+    }
+
+    /// Whether a blank that is written or erased in this style looks like one without any style.
+    pub(super) fn is_plain_on_blanks(self) -> bool {
+        self.background == Color::Reset && !self.modifier.intersects(SEEN_ON_BLANKS)
+    }
+
+    /// Number of bytes for changing to the style that the next cell needs.
+    pub(super) fn cost_of(self, to: Self, is_blank: bool) -> usize {
+        if is_blank && self.is_plain_on_blanks() {
+            return 0;
+        }
+        let mut bytes = Vec::new();
+        self.change_to(to, &mut bytes);
+        bytes.len()
+    }
+
+    /// Writes the shorter of two sequences: only the differences, or a reset followed by everything.
+    pub(super) fn change_to(self, to: Self, out: &mut Vec<u8>) {
+        if self == to {
+            return;
+        }
+        let step = self.step_to(to);
+        let reset = Self::default().step_to(to);
+        out.extend(b"\x1b[");
+        if reset.is_empty() {
+            // When nothing is left on, a reset is the shortest sequence.
+        } else if reset.len() + 2 < step.len() {
+            out.extend(b"0;");
+            out.extend(reset);
+        } else {
+            out.extend(step);
+        }
+        out.push(b'm');
+    }
+
+    /// The codes of the differences.
+    fn step_to(self, to: Self) -> Vec<u8> {
+        let mut codes = Vec::with_capacity(16);
+        let mut now = self.modifier;
+        if now != to.modifier {
+            for (attribute, _, off) in ATTRIBUTES {
+                if now.contains(attribute) && !to.modifier.contains(attribute) {
+                    code(&mut codes, off);
+                    // One code may switch off two attributes; the other one is switched on again below.
+                    for (other, _, ends) in ATTRIBUTES {
+                        if ends == off {
+                            now.remove(other);
+                        }
+                    }
+                }
+            }
+            for (attribute, on, _) in ATTRIBUTES {
+                if to.modifier.contains(attribute) && !now.contains(attribute) {
+                    code(&mut codes, on);
+                }
+            }
+        }
+        if self.foreground != to.foreground {
+            colour(&mut codes, to.foreground, 30);
+        }
+        if self.background != to.background {
+            colour(&mut codes, to.background, 40);
+        }
+        codes
+    }
+}
+
+fn code(codes: &mut Vec<u8>, number: u8) {
+    if !codes.is_empty() {
+        codes.push(b';');
+    }
+    let digits = [number / 100, number / 10 % 10, number % 10];
+    let zeros = digits[..2].iter().take_while(|digit| **digit == 0).count();
+    codes.extend(digits[zeros..].iter().map(|digit| b'0' + digit));
+}
+
+/// `base` is 30 for the text colour and 40 for the background.
+fn colour(codes: &mut Vec<u8>, colour: Color, base: u8) {
+    let bright = base + 60;
+    let number = match colour {
+        Color::Reset => base + 9,
+        Color::Black => base,
+        Color::Red => base + 1,
+        Color::Green => base + 2,
+        Color::Yellow => base + 3,
+        Color::Blue => base + 4,
+        Color::Magenta => base + 5,
+        Color::Cyan => base + 6,
+        Color::Gray => base + 7,
+        Color::DarkGray => bright,
+        Color::LightRed => bright + 1,
+        Color::LightGreen => bright + 2,
+        Color::LightYellow => bright + 3,
+        Color::LightBlue => bright + 4,
+        Color::LightMagenta => bright + 5,
+        Color::LightCyan => bright + 6,
+        Color::White => bright + 7,
+        Color::Indexed(index) => {
+            return [base + 8, 5, index]
+                .into_iter()
+                .for_each(|n| code(codes, n));
+        }
+        Color::Rgb(red, green, blue) => {
+            let numbers = [base + 8, 2, red, green, blue].into_iter();
+            return numbers.for_each(|n| code(codes, n));
+        }
+    };
+    code(codes, number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(from: CellStyle, to: CellStyle) -> String {
+        let mut out = Vec::new();
+        from.change_to(to, &mut out);
+        String::from_utf8(out).expect("ASCII")
+    }
+
+    #[test]
+    fn the_shorter_way_is_taken() {
+        let plain = CellStyle::default();
+        let bold = CellStyle {
+            modifier: Modifier::BOLD,
+            ..plain
+        };
+        let all = CellStyle {
+            foreground: Color::Red,
+            modifier: Modifier::BOLD | Modifier::REVERSED,
+            ..plain
+        };
+        let dim = CellStyle {
+            modifier: Modifier::DIM,
+            ..plain
+        };
+        assert_eq!(step(plain, plain), "");
+        assert_eq!(step(plain, bold), "\x1b[1m");
+        assert_eq!(step(bold, plain), "\x1b[m");
+        assert_eq!(step(bold, dim), "\x1b[0;2m");
+        assert_eq!(step(bold, all), "\x1b[7;31m");
+        assert_eq!(step(all, plain), "\x1b[m");
+        let both = CellStyle {
+            modifier: Modifier::BOLD | Modifier::DIM,
+            ..plain
+        };
+        assert_eq!(step(both, dim), "\x1b[0;2m");
+    }
 }

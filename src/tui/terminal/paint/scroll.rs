@@ -7,7 +7,10 @@ use std::{
 
 use ratatui::buffer::Cell;
 
-use super::{Pen, cell, sgr::CellStyle};
+use super::{
+    Pen,
+    cell::{self, CellStyle},
+};
 
 /// Moving fewer rows than this is more expensive than writing them.
 const MIN_MOVED_ROWS: usize = 3;
