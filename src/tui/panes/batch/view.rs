@@ -22,6 +22,7 @@ use crate::{
         Batch, BatchId, BatchItem, Guarded,
         batch::{Resumption, RunCommand},
     },
+    search::Row,
     tui::{
         keymap::{Action, Focus},
         kit::{
@@ -258,7 +259,7 @@ fn groups(
             let shown = paint::cut_id(id.as_str(), ids, theme);
             let gap = " ".repeat(ids.saturating_sub(paint::columns(&shown)));
             let entry = context.groups.entry(id.as_str());
-            let times = entry.map(|entry| entry.times());
+            let times = entry.map(Row::times);
             let at = times.and_then(|(rotated, created, _)| rotated.or(created));
             let age = at.and_then(|at| age::of(at, context.now));
             let age = age.map_or_else(|| "-".into(), days);
