@@ -4,7 +4,7 @@
 use std::{io, net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 use rustix::process::{Resource, getrlimit};
-use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
+use tokio::{sync::Semaphore, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 mod access_log;
@@ -27,6 +27,7 @@ pub mod store;
 mod tls;
 
 pub use access_log::AccessLog;
+pub use admission::is_host_name;
 use axum::{Router, middleware};
 use connections::Responder;
 use observe::Observer;
@@ -115,8 +116,6 @@ impl Service {
             connections: limits.connections.min(spare_files()),
             ..limits
         };
-        let listener = connections::listen(listen)?;
-        let address = listener.local_addr()?;
         let slots = Arc::new(Semaphore::new(limits.in_flight));
         let observer = Observer::new(path, setup.access_log);
         let shared = exchange::Shared {
@@ -140,9 +139,10 @@ impl Service {
             store,
             (Arc::clone(&slots), limits.in_flight),
         );
+        let listening = Listening::start(listen, responder, limits)?;
         Ok(Running {
-            address,
-            listening: Listening::start(listener, responder, limits),
+            address: listening.address,
+            listening,
             observer,
             operators,
         })
@@ -151,13 +151,17 @@ impl Service {
 
 /// A listener and its connections. Dropping it stops it without waiting.
 #[derive(Debug)]
-struct Listening {
+pub struct Listening {
+    /// Its address; the port is the real one, also if 0 was requested.
+    pub address: SocketAddr,
     task: JoinHandle<()>,
     stop: DropGuard,
 }
 
 impl Listening {
-    fn start(listener: TcpListener, responder: Responder, limits: Limits) -> Self {
+    fn start(listen: SocketAddr, responder: Responder, limits: Limits) -> io::Result<Self> {
+        let listener = connections::listen(listen)?;
+        let address = listener.local_addr()?;
         let stop = CancellationToken::new();
         let task = tokio::spawn(connections::serve(
             listener,
@@ -165,13 +169,16 @@ impl Listening {
             limits,
             stop.clone(),
         ));
-        Self {
+        let stop = stop.drop_guard();
+        Ok(Self {
+            address,
             task,
-            stop: stop.drop_guard(),
-        }
+            stop,
+        })
     }
 
-    async fn stop(self) {
+    /// Answers pending requests and stops.
+    pub async fn stop(self) {
         drop(self.stop);
         // An error means that the task panicked; it has ended, as intended.
         drop(self.task.await);
@@ -195,9 +202,7 @@ impl Running {
     }
 
     /// Opens the operators' listener: `/live`, `/ready` and `/metrics`, over HTTP without a key.
-    pub fn expose(&self, listen: SocketAddr) -> io::Result<Operators> {
-        let listener = connections::listen(listen)?;
-        let address = listener.local_addr()?;
+    pub fn expose(&self, listen: SocketAddr) -> io::Result<Listening> {
         let router = operators::router(self.operators.clone());
         let responder = Responder {
             full: router.clone(),
@@ -209,10 +214,7 @@ impl Running {
             connections: OPERATORS,
             ..Limits::default()
         };
-        Ok(Operators {
-            address,
-            listening: Listening::start(listener, responder, limits),
-        })
+        Listening::start(listen, responder, limits)
     }
 
     /// Marks the service as not ready and asks callers to reconnect, but still answers them.
@@ -227,31 +229,11 @@ impl Running {
     }
 }
 
-/// The operators' listener. Dropping it stops it.
-#[derive(Debug)]
-pub struct Operators {
-    /// Its address; the port is the real one.
-    pub address: SocketAddr,
-    listening: Listening,
-}
-
-impl Operators {
-    /// Answers pending requests and stops.
-    pub async fn stop(self) {
-        self.listening.stop().await;
-    }
-}
-
 /// Number of connections this process can open while keeping enough files for its database.
 fn spare_files() -> usize {
     const OTHERS: u64 = 128;
     let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     usize::try_from(most.saturating_sub(OTHERS).max(1)).unwrap_or(usize::MAX)
-}
-
-/// Whether a text is a host name or address as in `Host`, without a port.
-pub fn is_host_name(text: &str) -> bool {
-    admission::is_name(text)
 }
 
 /// The router gives some characters a special meaning, and panics on a path that it cannot parse.

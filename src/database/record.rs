@@ -54,11 +54,13 @@ impl Read for () {
     }
 }
 
-/// Tuples are read from columns that the statement names.
+/// Tuples of records, or of columns that the statement names.
 macro_rules! tuple {
     ($($of:ident),*) => {
         impl<$($of: Read),*> Read for ($($of,)*) {
-            fn columns(_: &'static str, _: &mut Vec<&'static str>) {}
+            fn columns(name: &'static str, list: &mut Vec<&'static str>) {
+                $($of::columns(name, list);)*
+            }
 
             fn read(row: &mut Cursor<'_>) -> Result<Self, Fault> {
                 Ok(($(row.next::<$of>()?,)*))

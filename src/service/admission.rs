@@ -132,7 +132,7 @@ pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Re
 }
 
 /// Whether this is a name or an address as in `Host`, without a port.
-pub(super) fn is_name(text: &str) -> bool {
+pub fn is_host_name(text: &str) -> bool {
     is_host(text) && split_port(text) == (text, "")
 }
 
@@ -214,8 +214,12 @@ mod tests {
             assert_eq!(check(host, &[]), Ok(()), "{host}");
         }
         assert_eq!(check("a b", &ours), Err(Refusal::Host));
-        assert!(is_name("api.example.com") && is_name("[::1]"));
-        assert!(!is_name("api.example.com:80") && !is_name("a/b") && !is_name("localhost:"));
+        assert!(is_host_name("api.example.com") && is_host_name("[::1]"));
+        assert!(
+            !is_host_name("api.example.com:80")
+                && !is_host_name("a/b")
+                && !is_host_name("localhost:")
+        );
     }
 
     #[test]

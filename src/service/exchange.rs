@@ -7,7 +7,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
+    http::{HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{self, Next},
     response::Response,
     routing::any,
@@ -34,7 +34,6 @@ const DESCRIPTION: &[u8] = include_bytes!("../../assets/openapi.json");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 /// What `rules` does where the interface leaves it open; otherwise clients would have to find out by experiment.
 const FACTS: HeaderValue = HeaderValue::from_static(
     "properties-on-get=returned, absent-name=keep, absent-properties=keep, absent-mapping=keep",
@@ -54,7 +53,7 @@ pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
     Router::new()
         .route(path, any(answer))
         .route(DESCRIPTION_PATH, any(described))
-        .fallback(unknown_path)
+        .fallback(async |request: Request| refuse(&Refusal::UnknownPath, request.body()))
         .layer(middleware::from_fn_with_state(hosts, require_host))
         .with_state(shared)
 }
@@ -63,7 +62,7 @@ pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
 pub(super) fn overloaded_router() -> Router {
     let any = Hosts::default();
     Router::new()
-        .fallback(overloaded)
+        .fallback(async |request: Request| refuse(&Refusal::Overloaded, request.body()))
         .layer(middleware::from_fn_with_state(any, require_host))
 }
 
@@ -89,14 +88,6 @@ async fn described(request: Request) -> Response {
     response
 }
 
-async fn overloaded(request: Request) -> Response {
-    refuse(&Refusal::Overloaded, request.body())
-}
-
-async fn unknown_path(request: Request) -> Response {
-    refuse(&Refusal::UnknownPath, request.body())
-}
-
 async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
     let admitted = match shared.slots.admit(&shared.store, &parts).await {
@@ -107,7 +98,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         details.key(admitted.key.clone());
     }
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
-        Ok(answer) => response(StatusCode::OK, &answer),
+        Ok(answer) => with_body(StatusCode::OK, text(&answer)),
         Err(refusal) => refuse(&refusal, &body),
     };
     if shared.states_facts {
@@ -216,38 +207,27 @@ fn refuse(refusal: &Refusal, body: &Body) -> Response {
     let mut response = with_body(refusal.status(), refusal_text(refusal));
     response.extensions_mut().insert(Verdict(refusal.code()));
     let headers = response.headers_mut();
-    match refusal {
-        Refusal::Method => {
-            headers.insert(header::ALLOW, METHODS);
-        }
+    let its_own = match refusal {
+        Refusal::Method => Some((header::ALLOW, METHODS)),
         Refusal::Unauthorized => {
-            let scheme = HeaderValue::from_static("Token");
-            headers.insert(header::WWW_AUTHENTICATE, scheme);
+            Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Token")))
         }
-        Refusal::Overloaded => {
-            headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
-            not_done(headers);
+        Refusal::Overloaded => Some((header::RETRY_AFTER, HeaderValue::from(1))),
+        Refusal::TooMany { seconds } => Some((header::RETRY_AFTER, HeaderValue::from(*seconds))),
+        _ => None,
+    };
+    if let Some((name, value)) = its_own {
+        // The request was refused before its body was read, or by the storage: a client may report that nothing was done,
+        // and retry.
+        if name == header::RETRY_AFTER {
+            headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
         }
-        Refusal::TooMany { seconds } => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
-            not_done(headers);
-        }
-        _ => {}
+        headers.insert(name, value);
     }
     if !body.is_end_stream() || matches!(refusal, Refusal::Host | Refusal::UnknownHost) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
-}
-
-/// The request was refused before its body was read, or by the storage: a client may report that nothing was done, and
-/// retry.
-fn not_done(headers: &mut HeaderMap) {
-    headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
-}
-
-fn response(status: StatusCode, answer: &ResponseBody) -> Response {
-    with_body(status, text(answer))
 }
 
 fn text(answer: &ResponseBody) -> Vec<u8> {

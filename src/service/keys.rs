@@ -278,11 +278,6 @@ pub(super) struct KeyLabel {
     pub(super) name: Option<String>,
 }
 
-struct Recognised {
-    label: KeyLabel,
-    caller: Caller,
-}
-record!(Recognised, "keys" { label, caller });
 record!(KeyLabel, "keys" { number = "k.id", name = "k.name" });
 record!(Caller, "keys" {
     environment = "e.id", tag = "e.tag", read_only = "k.read_only", last_used_at = "k.last_used_at",
@@ -294,8 +289,7 @@ pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
 ) -> Result<Option<(KeyLabel, Caller)>, StoreError> {
-    let found: Option<Recognised> = tx.one(LIVE, values![presented, now()])?;
-    Ok(found.map(|found| (found.label, found.caller)))
+    Ok(tx.one(LIVE, values![presented, now()])?)
 }
 
 const CALLER: &str = "\

@@ -1,10 +1,7 @@
 //! Counters and timings in Prometheus's format. Labels are operations, verdicts, and numbers and names of keys; never an id, a key or
 //! a token.
 
-use std::{
-    sync::atomic::{AtomicI64, Ordering},
-    time::Duration,
-};
+use std::{sync::atomic::Ordering, time::Duration};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
@@ -52,118 +49,49 @@ pub(super) struct CurrentValues {
     pub(super) ready: bool,
 }
 
-pub(super) struct Metrics {
-    registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    keys: Family<KeyLabels, Counter>,
-    durations: Family<OperationLabel, Histogram>,
-    lost_lines: Counter,
-    failed_handshakes: Counter,
-    in_flight: Gauge,
-    waiting_writes: Gauge,
-    storage_failures: Counter,
-    decided_commits: Counter,
-    connections: Gauge,
-    busy_connections: Gauge,
-    ready: Gauge<i64, AtomicI64>,
+/// Makes the metrics: for each its field, its type, and its name and meaning for operators.
+macro_rules! metrics {
+    ($($field:ident: $type:ty = $name:literal, $meaning:literal;)+) => {
+        pub(super) struct Metrics {
+            registry: Registry,
+            durations: Family<OperationLabel, Histogram>,
+            $($field: $type,)+
+        }
+
+        impl Metrics {
+            pub(super) fn new() -> Self {
+                let mut registry = Registry::with_prefix(PREFIX);
+                $(
+                    let $field: $type = Default::default();
+                    registry.register($name, $meaning, $field.clone());
+                )+
+                let durations =
+                    Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
+                let meaning = "From the head of a request to its response";
+                registry.register_with_unit("request_duration", meaning, Unit::Seconds, durations.clone());
+                let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+                registry.register("build", "The program", version);
+                Self { registry, durations, $($field,)+ }
+            }
+        }
+    };
+}
+
+metrics! {
+    requests: Family<RequestLabels, Counter> = "requests", "Requests with a response, or cancelled by their caller";
+    keys: Family<KeyLabels, Counter> = "key_requests", "Requests that were admitted with this API key";
+    lost_lines: Counter = "access_log_lost_lines", "Lines of the access log that were not read in time";
+    failed_handshakes: Counter = "tls_failed_handshakes", "Connections that failed before a request: no TLS, or closed early";
+    in_flight: Gauge = "requests_in_flight", "Requests with a key that are in progress";
+    waiting_writes: Gauge = "storage_writes_waiting", "Writes that are queued for the storage, or in progress";
+    storage_failures: Counter = "storage_failures", "How often the storage failed";
+    decided_commits: Counter = "storage_decided_commits", "Commits whose response was lost, and that were checked in the database before the caller got a response";
+    connections: Gauge = "storage_lines", "Connections to the database; 1 for a file";
+    busy_connections: Gauge = "storage_lines_busy", "Connections to the database that are in use";
+    ready: Gauge = "ready", "1 if /ready succeeds: the storage accepts writes and no shutdown is in progress";
 }
 
 impl Metrics {
-    pub(super) fn new() -> Self {
-        let mut registry = Registry::with_prefix(PREFIX);
-        let requests = Family::<RequestLabels, Counter>::default();
-        registry.register(
-            "requests",
-            "Requests with a response, or cancelled by their caller",
-            requests.clone(),
-        );
-        let keys = Family::<KeyLabels, Counter>::default();
-        registry.register(
-            "key_requests",
-            "Requests that were admitted with this API key",
-            keys.clone(),
-        );
-        let durations =
-            Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
-        registry.register_with_unit(
-            "request_duration",
-            "From the head of a request to its response",
-            Unit::Seconds,
-            durations.clone(),
-        );
-        let lost_lines = Counter::default();
-        registry.register(
-            "access_log_lost_lines",
-            "Lines of the access log that were not read in time",
-            lost_lines.clone(),
-        );
-        let failed_handshakes = Counter::default();
-        registry.register(
-            "tls_failed_handshakes",
-            "Connections that failed before a request: no TLS, or closed early",
-            failed_handshakes.clone(),
-        );
-        let in_flight = Gauge::default();
-        registry.register(
-            "requests_in_flight",
-            "Requests with a key that are in progress",
-            in_flight.clone(),
-        );
-        let waiting_writes = Gauge::default();
-        registry.register(
-            "storage_writes_waiting",
-            "Writes that are queued for the storage, or in progress",
-            waiting_writes.clone(),
-        );
-        let storage_failures = Counter::default();
-        registry.register(
-            "storage_failures",
-            "How often the storage failed",
-            storage_failures.clone(),
-        );
-        let decided_commits = Counter::default();
-        registry.register(
-            "storage_decided_commits",
-            "Commits whose response was lost, and that were checked in the database before the caller got a response",
-            decided_commits.clone(),
-        );
-        let connections = Gauge::default();
-        registry.register(
-            "storage_lines",
-            "Connections to the database; 1 for a file",
-            connections.clone(),
-        );
-        let busy_connections = Gauge::default();
-        registry.register(
-            "storage_lines_busy",
-            "Connections to the database that are in use",
-            busy_connections.clone(),
-        );
-        let ready = Gauge::default();
-        registry.register(
-            "ready",
-            "1 if /ready succeeds: the storage accepts writes and no shutdown is in progress",
-            ready.clone(),
-        );
-        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("build", "The program", version);
-        Self {
-            registry,
-            requests,
-            keys,
-            durations,
-            lost_lines,
-            failed_handshakes,
-            in_flight,
-            waiting_writes,
-            storage_failures,
-            decided_commits,
-            connections,
-            busy_connections,
-            ready,
-        }
-    }
-
     pub(super) fn count(&self, operation: &'static str, verdict: &'static str, took: Duration) {
         self.requests
             .get_or_create(&RequestLabels {

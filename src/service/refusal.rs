@@ -52,117 +52,100 @@ impl Refusal {
     }
 
     pub(super) fn status(&self) -> StatusCode {
-        match self {
-            Self::Head
-            | Self::Host
-            | Self::UnknownHost
-            | Self::Malformed(_)
-            | Self::EmptyBody
-            | Self::BrokenBody
-            | Self::Invalid(_) => StatusCode::BAD_REQUEST,
-            Self::LargeHead => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::ReadOnlyKey => StatusCode::FORBIDDEN,
-            Self::UnknownPath | Self::UnknownGroup | Self::UnknownToken => StatusCode::NOT_FOUND,
-            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::SlowBody => StatusCode::REQUEST_TIMEOUT,
-            Self::TagRequired | Self::TokenRetired => StatusCode::CONFLICT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::MediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
-            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
+        self.status_and_code().0
     }
 
     pub(super) fn code(&self) -> &'static str {
+        self.status_and_code().1
+    }
+
+    fn status_and_code(&self) -> (StatusCode, &'static str) {
+        use StatusCode as Status;
         match self {
-            Self::Head | Self::Host => "malformed_request",
-            Self::UnknownHost => "unknown_host",
-            Self::LargeHead => "head_too_large",
-            Self::Malformed(_) | Self::EmptyBody => "malformed_json",
-            Self::BrokenBody => "incomplete_body",
-            Self::Invalid(_) => "invalid_request",
-            Self::Unauthorized => "unauthorized",
-            Self::ReadOnlyKey => "read_only_key",
-            Self::UnknownPath => "not_found",
-            Self::UnknownGroup => "unknown_user_group",
-            Self::UnknownToken => "unknown_token",
-            Self::Method => "method_not_allowed",
-            Self::SlowBody => "request_timeout",
-            Self::TagRequired => "environment_tag_required",
-            Self::TokenRetired => "token_retired",
-            Self::TooLarge => "body_too_large",
-            Self::MediaType(_) => "unsupported_media_type",
-            Self::Overloaded => "overloaded",
-            Self::TooMany { .. } => "rate_limited",
-            Self::Internal => "internal_error",
+            Self::Head | Self::Host => (Status::BAD_REQUEST, "malformed_request"),
+            Self::UnknownHost => (Status::BAD_REQUEST, "unknown_host"),
+            Self::LargeHead => (Status::REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large"),
+            Self::Malformed(_) | Self::EmptyBody => (Status::BAD_REQUEST, "malformed_json"),
+            Self::BrokenBody => (Status::BAD_REQUEST, "incomplete_body"),
+            Self::Invalid(_) => (Status::BAD_REQUEST, "invalid_request"),
+            Self::Unauthorized => (Status::UNAUTHORIZED, "unauthorized"),
+            Self::ReadOnlyKey => (Status::FORBIDDEN, "read_only_key"),
+            Self::UnknownPath => (Status::NOT_FOUND, "not_found"),
+            Self::UnknownGroup => (Status::NOT_FOUND, "unknown_user_group"),
+            Self::UnknownToken => (Status::NOT_FOUND, "unknown_token"),
+            Self::Method => (Status::METHOD_NOT_ALLOWED, "method_not_allowed"),
+            Self::SlowBody => (Status::REQUEST_TIMEOUT, "request_timeout"),
+            Self::TagRequired => (Status::CONFLICT, "environment_tag_required"),
+            Self::TokenRetired => (Status::CONFLICT, "token_retired"),
+            Self::TooLarge => (Status::PAYLOAD_TOO_LARGE, "body_too_large"),
+            Self::MediaType(_) => (Status::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type"),
+            Self::Overloaded => (Status::SERVICE_UNAVAILABLE, "overloaded"),
+            Self::TooMany { .. } => (Status::TOO_MANY_REQUESTS, "rate_limited"),
+            Self::Internal => (Status::INTERNAL_SERVER_ERROR, "internal_error"),
         }
     }
 
     pub(super) fn message(&self) -> String {
-        match self {
+        let text = match self {
             Self::Head => {
-                "the request line or a header cannot be read; check the client, or a proxy in between".into()
+                "the request line or a header cannot be read; check the client, or a proxy in between"
             }
             Self::Host => {
-                "send exactly one Host header, with a name or an address and perhaps a port".into()
+                "send exactly one Host header, with a name or an address and perhaps a port"
             }
             Self::UnknownHost => {
-                "this service does not accept the name in Host; use a name that was set with --host".into()
+                "this service does not accept the name in Host; use a name that was set with --host"
             }
             Self::LargeHead => {
-                "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less".into()
+                "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less"
             }
             Self::Malformed(found) => {
                 let field = found
                     .field
-                    .map(|field| format!(" in {field}"))
-                    .unwrap_or_default();
-                format!(
+                    .map_or_else(String::new, |field| format!(" in {field}"));
+                return format!(
                     "the body is not acceptable JSON: line {}, column {}{field}: {}",
                     found.line, found.column, found.why
-                )
+                );
             }
-            Self::EmptyBody => "the body is empty; send a JSON object".into(),
-            Self::BrokenBody => "the body did not arrive as a whole; send it again".into(),
-            Self::Invalid(why) => why.clone(),
+            Self::EmptyBody => "the body is empty; send a JSON object",
+            Self::BrokenBody => "the body did not arrive as a whole; send it again",
+            Self::Invalid(why) => why,
             Self::Unauthorized => {
-                "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked".into()
+                "no valid API key; send \"Authorization: Token <API_KEY>\" with a key that has not expired or been revoked"
             }
             Self::ReadOnlyKey => {
-                "this API key may only read existing user groups; use a read-write key".into()
+                "this API key may only read existing user groups; use a read-write key"
             }
-            Self::UnknownPath => "there is nothing at this path".into(),
+            Self::UnknownPath => "there is nothing at this path",
             Self::UnknownGroup => {
-                "no user group has this user_group_id in the environment of this API key".into()
+                "no user group has this user_group_id in the environment of this API key"
             }
             Self::UnknownToken => {
-                "no user group has this current_token in the environment of this API key".into()
+                "no user group has this current_token in the environment of this API key"
             }
-            Self::Method => {
-                "use GET to get or create, PUT to update, POST to rotate the token".into()
+            Self::Method => "use GET to get or create, PUT to update, POST to rotate the token",
+            Self::SlowBody => "the body took too long to arrive; send it again",
+            Self::TagRequired => {
+                "another environment has a user group with this user_group_id; both may exist only if one environment is \
+                 tagged Customer and the other Testing"
             }
-            Self::SlowBody => "the body took too long to arrive; send it again".into(),
-            Self::TagRequired => "another environment has a user group with this user_group_id; \
-                both may exist only if one environment is tagged Customer and the other Testing"
-                .into(),
             Self::TokenRetired => {
-                "this token was current once and has been rotated; get the group to read its \
-                current token"
-                    .into()
+                "this token was current once and has been rotated; get the group to read its current token"
             }
-            Self::TooLarge => "the body is larger than 1 MiB; send less".into(),
-            Self::MediaType(why) => (*why).into(),
-            Self::Overloaded => "too many requests; try again after Retry-After".into(),
+            Self::TooLarge => "the body is larger than 1 MiB; send less",
+            Self::MediaType(why) => why,
+            Self::Overloaded => "too many requests; try again after Retry-After",
             Self::TooMany { seconds } => {
-                format!("too many requests with this API key; wait {seconds} s, then try again")
+                return format!(
+                    "too many requests with this API key; wait {seconds} s, then try again"
+                );
             }
             Self::Internal => {
                 "something failed inside the service; it is unclear whether the request was done"
-                    .into()
             }
-        }
+        };
+        text.to_owned()
     }
 }
 

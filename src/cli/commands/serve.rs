@@ -32,7 +32,7 @@ use crate::{
         listen,
     },
     service::{
-        AccessLog, Limits, Operators, Service, Setup, Tls, is_host_name,
+        AccessLog, Limits, Listening, Service, Setup, Tls, is_host_name,
         keys::KeyInfo,
         store::{Options, Store},
     },
@@ -334,7 +334,7 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
 fn say_where(
     scheme: &str,
     address: SocketAddr,
-    operators: Option<&Operators>,
+    operators: Option<&Listening>,
     json: bool,
 ) -> Result<(), CliError> {
     if scheme == "http" && !address.ip().is_loopback() {

@@ -22,29 +22,45 @@ struct Queue {
 type Rank = (bool, u64);
 
 /// One connection; it counts as idle unless it is [`Connection::busy`].
-pub(super) struct Connection {
+pub(super) struct Connection(Arc<Place>);
+
+/// The connection has a request in progress as long as this lives.
+pub(super) struct Busy(Arc<Place>);
+
+struct Place {
     idle: IdleConnections,
     end: CancellationToken,
     /// Its rank while it is idle.
-    at: Arc<Mutex<Option<Rank>>>,
+    at: Mutex<Option<Rank>>,
 }
 
-/// The connection has a request in progress as long as this lives.
-pub(super) struct Busy {
-    idle: IdleConnections,
-    end: CancellationToken,
-    at: Arc<Mutex<Option<Rank>>>,
+impl Place {
+    /// It is idle from now on.
+    fn enter(&self, open: bool) {
+        let mut queue = self.idle.queue();
+        let rank = (open, queue.next);
+        queue.next += 1;
+        queue.places.insert(rank, self.end.clone());
+        drop(queue);
+        *lock(&self.at) = Some(rank);
+    }
+
+    fn leave(&self) {
+        if let Some(rank) = lock(&self.at).take() {
+            self.idle.queue().places.remove(&rank);
+        }
+    }
 }
 
 impl IdleConnections {
     pub(super) fn join(&self) -> Connection {
-        let end = CancellationToken::new();
-        let rank = self.enter(true, end.clone());
-        Connection {
+        let place = Place {
             idle: self.clone(),
-            end,
-            at: Arc::new(Mutex::new(Some(rank))),
-        }
+            end: CancellationToken::new(),
+            at: Mutex::default(),
+        };
+        place.enter(true);
+        Connection(Arc::new(place))
     }
 
     /// Tells the connection that has been idle longest to end. False if there is none.
@@ -54,20 +70,6 @@ impl IdleConnections {
             end.cancel();
             true
         })
-    }
-
-    fn enter(&self, open: bool, end: CancellationToken) -> Rank {
-        let mut queue = self.queue();
-        let rank = (open, queue.next);
-        queue.next += 1;
-        queue.places.insert(rank, end);
-        rank
-    }
-
-    fn leave(&self, at: &Mutex<Option<Rank>>) {
-        if let Some(rank) = lock(at).take() {
-            self.queue().places.remove(&rank);
-        }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -82,43 +84,39 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Connection {
     pub(super) fn busy(&self) -> Busy {
-        self.idle.leave(&self.at);
-        Busy {
-            idle: self.idle.clone(),
-            end: self.end.clone(),
-            at: Arc::clone(&self.at),
-        }
+        self.0.leave();
+        Busy(Arc::clone(&self.0))
     }
 
     /// Marks that nothing more is answered on this connection: it makes room before those that still accept requests.
     pub(super) fn is_over(&self) {
-        self.idle.leave(&self.at);
-        *lock(&self.at) = Some(self.idle.enter(false, self.end.clone()));
+        self.0.leave();
+        self.0.enter(false);
     }
 
     /// Returns when this connection has to make room.
     pub(super) async fn must_end(&self) {
-        self.end.cancelled().await;
+        self.0.end.cancelled().await;
     }
 
     pub(super) fn has_to_end(&self) -> bool {
-        self.end.is_cancelled()
+        self.0.end.is_cancelled()
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        lock(&self.at).is_none()
+        lock(&self.0.at).is_none()
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.idle.leave(&self.at);
+        self.0.leave();
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *lock(&self.at) = Some(self.idle.enter(true, self.end.clone()));
+        self.0.enter(true);
     }
 }
 
@@ -132,17 +130,17 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| idle.join());
         let busy = first.busy();
         assert!(idle.end_longest());
-        assert!(second.end.is_cancelled() && !first.end.is_cancelled());
+        assert!(second.0.end.is_cancelled() && !first.0.end.is_cancelled());
         drop(busy);
         assert!(
             idle.end_longest(),
             "the third waits longer than the first now"
         );
-        assert!(third.end.is_cancelled() && !first.end.is_cancelled());
+        assert!(third.0.end.is_cancelled() && !first.0.end.is_cancelled());
         let fourth = idle.join();
         fourth.is_over();
         assert!(idle.end_longest(), "what is over waits for nothing");
-        assert!(fourth.end.is_cancelled() && !first.end.is_cancelled());
+        assert!(fourth.0.end.is_cancelled() && !first.0.end.is_cancelled());
         drop(first);
         assert!(!idle.end_longest(), "gone");
     }

@@ -57,12 +57,10 @@ fn summarize(part: &Path) -> Result<BackupSummary, StoreError> {
     if let Some(wrong) = integrity(&copy)? {
         return Err(StoreError::Failed(wrong));
     }
-    let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let count = |sql| count(sql).map(i64::unsigned_abs);
     Ok(BackupSummary {
         bytes: part.metadata().map_or(0, |found| found.len()),
-        groups: count("SELECT count(*) FROM groups")?,
-        keys: count("SELECT count(*) FROM keys")?,
+        groups: count(&copy, "SELECT count(*) FROM groups")?,
+        keys: count(&copy, "SELECT count(*) FROM keys")?,
     })
 }
 
@@ -72,11 +70,8 @@ pub fn check(database: &Path) -> Result<Vec<CheckResult>, StoreError> {
     let mut all = vec![modes(database), schema(&connection, database)?];
     let wrong = integrity(&connection)?;
     let is_whole = wrong.is_none();
-    all.push(CheckResult {
-        about: "integrity",
-        is_fine: is_whole,
-        found: wrong.unwrap_or_else(|| "SQLite finds nothing wrong".into()),
-    });
+    let found = wrong.unwrap_or_else(|| "SQLite finds nothing wrong".into());
+    all.push(result("integrity", is_whole, found));
     if is_whole {
         all.push(references(&connection)?);
         all.extend(groups(&connection)?);
@@ -110,32 +105,25 @@ fn modes(database: &Path) -> CheckResult {
         let found = fs::symlink_metadata(path);
         found.is_ok_and(|found| found.mode() & 0o077 != 0)
     };
-    let wide: Vec<_> = files.iter().filter(is_wide).collect();
-    let names = wide.iter().map(|path| path.display().to_string());
-    let found = if wide.is_empty() {
+    let wide = files.iter().filter(is_wide);
+    let names: Vec<_> = wide.map(|path| path.display().to_string()).collect();
+    let found = if names.is_empty() {
         "only their owner reads the files".into()
     } else {
-        let names = names.collect::<Vec<_>>().join(", ");
+        let names = names.join(", ");
         format!("others can read {names}, which contains tokens; run chmod 600")
     };
-    CheckResult {
-        about: "files",
-        is_fine: wide.is_empty(),
-        found,
-    }
+    result("files", names.is_empty(), found)
 }
 
 fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, StoreError> {
     let (found, known) = (version(connection, database)?, MIGRATIONS.len());
-    Ok(CheckResult {
-        about: "schema",
-        is_fine: true,
-        found: if found < known {
-            format!("version {found}; the next groupdesk serve makes it {known}")
-        } else {
-            format!("version {found}")
-        },
-    })
+    let found = if found < known {
+        format!("version {found}; the next groupdesk serve makes it {known}")
+    } else {
+        format!("version {found}")
+    };
+    Ok(result("schema", true, found))
 }
 
 /// What is wrong according to SQLite.
@@ -145,15 +133,10 @@ fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
 }
 
 fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
-    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
-    let mut rows = statement.query([])?;
-    let mut count = 0;
-    while rows.next()?.is_some() {
-        count += 1;
-    }
+    let orphans = count(connection, "SELECT count(*) FROM pragma_foreign_key_check")?;
     Ok(counted(
         "references",
-        count,
+        orphans,
         "no orphaned rows",
         "orphaned rows found",
     ))
@@ -196,56 +179,54 @@ fn groups(connection: &Connection) -> Result<[CheckResult; 2], StoreError> {
 }
 
 fn pairs(connection: &Connection) -> Result<CheckResult, StoreError> {
-    let count: i64 = connection.query_row(
+    let wrong = count(
+        connection,
         "SELECT count(*) FROM groups a
          JOIN groups b ON b.user_group_id = a.user_group_id AND b.environment > a.environment
          JOIN environments e ON e.id = a.environment JOIN environments f ON f.id = b.environment
          WHERE e.tag IS NULL OR f.tag IS NULL OR e.tag = f.tag",
-        [],
-        |row| row.get(0),
     )?;
     Ok(counted(
         "environments",
-        count.unsigned_abs(),
+        wrong,
         "an ID is in two environments only if they are Customer and Testing",
         "IDs are in two environments that are not Customer and Testing",
     ))
 }
 
 fn keys(connection: &Connection) -> Result<CheckResult, StoreError> {
-    let ends = if has_expiry(connection)? {
-        "coalesce(expires_at, 1 << 62)"
-    } else {
-        "1 << 62"
+    let expiry = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'expires_at'";
+    let ends = match count(connection, expiry)? {
+        0 => "1 << 62",
+        _ => "coalesce(expires_at, 1 << 62)",
     };
-    let (all, live): (i64, i64) = connection.query_row(
-        &format!(
-            "SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND {ends} > ?1) FROM keys"
-        ),
-        [Timestamp::now().as_millisecond()],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    Ok(CheckResult {
-        about: "keys",
-        is_fine: true,
-        found: format!("{live} of {all} are valid"),
-    })
+    let now = Timestamp::now().as_millisecond();
+    let live = format!("SELECT count(*) FROM keys WHERE revoked_at IS NULL AND {ends} > {now}");
+    let (live, all) = (
+        count(connection, &live)?,
+        count(connection, "SELECT count(*) FROM keys")?,
+    );
+    Ok(result("keys", true, format!("{live} of {all} are valid")))
 }
 
-fn has_expiry(connection: &Connection) -> Result<bool, StoreError> {
-    let sql = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'expires_at'";
-    Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))? > 0)
+fn count(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
+    Ok(connection
+        .query_row(sql, [], |row| row.get::<_, i64>(0))?
+        .unsigned_abs())
+}
+
+fn result(about: &'static str, is_fine: bool, found: String) -> CheckResult {
+    CheckResult {
+        about,
+        is_fine,
+        found,
+    }
 }
 
 fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResult {
-    CheckResult {
-        about,
-        is_fine: count == 0,
-        found: if count == 0 {
-            none.to_owned()
-        } else {
-            format!("{count} {some}")
-        },
+    match count {
+        0 => result(about, true, none.to_owned()),
+        _ => result(about, false, format!("{count} {some}")),
     }
 }
 
