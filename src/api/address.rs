@@ -55,9 +55,13 @@ impl Address {
             loopback,
         })
     }
-}
 
-impl Address {
+    /// Host and port to connect to.
+    pub fn host_and_port(&self) -> (&str, u16) {
+        let host = self.url.host_str().unwrap_or_default();
+        (host, self.url.port_or_known_default().unwrap_or(443))
+    }
+
     /// The loopback addresses for a name that is used unencrypted on this machine, whatever DNS says about it.
     pub fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
         let pinned = self.loopback && self.url.scheme() == "http" && self.url.domain().is_some();

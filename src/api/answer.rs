@@ -180,11 +180,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         scrub.add(old.expose());
     }
     let status = exchange.status;
-    let via = exchange.via.map(str::to_owned);
-    let unclear = |kind| {
-        let via = via.clone();
-        Verdict::Unclear(Ambiguous { status, kind, via })
-    };
+    let unclear = |kind| exchange.unclear(kind);
     if (300..400).contains(&status) {
         return unclear(ambiguous::redirect(exchange.url, exchange.location, &scrub));
     }
@@ -192,14 +188,13 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
     if let Some(token) = body.as_deref().ok().and_then(token_text) {
         scrub.add(token);
     }
-    let ErrorMessage { code, words } = body
+    let said = body
         .as_ref()
         .map(|body| ErrorMessage::of(body, &scrub))
         .unwrap_or_default();
-    let retry_after = exchange.retry_after;
     let mut verdict = match status {
         200..300 => match &body {
-            Ok(body) => judge_success(exchange, body, asked, &scrub, (code, words)),
+            Ok(body) => judge_success(exchange, body, asked, &scrub, said),
             Err(kind) => unclear(kind.clone()),
         },
         400..500 => {
@@ -212,30 +207,19 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
             if object.is_some_and(|map| success(map) == Success::Yes) {
                 unclear(AmbiguousKind::SuccessDenied)
             } else {
-                Verdict::Refused {
-                    status,
-                    stated: object.is_some() && states_refusal(status),
-                    via: via.clone(),
-                    code,
-                    words,
-                    retry_after,
-                }
+                exchange.refused(object.is_some() && states_refusal(status), said)
             }
         }
         503 if exchange.not_done
             && matches!(asked, Expected::Group(_))
             && body.as_deref().is_ok_and(says_no) =>
         {
-            Verdict::Refused {
-                status,
-                stated: true,
-                via: via.clone(),
-                code,
-                words,
-                retry_after,
-            }
+            exchange.refused(true, said)
         }
-        500..600 => unclear(AmbiguousKind::ServerError { words, retry_after }),
+        500..600 => unclear(AmbiguousKind::ServerError {
+            words: said.words,
+            retry_after: exchange.retry_after,
+        }),
         _ => unclear(AmbiguousKind::OddStatus),
     };
     if let (Verdict::Success(group) | Verdict::SameToken(group), Ok(body)) =
@@ -244,6 +228,27 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
         fill(group, body);
     }
     verdict
+}
+
+impl Exchange<'_> {
+    fn unclear(&self, kind: AmbiguousKind) -> Verdict {
+        Verdict::Unclear(Ambiguous {
+            status: self.status,
+            kind,
+            via: self.via.map(str::to_owned),
+        })
+    }
+
+    fn refused(&self, stated: bool, ErrorMessage { code, words }: ErrorMessage) -> Verdict {
+        Verdict::Refused {
+            status: self.status,
+            stated,
+            via: self.via.map(str::to_owned),
+            code,
+            words,
+            retry_after: self.retry_after,
+        }
+    }
 }
 
 /// Large values are moved out of the answer, not copied.
@@ -272,37 +277,32 @@ fn judge_success(
     body: &Value,
     asked: &Expected<'_>,
     scrub: &Scrub<'_>,
-    (code, words): (Option<String>, Option<String>),
+    said: ErrorMessage,
 ) -> Verdict {
-    let status = exchange.status;
-    let unclear = |kind| {
-        let via = exchange.via.map(str::to_owned);
-        Verdict::Unclear(Ambiguous { status, kind, via })
-    };
     let Some(map) = body.as_object() else {
-        return unclear(AmbiguousKind::NotAnAnswer { words });
+        return exchange.unclear(AmbiguousKind::NotAnAnswer { words: said.words });
     };
     match success(map) {
         Success::Yes => {}
         Success::No => {
-            return Verdict::Refused {
-                status,
-                stated: true,
+            let from_service = Exchange {
                 via: None,
-                code,
-                words,
                 retry_after: None,
+                ..*exchange
             };
+            return from_service.refused(true, said);
         }
-        Success::Missing => return unclear(AmbiguousKind::SuccessMissing { words }),
-        Success::Odd(was) => return unclear(AmbiguousKind::SuccessOdd { was }),
+        Success::Missing => {
+            return exchange.unclear(AmbiguousKind::SuccessMissing { words: said.words });
+        }
+        Success::Odd(was) => return exchange.unclear(AmbiguousKind::SuccessOdd { was }),
     }
     match group(map, asked, scrub) {
         Ok(group) => match asked {
             Expected::Rotation { old, .. } if group.token == **old => Verdict::SameToken(group),
             _ => Verdict::Success(group),
         },
-        Err(kind) => unclear(kind),
+        Err(kind) => exchange.unclear(kind),
     }
 }
 

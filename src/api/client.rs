@@ -8,7 +8,6 @@
 
 use std::{
     fmt,
-    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -168,9 +167,12 @@ impl Client {
     /// Whether a text has 16 characters in a row of a token that this client sent or received, and that were not in what
     /// was there before.
     pub fn has_part_of_token(&self, parts: &Parts, before: Option<&Parts>) -> bool {
-        let seen = self.inner.seen.lock();
-        let seen = seen.unwrap_or_else(PoisonError::into_inner);
-        seen.has_part(parts, before)
+        let seen = self
+            .inner
+            .seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        seen.tokens().any(|token| parts.are_of(token, before))
     }
 
     /// Returns the same client, with `listener` notified of its exchanges.
@@ -252,19 +254,8 @@ impl Client {
         self.inner.tls.clone()
     }
 
-    pub(super) fn path_ends_with_a_slash(&self) -> bool {
-        self.inner.address.url.path().ends_with('/')
-    }
-
-    /// Host and port of the address.
-    pub(super) fn host_and_port(&self) -> (String, u16) {
-        let url = &self.inner.address.url;
-        let host = url.host_str().unwrap_or_default().to_owned();
-        (host, url.port_or_known_default().unwrap_or(443))
-    }
-
-    pub(super) fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
-        self.inner.address.pinned(port)
+    pub(super) fn address(&self) -> &Address {
+        &self.inner.address
     }
 
     /// How long establishing a connection may take.
@@ -388,9 +379,7 @@ impl Inner {
             facts: StatedFacts::of(&received.headers),
         })
     }
-}
 
-impl Inner {
     /// Adds the status that the proxy answered.
     async fn named_by_proxy(&self, mut failed: CallError, is_refused: bool) -> CallError {
         if let (Some(proxy), true) = (&self.proxy, is_refused)
@@ -399,9 +388,7 @@ impl Inner {
                 ..
             } = &mut failed
         {
-            let url = &self.address.url;
-            let host = url.host_str().unwrap_or_default();
-            let port = url.port_or_known_default().unwrap_or(443);
+            let (host, port) = self.address.host_and_port();
             match proxied::status(proxy, host, port).await {
                 Some(407) => *why = ProxyFault::Login,
                 Some(status) => *why = ProxyFault::Status(status),
@@ -417,10 +404,8 @@ fn proxy_of(profile: &Profile, address: &Address) -> Result<Option<Proxy>, Clien
     if !profile.proxy_from_environment || address.loopback {
         return Ok(None);
     }
-    let url = &address.url;
-    let host = url.host_str().unwrap_or_default();
-    let port = url.port_or_known_default().unwrap_or(443);
-    let found = Proxy::of(url.scheme(), host, port, intake::text::variable);
+    let (host, port) = address.host_and_port();
+    let found = Proxy::of(address.url.scheme(), host, port, intake::text::variable);
     found.map_err(|wrong| ClientError::Proxy {
         profile: profile.name.clone(),
         variable: wrong.variable,

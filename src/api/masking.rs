@@ -10,8 +10,6 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::domain::pasted::Parts;
-
 use super::{
     secret_text::{
         ENCODED_SECRET, MASK, SHORTEST, decoded_variants, mask_after_names, names_a_secret,
@@ -64,11 +62,6 @@ impl SeenTokens {
     /// All remembered tokens.
     pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().map(|seen| seen.token.expose_secret())
-    }
-
-    /// Whether a text has a part of one of them.
-    pub(super) fn has_part(&self, parts: &Parts, before: Option<&Parts>) -> bool {
-        self.tokens().any(|token| parts.are_of(token, before))
     }
 
     /// Remembers every text below a key whose name denotes a secret.
@@ -217,12 +210,12 @@ impl<'a> Mask<'a> {
 
     /// A text that is shown as it is unless it is or contains a secret.
     pub(super) fn mask_if_secret(&self, text: &str) -> String {
-        let is_one = self.contains_secret(text);
-        if is_one {
-            MASK.to_owned()
+        if self.contains_secret(text) {
+            MASK
         } else {
-            text.to_owned()
+            text
         }
+        .to_owned()
     }
 
     /// Masks any text: a broken body, a web page, a header, a JSON value.

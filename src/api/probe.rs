@@ -94,7 +94,7 @@ impl Client {
         }
         let begun = Instant::now();
         let result = self.update_nothing().await;
-        let (finding, text) = finding_of(&result, self.path_ends_with_a_slash());
+        let (finding, text) = finding_of(&result, self.address().url.path().ends_with('/'));
         steps.push(Step {
             // Includes a new connection, as for every write.
             what: "whole request".into(),
@@ -113,11 +113,11 @@ impl Client {
 
     /// Tries name resolution and connection separately, so that a failure can be named and timed.
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
-        let (host, port) = self.host_and_port();
+        let (host, port) = self.address().host_and_port();
         let begun = Instant::now();
-        let addresses: Vec<_> = match self.pinned(port) {
+        let addresses: Vec<_> = match self.address().pinned(port) {
             Some(pinned) => pinned.to_vec(),
-            None => match timeout(self.connect_timeout(), lookup_host((bare(&host), port))).await {
+            None => match timeout(self.connect_timeout(), lookup_host((bare(host), port))).await {
                 Ok(Ok(addresses)) => addresses.collect(),
                 Ok(Err(_)) | Err(_) => Vec::new(),
             },
@@ -136,7 +136,7 @@ impl Client {
             None => Err("not found".into()),
         };
         // An IP address needs no name resolution.
-        if bare(&host).parse::<std::net::IpAddr>().is_err() {
+        if bare(host).parse::<std::net::IpAddr>().is_err() {
             step(format!("name {host}"), begun, result).map_err(|_| {
             format!("The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent.")
         })?;
@@ -160,7 +160,7 @@ impl Client {
         })?;
         if let (Some(stream), Some(tls)) = (stream, self.tls()) {
             let begun = Instant::now();
-            let shaking = shake_hands(tls, bare(&host), stream);
+            let shaking = shake_hands(tls, bare(host), stream);
             if let Ok(Some(version)) = timeout(self.connect_timeout(), shaking).await {
                 steps.push(Step {
                     what: "TLS".into(),
@@ -192,13 +192,8 @@ fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, S
         Ok(reply) => finding_of_verdict(&reply.verdict, has_slash),
         Err(CallError::NotSent { why, .. }) => {
             let next = match why {
-                NotSent::Tls { why, .. } => why.next(),
-                NotSent::Proxy { why, .. } => why.next(),
-                NotSent::Refused(_)
-                | NotSent::Late(_)
-                | NotSent::Name(_)
-                | NotSent::TimedOut { .. }
-                | NotSent::Other { .. } => "check the base URL and the network",
+                NotSent::Tls { .. } | NotSent::Proxy { .. } => why.next(),
+                _ => "check the base URL and the network",
             };
             (
                 Finding::NotReached,
@@ -235,6 +230,10 @@ fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
 const SUCCESS: &str = "The service reports success for an update without a group ID. The connection and the API key work, but \
 the service does not behave as groupdesk expects: investigate before you change anything.";
 
+fn says(words: Option<&str>) -> String {
+    words.map_or_else(String::new, |words| format!(" It says: \"{words}\"."))
+}
+
 /// Over plain HTTP the answer may be that of a proxy.
 fn beside(via: Option<&str>) -> String {
     via.map_or_else(String::new, |proxy| {
@@ -248,7 +247,7 @@ fn finding_of_refusal(
     words: Option<&str>,
     has_slash: bool,
 ) -> (Finding, String) {
-    let says = words.map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
+    let says = says(words);
     match status {
         401 => (
             Finding::KeyRefused,
@@ -318,17 +317,13 @@ fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
                 via.unwrap_or_default()
             ),
         ),
-        AmbiguousKind::ServerError { words, .. } => {
-            let says = words
-                .as_ref()
-                .map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
-            (
-                Finding::ServiceFailed,
-                format!(
-                    "Reached, but the service failed (HTTP {status}).{says} It is unknown whether it accepts the key; try again later."
-                ),
-            )
-        }
+        AmbiguousKind::ServerError { words, .. } => (
+            Finding::ServiceFailed,
+            format!(
+                "Reached, but the service failed (HTTP {status}).{} It is unknown whether it accepts the key; try again later.",
+                says(words.as_deref())
+            ),
+        ),
         AmbiguousKind::SuccessMissing { .. }
         | AmbiguousKind::SuccessOdd { .. }
         | AmbiguousKind::SuccessDenied

@@ -63,60 +63,39 @@ pub(super) fn replace_hex_runs(
 /// The text with its escapes resolved, in every way that makes another text of it.
 pub(super) fn decoded_variants(text: &str) -> impl Iterator<Item = String> {
     let ways = [
-        decoded(text, "%", 2, ""),
-        decoded(text, "\\u", 4, ""),
-        decoded(text, "&#x", 0, ";"),
-        decimal(text),
+        decoded(text, "%", 2, 16),
+        decoded(text, "\\u", 4, 16),
+        decoded(text, "&#x", 0, 16),
+        decoded(text, "&#", 0, 10),
         text.replace("\\\"", "\"").replace("\\\\", "\\"),
     ];
     ways.into_iter().filter(move |plain| plain != text)
 }
 
-/// Resolves escapes such as `%63` or `\u0063` that encode ASCII.
-fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
+/// Resolves escapes such as `%63`, `\u0063` or `&#99;` that encode ASCII. Without a number of `digits` there are any, and
+/// a semicolon ends them.
+fn decoded(text: &str, before: &str, digits: usize, radix: u32) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(before) {
         plain.push_str(&rest[..at]);
         let code = &rest[at + before.len()..];
-        let length = if digits > 0 {
-            digits
-        } else {
-            code.find(|c: char| !c.is_ascii_hexdigit())
+        let end = || {
+            code.find(|c: char| !c.is_digit(radix))
                 .unwrap_or(code.len())
         };
+        let length = if digits > 0 { digits } else { end() };
         let number = code
             .get(..length)
-            .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), 16).ok());
+            .and_then(|code| u8::from_str_radix(code.trim_start_matches('0'), radix).ok());
         if let Some(byte) = number.filter(u8::is_ascii) {
             plain.push(char::from(byte));
             rest = &code[length..];
-            rest = rest.strip_prefix(after).unwrap_or(rest);
+            if digits == 0 {
+                rest = rest.strip_prefix(';').unwrap_or(rest);
+            }
         } else {
             plain.push_str(before);
-            rest = code;
-        }
-    }
-    plain.push_str(rest);
-    plain
-}
-
-/// Resolves escapes such as `&#99;`.
-fn decimal(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("&#") {
-        plain.push_str(&rest[..at]);
-        let code = &rest[at + 2..];
-        let length = code
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(code.len());
-        if let Some(byte) = code[..length].parse::<u8>().ok().filter(u8::is_ascii) {
-            plain.push(char::from(byte));
-            rest = &code[length..];
-            rest = rest.strip_prefix(';').unwrap_or(rest);
-        } else {
-            plain.push_str("&#");
             rest = code;
         }
     }
