@@ -10,8 +10,6 @@ pub mod normalize;
 mod order;
 mod query;
 mod row;
-#[cfg(test)]
-mod self_match_tests;
 mod sorted;
 mod substring;
 pub mod suggest;
@@ -42,7 +40,8 @@ pub use query::{
 use row::RowMaker;
 pub use row::{Entry, Row};
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
-use words::{MatchScore, Words};
+use words::MatchScore;
+pub use words::Words as Marker;
 
 use super::domain::{group::UserGroupId, known::KnownGroup, rotation::State};
 
@@ -191,36 +190,26 @@ pub fn run_search(
         .and_then(|before| before.hits.as_ref());
     let count = wider.map_or(order.len(), Vec::len);
     let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
-    let fit = |matcher: &mut QueryMatcher<'_>, number| matcher.fit(index.entry(number)?, &request);
-    let each = |range: Range<usize>,
-                take: &dyn Fn(&mut QueryMatcher<'_>, usize) -> Option<MatchScore>| {
+    // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
+    let mut is_asked = vec![wider.is_none(); index.len()];
+    for hit in wider.into_iter().flatten() {
+        is_asked[hit.number as usize] = true;
+    }
+    let fits = in_ranges(index.len(), &|range| {
         let mut matcher = QueryMatcher::of(&request.query);
         let mut fits = Vec::with_capacity(range.len());
-        for start in range.clone().step_by(GROUPS_PER_CANCEL_CHECK) {
-            is_wanted().then_some(())?;
-            let end = range.end.min(start + GROUPS_PER_CANCEL_CHECK);
-            fits.extend((start..end).map(|at| take(&mut matcher, at)));
+        for number in range {
+            if number.is_multiple_of(GROUPS_PER_CANCEL_CHECK) && !is_wanted() {
+                return None;
+            }
+            let entry = index.entry(number as u32).filter(|_| is_asked[number]);
+            fits.push(entry.and_then(|entry| matcher.fit(entry, &request)));
         }
         Some(fits)
-    };
-    let is_sparse = count < index.len() / SPARSE_FRACTION;
-    let fits = if is_sparse {
-        let take = |matcher: &mut QueryMatcher<'_>, at| fit(matcher, number(at));
-        score_all(count, &|range| each(range, &take))?
-    } else {
-        // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
-        let mut is_asked = vec![wider.is_none(); index.len()];
-        for hit in wider.into_iter().flatten() {
-            is_asked[hit.number as usize] = true;
-        }
-        let take = |matcher: &mut QueryMatcher<'_>, at: usize| {
-            is_asked[at].then(|| fit(matcher, at as u32)).flatten()
-        };
-        score_all(index.len(), &|range| each(range, &take))?
-    };
-    let hits = (0..count).filter_map(|at| {
-        let number = number(at);
-        let fit = fits[if is_sparse { at } else { number as usize }]?;
+    });
+    let fits = fits.into_iter().collect::<Option<Vec<_>>>()?.concat();
+    let hits = (0..count).map(number).filter_map(|number| {
+        let fit = fits[number as usize]?;
         Some(Hit { number, fit })
     });
     let hits: Vec<Hit> = hits.collect();
@@ -239,9 +228,6 @@ pub fn run_search(
         hits: Some(hits),
     })
 }
-
-/// A search of fewer than one in so many groups goes to each of them, instead of through all.
-const SPARSE_FRACTION: usize = 16;
 
 /// Looked up only once, because the answer is read from files.
 static PROCESSORS: LazyLock<usize> =
@@ -268,19 +254,6 @@ pub fn in_ranges<T: Send>(count: usize, work: &(dyn Fn(Range<usize>) -> T + Sync
         }
         results
     })
-}
-
-/// How well each of `count` groups fits. Returns `None` if a range was cancelled.
-fn score_all(
-    count: usize,
-    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<MatchScore>>> + Sync),
-) -> Option<Vec<Option<MatchScore>>> {
-    let mut parts = in_ranges(count, find).into_iter();
-    let mut all = parts.next()??;
-    for part in parts {
-        all.extend(part?);
-    }
-    Some(all)
 }
 
 /// Scores below this are ranked by counting sort instead of by comparison.
@@ -313,18 +286,4 @@ fn ranked(hits: &[Hit]) -> Vec<u32> {
         *at += 1;
     }
     ranked
-}
-
-/// Marks what a query finds in names and ids.
-pub struct Marker(Words);
-
-impl Marker {
-    pub fn of(query: &Query) -> Self {
-        Self(Words::of(query))
-    }
-
-    /// The graphemes to highlight in the name and in the id.
-    pub fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
-        self.0.marks(entry)
-    }
 }

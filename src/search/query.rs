@@ -9,7 +9,7 @@ mod tests;
 pub use parse::{RowCondition, filter_tests, quoted, row_condition};
 pub use rows::{RowFacts, RowQuery, RowRules, RowTest};
 
-use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
+use std::{cmp::Ordering, collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use crate::{
     domain::{age::AgeFilter, rotation::State},
@@ -181,73 +181,57 @@ impl Condition {
     }
 }
 
-/// Why a word of a filter is ignored.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a word of a filter is ignored; short enough for line 2 of an 80-column screen, followed by the counts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {why}", crate::domain::text::visible(.word))]
 pub struct FilterError {
     pub word: String,
     pub why: FilterErrorKind,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FilterErrorKind {
+    #[error("write an age as 90d, 12w or 36h")]
     NoAge,
     /// Or months.
+    #[error("m may mean months: write 90d, 12w or 36h")]
     Minutes,
+    #[error("zero is not an age")]
     NoAgeAtAll,
+    #[error("3650d at most")]
     LongAge,
+    #[error("write tag:customer")]
     NoTag,
+    #[error("write map:213 or map:40=213")]
     NoMapping,
+    #[error("write prop:tier or prop:tier=gold")]
     NoProperty,
+    #[error("open, intended, sent, rotated or unknown")]
     NoState,
+    #[error("write a count, as map>3 or props>=10")]
     NoCount,
+    #[error("write a number, as prop:seats>100")]
     NoNumber,
+    #[error("write flag:changed or flag:new")]
     NoFlag,
+    #[error("write label:vip")]
     NoLabel,
+    #[error("write by:li")]
     NoOperator,
+    #[error("no saved view of this name")]
     NoView,
     /// The view refers to itself, directly or indirectly.
+    #[error("this view contains itself")]
     Circle,
     /// No test begins like this. It is still searched as a word.
+    #[error("not a test, searched as a word")]
     NoTest,
     /// A comparison that a blank separates from its test.
+    #[error("a test has no spaces: age>90d; put words before it")]
     Torn,
     /// It differs by one mistake from this test.
+    #[error("did you mean {0}? In quotes it is a word")]
     Meant(&'static str),
-}
-
-/// Short enough for line 2 of an 80-column screen, followed by the counts.
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = crate::domain::text::visible(&self.word);
-        write!(f, "{word}: {}", self.why)
-    }
-}
-
-impl fmt::Display for FilterErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoAge => "write an age as 90d, 12w or 36h",
-            Self::Minutes => "m may mean months: write 90d, 12w or 36h",
-            Self::NoAgeAtAll => "zero is not an age",
-            Self::LongAge => "3650d at most",
-            Self::NoTag => "write tag:customer",
-            Self::NoMapping => "write map:213 or map:40=213",
-            Self::NoProperty => "write prop:tier or prop:tier=gold",
-            Self::NoState => "open, intended, sent, rotated or unknown",
-            Self::NoCount => "write a count, as map>3 or props>=10",
-            Self::NoNumber => "write a number, as prop:seats>100",
-            Self::NoFlag => "write flag:changed or flag:new",
-            Self::NoLabel => "write label:vip",
-            Self::NoOperator => "write by:li",
-            Self::NoView => "no saved view of this name",
-            Self::Circle => "this view contains itself",
-            Self::NoTest => "not a test, searched as a word",
-            Self::Torn => "a test has no spaces: age>90d; put words before it",
-            Self::Meant(test) => {
-                return write!(f, "did you mean {test}? In quotes it is a word");
-            }
-        })
-    }
 }
 
 /// A parsed filter. A group must match all words and tests.

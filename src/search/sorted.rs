@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 use jiff::Timestamp;
 
 use super::{
-    SortBy, in_ranges,
-    natural::{self, natural},
+    SortBy, in_ranges, natural,
     query::Number,
     row::{Entry, Row},
 };
@@ -70,13 +69,30 @@ const LONGER: u8 = KEY as u8 + 1;
 
 /// `None` if the value is not known.
 fn key(entry: Entry<'_>, sort: &SortBy) -> Option<Key> {
-    let time = |at: Timestamp| of_bytes((at.as_microsecond() ^ i64::MIN).to_be_bytes());
-    let count = |count: u32| of_bytes(count.to_be_bytes());
+    bytes(entry, sort).map(of_bytes)
+}
+
+/// Bytes that sort like the column; `None` if the value is not known.
+fn bytes<'a>(entry: Entry<'a>, sort: &SortBy) -> Option<Box<dyn Iterator<Item = u8> + 'a>> {
+    let time = |at: Timestamp| Box::new((at.as_microsecond() ^ i64::MIN).to_be_bytes().into_iter());
+    let count = |count: u32| Box::new(count.to_be_bytes().into_iter());
     Some(match sort {
-        SortBy::Name => of_title(entry.title()),
-        SortBy::Id => of_bytes(natural::key(entry.id().as_bytes())),
-        SortBy::Tag => of_bytes(entry.tag()?.bytes()),
-        SortBy::Token => count(token(entry)?),
+        SortBy::Name if entry.title().is_ascii() => {
+            let key = natural::key(entry.title().as_bytes());
+            Box::new(key.map(|byte| byte.to_ascii_lowercase()))
+        }
+        SortBy::Name => {
+            let title = entry.title().to_lowercase();
+            Box::new(
+                natural::key(title.as_bytes())
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            )
+        }
+        SortBy::Id => Box::new(natural::key(entry.id().as_bytes())),
+        SortBy::Tag => Box::new(entry.tag()?.bytes()),
+        // The part of the fingerprint that is shown.
+        SortBy::Token => Box::new(entry.fingerprint()?.as_bytes()[..4].to_owned().into_iter()),
         SortBy::Mapping => count(entry.mapped()?),
         SortBy::Properties => count(entry.keys()?),
         SortBy::Rotated => time(entry.rotated()?),
@@ -84,20 +100,11 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<Key> {
         SortBy::Property(key) => {
             let value = entry.property(key)?;
             match Number::parse(value) {
-                Some(number) => of_bytes([0].into_iter().chain(number.in_order().to_be_bytes())),
-                None => of_bytes([1].into_iter().chain(value.to_lowercase().into_bytes())),
+                Some(number) => Box::new([0].into_iter().chain(number.in_order().to_be_bytes())),
+                None => Box::new([1].into_iter().chain(value.to_lowercase().into_bytes())),
             }
         }
     })
-}
-
-fn of_title(title: &str) -> Key {
-    if title.is_ascii() {
-        let key = natural::key(title.as_bytes());
-        of_bytes(key.map(|byte| byte.to_ascii_lowercase()))
-    } else {
-        of_bytes(natural::key(title.to_lowercase().as_bytes()))
-    }
 }
 
 fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Key {
@@ -113,64 +120,13 @@ fn of_bytes(bytes: impl IntoIterator<Item = u8>) -> Key {
     key
 }
 
-/// The part of the fingerprint that is shown.
-fn token(entry: Entry<'_>) -> Option<u32> {
-    let bytes = entry.fingerprint()?;
-    bytes
-        .as_bytes()
-        .first_chunk()
-        .map(|first| u32::from_be_bytes(*first))
-}
-
-/// A property's value in sortable form.
-fn value(text: &str) -> (bool, Option<Number>, String) {
-    match Number::parse(text) {
-        Some(number) => (false, Some(number), String::new()),
-        None => (true, None, text.to_lowercase()),
-    }
-}
-
 pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
-    let column = match sort {
-        SortBy::Id => {
-            let ids = natural(a.id(), b.id());
-            if reverse { ids.reverse() } else { ids }
-        }
-        SortBy::Name => {
-            let names = compare_ignoring_case(a.title(), b.title());
-            if reverse { names.reverse() } else { names }
-        }
-        SortBy::Tag => known(a.tag(), b.tag(), reverse),
-        SortBy::Mapping => known(a.mapped(), b.mapped(), reverse),
-        SortBy::Properties => known(a.keys(), b.keys(), reverse),
-        SortBy::Token => known(token(a), token(b), reverse),
-        SortBy::Rotated => known(a.rotated(), b.rotated(), reverse),
-        SortBy::Seen => known(a.seen(), b.seen(), reverse),
-        SortBy::Property(key) => {
-            let value = |entry: Entry<'_>| entry.property(key).map(value);
-            known(value(a), value(b), reverse)
-        }
+    let column = match (bytes(a, sort), bytes(b, sort)) {
+        (Some(a), Some(b)) if reverse => b.cmp(a),
+        (Some(a), Some(b)) => a.cmp(b),
+        (a, b) => a.is_none().cmp(&b.is_none()),
     };
     column.then_with(|| a.id().cmp(b.id()))
-}
-
-fn known<K: Ord>(a: Option<K>, b: Option<K>, reverse: bool) -> Ordering {
-    match (a, b) {
-        (Some(a), Some(b)) if reverse => b.cmp(&a),
-        (Some(a), Some(b)) => a.cmp(&b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
-    }
-}
-
-fn compare_ignoring_case(a: &str, b: &str) -> Ordering {
-    if a.is_ascii() && b.is_ascii() {
-        let key = |text| natural::key(text).map(|byte| byte.to_ascii_lowercase());
-        key(a.as_bytes()).cmp(key(b.as_bytes()))
-    } else {
-        natural(&a.to_lowercase(), &b.to_lowercase())
-    }
 }
 
 #[cfg(test)]

@@ -19,35 +19,81 @@ impl FromStr for SortBy {
     }
 }
 
-/// A column to sort by.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum SortBy {
-    #[default]
-    Name,
-    Id,
-    Tag,
-    Mapping,
-    Properties,
-    Token,
-    Rotated,
-    Seen,
-    /// The value of a property: numbers first, by value, then texts.
-    Property(Arc<str>),
+/// Makes an enum of columns, each beside its stored name; any property is a column as well.
+macro_rules! columns {
+    ($(#[$about:meta])* $name:ident($key:ty) { $($(#[$of_one:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        pub enum $name {
+            $($(#[$of_one])* $variant,)+
+            /// The value of a property.
+            Property($key),
+        }
+
+        impl $name {
+            /// All except the properties, in default order.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// The stored name, or the key of the property.
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant => $word,)+
+                    Self::Property(key) => key,
+                }
+            }
+
+            fn named(text: &str) -> Option<Self> {
+                match text.strip_prefix(PROPERTY) {
+                    Some(key) => (!key.is_empty()).then(|| Self::Property(key.into())),
+                    None => Self::ALL.into_iter().find(|known| known.name() == text),
+                }
+            }
+        }
+
+        /// The stored name.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let prefix = if matches!(self, Self::Property(_)) { PROPERTY } else { "" };
+                write!(f, "{prefix}{}", self.name())
+            }
+        }
+    };
+}
+
+columns! {
+    /// A column to sort by; of properties numbers come first, by value, then texts.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    SortBy(Arc<str>) {
+        #[default]
+        Name = "name",
+        Id = "id",
+        Tag = "tag",
+        Mapping = "map",
+        Properties = "props",
+        Token = "token",
+        Rotated = "rotated",
+        Seen = "seen",
+    }
+}
+
+columns! {
+    /// A column of the list.
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    ListColumn(String) {
+        Name = "name",
+        Id = "id",
+        Age = "age",
+        Token = "token",
+        Map = "map",
+        Props = "props",
+        Due = "due",
+        Labels = "labels",
+        By = "by",
+        Read = "read",
+        Tag = "tag",
+    }
 }
 
 impl SortBy {
-    /// All except the properties.
-    pub const ALL: [Self; 8] = [
-        Self::Name,
-        Self::Id,
-        Self::Tag,
-        Self::Mapping,
-        Self::Properties,
-        Self::Token,
-        Self::Rotated,
-        Self::Seen,
-    ];
-
     /// The names that people use; for properties, the prefix.
     pub const WORDS: [&str; 9] = [
         "name", "id", "tag", "map", "props", "token", "age", "read", "prop:",
@@ -56,15 +102,11 @@ impl SortBy {
     /// Parses the stored name, or the one that people use.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
-            "age" | "due" => return Some(Self::Rotated),
-            "read" => return Some(Self::Seen),
-            "fingerprint" => return Some(Self::Token),
-            _ => {}
+            "age" | "due" => Some(Self::Rotated),
+            "read" => Some(Self::Seen),
+            "fingerprint" => Some(Self::Token),
+            _ => Self::named(text),
         }
-        if let Some(key) = text.strip_prefix(PROPERTY) {
-            return (!key.is_empty()).then(|| Self::Property(key.into()));
-        }
-        Self::ALL.into_iter().find(|known| known.stored() == text)
     }
 
     /// The next column; `None` after the last.
@@ -81,76 +123,17 @@ impl SortBy {
             _ => self.to_string(),
         }
     }
-
-    fn stored(&self) -> &str {
-        match self {
-            Self::Name => "name",
-            Self::Id => "id",
-            Self::Tag => "tag",
-            Self::Mapping => "map",
-            Self::Properties => "props",
-            Self::Token => "token",
-            Self::Rotated => "rotated",
-            Self::Seen => "seen",
-            Self::Property(key) => key,
-        }
-    }
-}
-
-/// The stored name.
-impl fmt::Display for SortBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if matches!(self, Self::Property(_)) {
-            f.write_str(PROPERTY)?;
-        }
-        f.write_str(self.stored())
-    }
-}
-
-/// A column of the list.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum ListColumn {
-    Id,
-    Name,
-    Age,
-    Token,
-    Map,
-    Props,
-    Due,
-    Labels,
-    By,
-    Read,
-    Tag,
-    /// The value of a property.
-    Property(String),
 }
 
 impl ListColumn {
-    /// All except the properties, in default order.
-    pub const ALL: [Self; 11] = [
-        Self::Name,
-        Self::Id,
-        Self::Age,
-        Self::Token,
-        Self::Map,
-        Self::Props,
-        Self::Due,
-        Self::Labels,
-        Self::By,
-        Self::Read,
-        Self::Tag,
-    ];
-
     /// Parses `id` or `prop.tier`.
     pub fn parse(text: &str) -> Option<Self> {
-        if let Some(key) = text.strip_prefix(PROPERTY) {
-            return (!key.is_empty()).then(|| Self::Property(key.to_owned()));
+        let lower = text.to_lowercase();
+        match &*lower {
+            "fingerprint" => Some(Self::Token),
+            _ if text.starts_with(PROPERTY) => Self::named(text),
+            _ => Self::ALL.into_iter().find(|known| known.name() == lower),
         }
-        let text = text.to_lowercase();
-        if text == "fingerprint" {
-            return Some(Self::Token);
-        }
-        Self::ALL.into_iter().find(|known| known.name() == text)
     }
 
     /// Parses several columns, separated by commas; `None` if one is not a column. A comma in the key of a property is
@@ -173,33 +156,6 @@ impl ListColumn {
             name.replace('\\', "\\\\").replace(',', "\\,")
         });
         words.collect::<Vec<_>>().join(",")
-    }
-
-    /// The column's name, or the key of the property.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Id => "id",
-            Self::Name => "name",
-            Self::Age => "age",
-            Self::Token => "token",
-            Self::Map => "map",
-            Self::Props => "props",
-            Self::Due => "due",
-            Self::Labels => "labels",
-            Self::By => "by",
-            Self::Read => "read",
-            Self::Tag => "tag",
-            Self::Property(key) => key,
-        }
-    }
-}
-
-impl fmt::Display for ListColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if matches!(self, Self::Property(_)) {
-            f.write_str(PROPERTY)?;
-        }
-        f.write_str(self.name())
     }
 }
 

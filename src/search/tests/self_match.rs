@@ -1,9 +1,12 @@
 //! Every text finds the group that contains it: every code point, at every position of a word, in either case.
 
-use super::{words::Needle, *};
+use super::*;
 use crate::{
     domain::known::{Known, KnownGroup, Source},
-    search::normalize,
+    search::{
+        normalize,
+        words::{Needle, Words},
+    },
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "it fills optional fields")]
