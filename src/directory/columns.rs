@@ -13,7 +13,7 @@ use crate::{
     domain::{
         facts::Basis,
         fields::DesiredFields,
-        group::{EnvironmentTag, Mapping, Properties, UserGroupId},
+        group::{EnvironmentTag, UserGroupId},
         handoff::HandOffState,
         history::{Ending, Operation},
         known::{Known, KnownGroup, Source},
@@ -79,7 +79,7 @@ column! {
     EnvironmentTag: |it| it.as_str(), |it: String| Some(Self::parse(&it));
     Fingerprint: |it| it.as_bytes(), |it: [u8; 32]| Some(Self::from_bytes(it));
     BootTime: |it| it.to_string(), |it: String| Self::parse(&it);
-    DesiredFields: |it| sent_text(it), |it: String| sent(&it);
+    DesiredFields: |it| serde_json::to_string(it).unwrap_or_default(), |it: String| serde_json::from_str(&it).ok();
     serde_json::Value: |it| it.to_string(), |it: String| serde_json::from_str(&it).ok();
 }
 words!(
@@ -111,37 +111,6 @@ pub(super) fn boot_clock() -> Option<String> {
     BootTime::now().map(|now| now.to_string())
 }
 
-/// The column `sent`: the fields of a request, with whole values.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-struct SentColumn<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<Cow<'a, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mapping: Option<Cow<'a, Mapping>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Cow<'a, Properties>>,
-}
-
-pub(super) fn sent_text(sent: &DesiredFields) -> String {
-    let column = SentColumn {
-        name: sent.name.as_deref().map(Cow::Borrowed),
-        mapping: sent.mapping.as_ref().map(Cow::Borrowed),
-        properties: sent.properties.as_ref().map(Cow::Borrowed),
-    };
-    serde_json::to_string(&column).unwrap_or_default()
-}
-
-/// `None` if it cannot be read.
-pub(super) fn sent(text: &str) -> Option<DesiredFields> {
-    let column: SentColumn<'_> = serde_json::from_str(text).ok()?;
-    Some(DesiredFields {
-        name: column.name.map(Cow::into_owned),
-        mapping: column.mapping.map(Cow::into_owned),
-        properties: column.properties.map(Cow::into_owned),
-    })
-}
-
 /// The column `origin`: the origin of each known value.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Origins<'a> {
@@ -161,37 +130,18 @@ pub(super) struct Origins<'a> {
 
 /// Source, time in microseconds, operator.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Origin<'a>(Word, i64, #[serde(borrow)] Cow<'a, str>);
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Word {
-    Sent,
-    Returned,
-    Imported,
-}
+pub(super) struct Origin<'a>(Source, i64, #[serde(borrow)] Cow<'a, str>);
 
 impl<'a> Origin<'a> {
     fn of<T>(known: Option<&'a Known<T>>) -> Option<Self> {
-        known.map(|known| {
-            let word = match known.source {
-                Source::Sent => Word::Sent,
-                Source::Returned => Word::Returned,
-                Source::Imported => Word::Imported,
-            };
-            Self(word, micros(known.at), Cow::Borrowed(&known.by))
-        })
+        known.map(|known| Self(known.source, micros(known.at), Cow::Borrowed(&known.by)))
     }
 
     /// The value with its origin; `None` if the time is out of range.
     pub(super) fn known<T>(self, value: T) -> Option<Known<T>> {
         Some(Known {
             value,
-            source: match self.0 {
-                Word::Sent => Source::Sent,
-                Word::Returned => Source::Returned,
-                Word::Imported => Source::Imported,
-            },
+            source: self.0,
             at: timestamp(self.1)?,
             by: self.2.into_owned(),
         })

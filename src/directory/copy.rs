@@ -97,10 +97,7 @@ pub fn copy_to_team(
     let engine = Engine::of_team(to)?;
     let (path, at) = (from.to_owned(), to.clone());
     let (copied, file) = team::execute(&engine, Access::WriteOnce, move |tx| {
-        let file = Connection::open(&path)?;
-        file.execute_batch(
-            "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
-        )?;
+        let file = begun(&path)?;
         let copied = copy_into_team((&Tx::of(&file), &path), tx, &at)?;
         Ok((copied, file))
     })?;
@@ -111,6 +108,13 @@ pub fn copy_to_team(
         marked.map_err(|fault| fault.explain(from))?;
     }
     Ok(copied)
+}
+
+/// The file, with a transaction that holds its write lock.
+fn begun(path: &Path) -> Result<Connection, Fault> {
+    let file = Connection::open(path)?;
+    file.execute_batch("PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE")?;
+    Ok(file)
 }
 
 fn copy_into_team(
@@ -179,10 +183,7 @@ pub fn copy_from_team(
         let kept = tx.one::<[u8; 32]>("SELECT key FROM fingerprint_key", values![])?;
         let key = outside.or(kept.map(Zeroizing::new));
         let key = key.ok_or_else(|| DirectoryError::of_team(&at, TeamFault::NoKey))?;
-        let connection = Connection::open(&file)?;
-        connection.execute_batch(
-            "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
-        )?;
+        let connection = begun(&file)?;
         let target = Tx::of(&connection);
         target.write(
             "UPDATE meta SET value = $1 WHERE key = 'fingerprint_key'",
@@ -199,12 +200,8 @@ pub fn copy_from_team(
         Ok(copied)
     });
     if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
-        for file in [
-            path.clone(),
-            with_suffix(&path, "-wal"),
-            with_suffix(&path, "-shm"),
-        ] {
-            let _ = std::fs::remove_file(file);
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(with_suffix(&path, suffix));
         }
     }
     copied
@@ -213,18 +210,13 @@ pub fn copy_from_team(
 fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
     let status = team::TableStatus::read(team)?;
     let (needs, has) = (Role::Admin, status.membership.role);
-    let fault = match () {
-        () if has < needs => TeamFault::NeedsRole { needs, has },
-        () => match (
-            TeamFault::of_version(status.version, MIGRATIONS),
-            status.membership.moved_to,
-        ) {
-            (Some(fault), _) => fault,
-            (None, Some(to)) => TeamFault::Moved(Some(to)),
-            (None, None) => return Ok(()),
-        },
-    };
-    Err(DirectoryError::of_team(at, fault).into())
+    let fault = (has < needs).then_some(TeamFault::NeedsRole { needs, has });
+    let fault = fault.or_else(|| TeamFault::of_version(status.version, MIGRATIONS));
+    let moved = || Some(TeamFault::Moved(Some(status.membership.moved_to?)));
+    match fault.or_else(moved) {
+        Some(fault) => Err(DirectoryError::of_team(at, fault).into()),
+        None => Ok(()),
+    }
 }
 
 /// `from` is the directory that is copied.
@@ -292,12 +284,12 @@ impl Table {
             (None, "all_drafts") => "shown_drafts",
             (_, name) => name.trim_start_matches("all_"),
         };
-        let names: Vec<_> = self
-            .columns
-            .iter()
-            .map(|column| column.name.as_str())
-            .collect();
-        format!("SELECT {} FROM {name}", names.join(", "))
+        format!("SELECT {} FROM {name}", self.names())
+    }
+
+    fn names(&self) -> String {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        names.collect::<Vec<_>>().join(", ")
     }
 
     /// Converts a value of the file to its type on the server.
@@ -309,24 +301,20 @@ impl Table {
     }
 
     fn copy(&self, from: &Tx<'_>, to: &Tx<'_>) -> Result<u64, Fault> {
-        let names: Vec<_> = self
-            .columns
-            .iter()
-            .map(|column| column.name.as_str())
-            .collect();
-        let places: Vec<_> = (1..=names.len()).map(|at| format!("${at}")).collect();
+        let count = self.columns.len();
+        let places: Vec<_> = (1..=count).map(|at| format!("${at}")).collect();
         let (name, with_numbers) = match to.sqlite() {
             Some(_) => (self.name.trim_start_matches("all_"), ""),
             None => (self.name, " OVERRIDING SYSTEM VALUE"),
         };
         let insert = format!(
             "INSERT INTO {name} ({}){with_numbers} VALUES ({})",
-            names.join(", "),
+            self.names(),
             places.join(", ")
         );
         let mut rows = 0;
         from.each_row(self.select(from), values![], |row| {
-            let values = (0..names.len()).map(|at| self.value(row, at));
+            let values = (0..count).map(|at| self.value(row, at));
             to.put(insert.clone(), values.collect::<Result<_, _>>()?)?;
             rows += 1;
             if rows % BATCH_SIZE as u64 == 0 {
@@ -365,12 +353,8 @@ impl Table {
                 hash.update((bytes.len() as u64).to_be_bytes());
                 hash.update(&bytes);
             }
-            let digest = hash.finalize();
-            let (half, _) = digest.split_at(16);
-            sum = sum.wrapping_add(
-                half.iter()
-                    .fold(0, |sum, byte| sum << 8 | u128::from(*byte)),
-            );
+            let half = hash.finalize().first_chunk().copied();
+            sum = sum.wrapping_add(u128::from_be_bytes(half.unwrap_or_default()));
             rows += 1;
             Ok::<_, Fault>(true)
         })?;

@@ -5,16 +5,22 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     facts::Field,
     group::{Mapping, Properties},
 };
 
-/// The three fields that an operator can set. `None`: not known, or not in the request.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The three fields that an operator can set. `None`: not known, or not in the request; left out of JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DesiredFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping: Option<Mapping>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<Properties>,
 }
 

@@ -14,7 +14,8 @@ use super::{
 
 word_enum! {
     /// Where a remembered value came from.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Source {
         /// A request of ours carried it and the service accepted the request.
         Sent = "sent",

@@ -1,6 +1,6 @@
 //! The groups of a place.
 
-use std::{cmp::Ordering, io};
+use std::cmp::Ordering;
 
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -351,8 +351,7 @@ pub(super) fn save(
     key: Option<KeyId>,
     is_new: bool,
 ) -> Result<(), Fault> {
-    let unwritable = |_| Fault::Row(TABLE);
-    let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
+    let origin = serde_json::to_string(&Origins::of(group)).map_err(|_| Fault::Row(TABLE))?;
     let last = group.last_rotated.as_ref();
     let name = group.name.as_ref().map(|known| &known.value);
     let values = values![
@@ -422,26 +421,7 @@ pub(super) fn forget_tags(
     Ok(tx.put(FORGET_TAGS, values![Value::Writer, place, tag])?)
 }
 
-/// Encodes a value as JSON in a string of exactly its length: a growing string would briefly exist twice.
 fn json<T: Serialize>(known: &Known<T>) -> Result<Value, Fault> {
-    let unwritable = |_| Fault::Row(TABLE);
-    let mut length = Length(0);
-    serde_json::to_writer(&mut length, &known.value).map_err(unwritable)?;
-    let mut text = Vec::with_capacity(length.0);
-    serde_json::to_writer(&mut text, &known.value).map_err(unwritable)?;
-    Ok(String::from_utf8(text).expect("JSON is UTF-8").into())
-}
-
-/// Counts the bytes written.
-struct Length(usize);
-
-impl io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    let text = serde_json::to_string(&known.value).map_err(|_| Fault::Row(TABLE))?;
+    Ok(text.into())
 }
