@@ -30,13 +30,6 @@ const LOOKUP_FRACTION: usize = 8;
 /// How long a caller waits to be looked up; as long as the storage waits for another process.
 const LOOKUP_TIME: Duration = Duration::from_secs(5);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
-    GetOrCreate,
-    Update,
-    Rotate,
-}
-
 /// The slots for requests in progress, and for key lookups.
 #[derive(Clone)]
 pub(super) struct RequestSlots {
@@ -47,7 +40,6 @@ pub(super) struct RequestSlots {
 
 /// An admitted request. It holds its slot as long as this lives.
 pub(super) struct RequestSlot {
-    pub(super) operation: Operation,
     pub(super) key: KeyLabel,
     pub(super) caller: Caller,
     _slot: OwnedSemaphorePermit,
@@ -64,12 +56,9 @@ impl RequestSlots {
     }
 
     pub(super) async fn admit(&self, store: &Store, parts: &Parts) -> Result<RequestSlot, Refusal> {
-        let operation = match parts.method {
-            Method::GET => Operation::GetOrCreate,
-            Method::PUT => Operation::Update,
-            Method::POST => Operation::Rotate,
-            _ => return Err(Refusal::Method),
-        };
+        if ![Method::GET, Method::PUT, Method::POST].contains(&parts.method) {
+            return Err(Refusal::Method);
+        }
         let key = presented_key(&parts.headers).ok_or(Refusal::Unauthorized)?;
         if self.slots.available_permits() == 0 {
             return Err(Refusal::Overloaded);
@@ -88,7 +77,6 @@ impl RequestSlots {
                 .map_err(Refusal::too_many)?;
         }
         Ok(RequestSlot {
-            operation,
             key,
             caller,
             _slot: slot,

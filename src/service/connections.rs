@@ -22,7 +22,8 @@ use tokio::{
     task::JoinSet,
     time::{Instant, sleep, timeout},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_rustls::server::TlsStream;
+use tokio_util::{either::Either, sync::CancellationToken};
 
 use super::{Limits, observe::Observer, tls::Tls};
 use heads::Heads;
@@ -157,24 +158,28 @@ async fn wait_for_slot<P>(
     if is_told { Some(slot.await) } else { None }
 }
 
-/// Answers 503 to the first request: every other connection has a request in progress.
-async fn refuse_overloaded(stream: TcpStream, responder: &Responder) {
-    let Some(tls) = &responder.tls else {
-        return answer_overloaded(stream, responder).await;
-    };
-    if let Ok(Ok(stream)) = timeout(OVERLOAD_HEAD_TIME, tls.accept(stream)).await {
-        answer_overloaded(stream, responder).await;
+/// The connection as its requests arrive on it: with TLS if the responder has a certificate.
+async fn secured(
+    stream: TcpStream,
+    responder: &Responder,
+) -> io::Result<Either<TcpStream, TlsStream<TcpStream>>> {
+    match &responder.tls {
+        Some(tls) => tls.accept(stream).await.map(Either::Right),
+        None => Ok(Either::Left(stream)),
     }
 }
 
-async fn answer_overloaded(mut stream: impl AsyncRead + AsyncWrite + Unpin, responder: &Responder) {
+/// Answers 503 to the first request: every other connection has a request in progress.
+async fn refuse_overloaded(stream: TcpStream, responder: &Responder) {
+    let shaken = timeout(OVERLOAD_HEAD_TIME, secured(stream, responder)).await;
+    let Ok(Ok(mut stream)) = shaken else {
+        return;
+    };
     let heads = Heads::of(&mut stream, responder.observer.as_deref());
+    let router = TowerToHyperService::new(responder.full.clone());
     let connection = builder(OVERLOAD_HEAD_TIME)
         .keep_alive(false)
-        .serve_connection(
-            TokioIo::new(heads),
-            TowerToHyperService::new(responder.full.clone()),
-        );
+        .serve_connection(TokioIo::new(heads), router);
     let served = timeout(2 * OVERLOAD_HEAD_TIME, connection).await;
     if served.is_ok() {
         drop(timeout(ANSWER_GRACE, discard_rest(&mut stream)).await);
@@ -200,34 +205,22 @@ async fn connection(
     stop: CancellationToken,
 ) {
     let slot = idle.join();
-    let Some(tls) = &responder.tls else {
-        return exchange(stream, responder, limits, &slot, &stop).await;
-    };
     let shaken = tokio::select! {
-        shaken = timeout(limits.head_time, tls.accept(stream)) => shaken,
+        // First: a request on its way over plain HTTP is answered even if the connection has to make room.
+        biased;
+        shaken = timeout(limits.head_time, secured(stream, responder)) => shaken,
         () = slot.must_end() => return,
         () = stop.cancelled() => return,
     };
-    match shaken {
-        Ok(Ok(stream)) => exchange(stream, responder, limits, &slot, &stop).await,
-        // The client spoke no TLS, did not trust the certificate, or sent nothing.
-        Ok(Err(_)) | Err(_) => {
-            if let Some(observer) = &responder.observer {
-                observer.metrics.failed_handshake();
-            }
+    // If not, the client spoke no TLS, did not trust the certificate, or sent nothing.
+    let Ok(Ok(mut stream)) = shaken else {
+        if let Some(observer) = &responder.observer {
+            observer.metrics.failed_handshake();
         }
-    }
-}
-
-async fn exchange(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    responder: &Responder,
-    limits: Limits,
-    slot: &Connection,
-    stop: &CancellationToken,
-) {
+        return;
+    };
     let times = (limits.head_time, REQUEST_GRACE);
-    if !answered(&mut stream, responder, times, slot, stop).await {
+    if !answered(&mut stream, responder, times, &slot, &stop).await {
         return;
     }
     slot.is_over();

@@ -16,7 +16,7 @@ use hyper::body::Body as _;
 use serde_json::{Value, json};
 
 use super::{
-    admission::{self, DESCRIPTION_PATH, Hosts, Operation, RequestSlot, RequestSlots},
+    admission::{self, DESCRIPTION_PATH, Hosts, RequestSlot, RequestSlots},
     body,
     observe::{RequestDetails, Verdict},
     refusal::Refusal,
@@ -117,13 +117,9 @@ async fn exchange(
     parts: &Parts,
     body: &mut Body,
 ) -> Result<ResponseBody, Refusal> {
-    let RequestSlot {
-        operation,
-        key,
-        caller,
-        ..
-    } = &admitted;
-    if caller.read_only && *operation != Operation::GetOrCreate {
+    let RequestSlot { key, caller, .. } = &admitted;
+    let method = &parts.method;
+    if caller.read_only && method != Method::GET {
         return Err(Refusal::ReadOnlyKey);
     }
     body::check_type(&parts.headers)?;
@@ -133,8 +129,8 @@ async fn exchange(
             details.user_group_id(id);
         }
     };
-    let change = match operation {
-        Operation::GetOrCreate => {
+    let change = match *method {
+        Method::GET => {
             let wanted = request::group(&body)?;
             about(&wanted.user_group_id);
             Change::GetOrCreate {
@@ -142,12 +138,12 @@ async fn exchange(
                 new_token: secret::random()?,
             }
         }
-        Operation::Update => {
+        Method::PUT => {
             let wanted = request::group(&body)?;
             about(&wanted.user_group_id);
             Change::Update(wanted)
         }
-        Operation::Rotate => Change::Rotate {
+        _ => Change::Rotate {
             current: request::current_token(&body)?,
             new_token: secret::random()?,
         },

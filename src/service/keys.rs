@@ -346,6 +346,7 @@ impl HeldKey<'_, '_> {
     }
 }
 
-fn now() -> i64 {
+/// In milliseconds, as times are stored.
+pub(super) fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }

@@ -3,12 +3,12 @@
 //! others write meanwhile, so that the key and the id are held until the end.
 
 use indexmap::IndexMap;
-use jiff::Timestamp;
 use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    keys::{self, Caller, HeldKey},
+    keys::{self, Caller, HeldKey, now},
     refusal::Refusal,
     request::GroupFields,
     secret,
@@ -146,8 +146,8 @@ RETURNING *";
 fn update(tx: &Tx<'_>, held: HeldKey<'_, '_>, environment: i64, wanted: &GroupFields) -> Verdict {
     let values = values![
         wanted.name.as_ref(),
-        wanted.mapping.as_ref().map(mapping_text),
-        wanted.properties.as_ref().map(properties_text),
+        wanted.mapping.as_ref().map(json),
+        wanted.properties.as_ref().map(json),
         now(),
         environment,
         &wanted.user_group_id,
@@ -258,8 +258,8 @@ pub(super) fn insert(
         environment,
         &wanted.user_group_id,
         wanted.name.as_ref().unwrap_or(&wanted.user_group_id),
-        mapping_text(wanted.mapping.as_ref().unwrap_or(&none.0)),
-        properties_text(wanted.properties.as_ref().unwrap_or(&none.1)),
+        json(wanted.mapping.as_ref().unwrap_or(&none.0)),
+        json(wanted.properties.as_ref().unwrap_or(&none.1)),
         token.expose_secret(),
         now(),
     ];
@@ -298,17 +298,7 @@ fn success(user_group: UserGroup) -> ResponseBody {
     }
 }
 
-fn mapping_text(mapping: &IndexMap<String, String>) -> String {
-    let entries = mapping.iter();
-    let entries = entries.map(|(key, value)| (key.clone(), Value::from(value.as_str())));
-    Value::Object(entries.collect()).to_string()
-}
-
-fn properties_text(properties: &Map<String, Value>) -> String {
-    // A JSON map always serializes.
-    serde_json::to_string(properties).unwrap_or_default()
-}
-
-fn now() -> i64 {
-    Timestamp::now().as_millisecond()
+fn json(map: &impl Serialize) -> String {
+    // A map with string keys always serializes.
+    serde_json::to_string(map).unwrap_or_default()
 }
