@@ -92,7 +92,14 @@ fn bytes<'a>(entry: Entry<'a>, sort: &SortBy) -> Option<Box<dyn Iterator<Item = 
         SortBy::Id => Box::new(natural::key(entry.id().as_bytes())),
         SortBy::Tag => Box::new(entry.tag()?.bytes()),
         // The part of the fingerprint that is shown.
-        SortBy::Token => Box::new(entry.fingerprint()?.as_bytes()[..4].to_owned().into_iter()),
+        SortBy::Token => Box::new(
+            entry
+                .fingerprint()?
+                .as_bytes()
+                .first_chunk::<4>()
+                .copied()?
+                .into_iter(),
+        ),
         SortBy::Mapping => count(entry.mapped()?),
         SortBy::Properties => count(entry.keys()?),
         SortBy::Rotated => time(entry.rotated()?),
