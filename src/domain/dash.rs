@@ -1,48 +1,42 @@
 //! Dashes that word processors, chats and macOS write instead of `-` and `--`.
 
+use unicode_width::UnicodeWidthChar;
+
 use super::text::is_hidden;
 
-/// Every dash but that of the keyboard (Unicode `Pd`, the minus signs and the hyphen bullet).
+/// Every dash but that of the keyboard (Unicode `Pd`, the minus signs and the hyphen bullet), and the lines and long vowels
+/// that look like one.
+#[rustfmt::skip] // A table of code points.
 pub fn is_long(c: char) -> bool {
     matches!(
         u32::from(c),
-        0x058A
-            | 0x05BE
-            | 0x1400
-            | 0x1806
-            | 0x2010..=0x2015
-            | 0x2043
-            | 0x207B
-            | 0x208B
-            | 0x2212
-            | 0x2E17
-            | 0x2E1A
-            | 0x2E3A..=0x2E3B
-            | 0x2E40
-            | 0x2E5D
-            | 0x301C
-            | 0x3030
-            | 0x30A0
-            | 0xFE31..=0xFE32
-            | 0xFE58
-            | 0xFE63
-            | 0xFF0D
-            | 0x10D6E
+        0x02D7 | 0x058A | 0x05BE | 0x1400 | 0x1806 | 0x2010..=0x2015 | 0x2043 | 0x207B | 0x208B | 0x2053 | 0x2212
+            | 0x23AF | 0x2500..=0x2501 | 0x2574 | 0x2796 | 0x2E17 | 0x2E1A | 0x2E3A..=0x2E3B | 0x2E40 | 0x2E5D
+            | 0x301C | 0x3030 | 0x30A0 | 0x30FC | 0xFE31..=0xFE32 | 0xFE58 | 0xFE63 | 0xFF0D | 0xFF70 | 0x10D6E
             | 0x10EAD
     )
 }
 
+/// Quotes that word processors put before an option that is copied with them.
+const QUOTES: &str = "\"'`“”„‟‘’‚‛«»‹›";
+
+fn takes_no_room(c: char) -> bool {
+    is_hidden(c) || c.width() == Some(0)
+}
+
 /// Whether one of the dashes at the beginning is such a dash, or is behind signs that nobody sees: either was meant as `-`.
+/// So were two dashes behind a quote; one may be that of a number.
 pub fn begins_long(text: &str) -> bool {
-    let (mut is_behind, mut after_dash) = (false, false);
+    let (mut is_behind, mut is_quoted, mut after_dash) = (false, false, false);
     for c in text.chars() {
         if is_long(c) {
             return true;
         }
         match c {
-            '-' if is_behind => return true,
+            '-' if is_behind || is_quoted && after_dash => return true,
             '-' => after_dash = true,
-            _ if is_hidden(c) || c.is_whitespace() && !after_dash => is_behind = true,
+            _ if QUOTES.contains(c) && !after_dash => is_quoted = true,
+            _ if takes_no_room(c) || c.is_whitespace() && !after_dash => is_behind = true,
             _ => return false,
         }
     }
@@ -52,8 +46,11 @@ pub fn begins_long(text: &str) -> bool {
 /// What was meant: the text without what stands before its first dash, and with the keyboard's dash for every other one. Those
 /// at the beginning are left out.
 pub fn undashed(text: &str) -> String {
-    let is_before = |c: char| c == '-' || is_long(c) || c.is_whitespace() || is_hidden(c);
+    let is_before = |c: char| {
+        c == '-' || is_long(c) || c.is_whitespace() || takes_no_room(c) || QUOTES.contains(c)
+    };
     let word = text.trim_start_matches(is_before);
+    let word = word.trim_end_matches(|c| QUOTES.contains(c));
     word.chars()
         .map(|c| if is_long(c) { '-' } else { c })
         .collect()
@@ -65,7 +62,9 @@ mod tests {
 
     #[test]
     fn a_dash_that_no_keyboard_types_is_seen_at_the_beginning() {
-        let dashes = ('\u{2010}'..='\u{2015}').chain("\u{2212}\u{fe58}\u{fe63}\u{ff0d}".chars());
+        let dashes = ('\u{2010}'..='\u{2015}').chain(
+            "\u{2212}\u{fe58}\u{fe63}\u{ff0d}\u{2d7}\u{2500}\u{2796}\u{30fc}\u{ff70}".chars(),
+        );
         for dash in dashes {
             assert!(begins_long(&format!("{dash}dry{dash}run")), "{dash}");
             assert!(begins_long(&format!(" \u{200b}{dash}")), "{dash}");
@@ -79,11 +78,17 @@ mod tests {
             }
             assert!(!begins_long(&format!("-P{dash}x")), "{dash}");
         }
-        assert!(begins_long("\u{a0}--yes"));
+        for before in ["\u{a0}", "\u{301}", "\u{20e3}", "“", "\"", "«"] {
+            for dashes in ["--", "—"] {
+                let text = format!("{before}{dashes}yes");
+                assert!(begins_long(&text), "{text}");
+                assert_eq!(undashed(&format!("{text}”")), "yes");
+            }
+        }
         assert!(begins_long("-\u{200b}-yes"));
-        for fine in [
-            "", "-", "--", "--yes", "-y", "- x", "- - x", "acme", " acme", "·",
-        ] {
+        let fine =
+            "|-|--|--yes|-y|- x|- - x|acme| acme|·|“acme”|\"-5\"|'-|\u{301}acme|一号|e\u{301}-x";
+        for fine in fine.split('|') {
             assert!(!begins_long(fine), "{fine}");
         }
     }

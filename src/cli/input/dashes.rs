@@ -172,6 +172,8 @@ mod tests {
                 ("serve keys create ~environment x", "--environment"),
                 ("list ~help", "--help"),
                 ("create acme --mapping ~", "-"),
+                ("create “~dry-run”", "--dry-run"),
+                ("get acme --token-out \u{301}~-json", "--json"),
             ] {
                 let line = line.replace('~', &dash.to_string());
                 let words: Vec<_> = line.split(' ').collect();
