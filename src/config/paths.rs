@@ -6,7 +6,10 @@ use super::{
     environment::Environment,
     error::{ConfigError, UnusablePath},
 };
-use crate::domain::pasted::{Shape, shape};
+use crate::domain::{
+    dash::begins_long,
+    pasted::{Shape, shape},
+};
 
 const FOLDER: &str = "groupdesk";
 const HOME: &str = "HOME";
@@ -76,17 +79,32 @@ pub(super) fn of_variable(
 }
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
-/// `host=db1 dbname=desk`, `ben@db1/desk`. A file of such a name is written with its folder: `./a:b`.
+/// `host=db1 dbname=desk`, `ben@db1/desk`; or is a new file that would have an option, a variable, quotes or a token as its
+/// name. A file of such a name is written with its folder: `./a:b`.
 pub fn is_no_file(text: &str) -> bool {
     let first = text.split('/').next().unwrap_or_default();
     let is_address = text.contains("://") || text.starts_with("//") || text.contains("?host=");
-    // A variable may hold one by mistake; a new file would have it as its name.
+    // A variable may hold one by mistake.
     let is_token = first.len() == text.len() && shape(text) == Some(Shape::Token);
+    let is_mistyped = is_token
+        || begins_long(text)
+        || text.trim() != text
+        || text.contains(char::is_control)
+        || first.contains('$')
+        || text.starts_with(['"', '\'']);
     is_address
         || text == "-"
         || text.trim().is_empty()
         || first.contains([':', '=', '@', '\\'])
-        || is_token && !Path::new(text).exists()
+        || is_mistyped && !Path::new(text).exists()
+}
+
+/// Refuses what is no file, see [`is_no_file`]; `by` is what named it.
+pub fn file_of_person(by: &'static str, file: &Path) -> Result<(), ConfigError> {
+    if is_no_file(&file.to_string_lossy()) {
+        return Err(ConfigError::NoFile { by });
+    }
+    Ok(())
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
@@ -194,6 +212,14 @@ mod tests {
             ":memory:",
             "-",
             "\"postgres://db1/desk\"",
+            "\"desk.db\"",
+            "'desk.db'",
+            "desk.db ",
+            "/data/desk.db\n",
+            "$DESK",
+            "${HOME}/desk.db",
+            "—desk.db",
+            "ーdesk.db",
         ] {
             assert!(is_no_file(text), "{text}");
         }
@@ -204,6 +230,9 @@ mod tests {
             "../x@y",
             "~/desk.db",
             "a/b:c",
+            "./$DESK",
+            "./—desk.db",
+            "my desk.db",
         ] {
             assert!(!is_no_file(text), "{text}");
         }

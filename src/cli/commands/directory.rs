@@ -167,10 +167,7 @@ async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
                     )));
                 }
             };
-            if paths::is_no_file(&file.to_string_lossy()) {
-                let by = "the copy";
-                return Err(ConfigError::NoFile { by }.into());
-            }
+            paths::file_of_person("the copy", &file)?;
             let to = file.clone();
             blocking("the copy was interrupted", move || {
                 directory::copy_to(&from, &to)

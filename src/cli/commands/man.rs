@@ -18,13 +18,16 @@ use super::{
     tree::full_command,
     version::{RELEASED, VERSION},
 };
-use crate::cli::{
-    output::{
-        self,
-        form::FOR_PROGRAMS,
-        shape::{Shape, shape},
+use crate::{
+    cli::{
+        output::{
+            self,
+            form::FOR_PROGRAMS,
+            shape::{Shape, shape},
+        },
+        process::exit::{self, Exit},
     },
-    process::exit::{self, Exit},
+    config::paths,
 };
 
 /// Print the manual page, or write all pages into a folder
@@ -57,6 +60,7 @@ impl Run for Manual {
             let (name, text) = manual_page(command).map_err(unmade)?;
             return output::either(global.json, || object(&name, &text), || text.clone());
         };
+        paths::file_of_person("DIR", folder)?;
         let mut written = Vec::new();
         let refused = |path: &Path, error: &io::Error| {
             CliError::Usage(format!("cannot write {}: {error}", path.display()))

@@ -25,7 +25,7 @@ use super::prelude::*;
 use crate::{
     api::{inspect::escape_hidden, wire::DEFAULT_PATH},
     cli::process::signals::Signals,
-    config::{ConfigError, Environment, paths},
+    config::{Environment, paths},
     domain::batch::StopCause,
     intake::{
         duration::{self, InvalidDuration},
@@ -147,10 +147,7 @@ impl Run for Serve {
                 maintenance::init(&storage, role.as_deref(), global.json)
             }
             Some(Command::Backup { file }) => {
-                if paths::is_no_file(&file.to_string_lossy()) {
-                    let by = "the copy";
-                    return Err(ConfigError::NoFile { by }.into());
-                }
+                paths::file_of_person("the copy", &file)?;
                 maintenance::backup(storage.file("backup")?, &file, global.json)
             }
             Some(Command::Check) => maintenance::check(storage.file("check")?, global.json),
