@@ -18,8 +18,9 @@ pub(super) fn text_of(bytes: &[u8]) -> Zeroizing<String> {
         at.filter(|byte| **byte == 0).count() * 4 > sample.len()
     };
     match bytes {
-        [0xff, 0xfe, rest @ ..] => wide(rest, u16::from_le_bytes),
-        [0xfe, 0xff, rest @ ..] => wide(rest, u16::from_be_bytes),
+        // Without a zero it has no sign of a token in two bytes: the mark is rubbish before other text.
+        [0xff, 0xfe, rest @ ..] if rest.contains(&0) => wide(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] if rest.contains(&0) => wide(rest, u16::from_be_bytes),
         _ if zeros(1) && !wide(bytes, u16::from_le_bytes).contains('\0') => {
             wide(bytes, u16::from_le_bytes)
         }
@@ -31,7 +32,8 @@ pub(super) fn text_of(bytes: &[u8]) -> Zeroizing<String> {
 }
 
 fn wide(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Zeroizing<String> {
-    let units = bytes.chunks_exact(2).map(|two| unit([two[0], two[1]]));
+    let second = |two: &[u8]| two.get(1).copied().unwrap_or_default();
+    let units = bytes.chunks(2).map(|two| unit([two[0], second(two)]));
     let mut text = Zeroizing::new(String::with_capacity(bytes.len() * 2));
     text.extend(char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')));
     text

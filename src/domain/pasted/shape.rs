@@ -18,6 +18,8 @@ const PIECE: usize = 8;
 /// Groups of digits that a person wrote apart, together.
 const PIECES: usize = 24;
 const SHORTEST_PIECE: usize = 4;
+/// Digits written one by one or in pairs, as in `9f:86:d0`.
+const PAIR: usize = 2;
 /// Hex digits of a UUID: an id, unless it is known as a token.
 const UUID: usize = 32;
 /// Of a signed token that is looked at.
@@ -178,6 +180,8 @@ struct Pieces {
     text: Zeroizing<String>,
     /// Length and line of each.
     groups: Vec<(usize, usize)>,
+    /// Digits in a row in pairs or one by one; has letters and digits.
+    pairs: Zeroizing<String>,
 }
 
 impl Pieces {
@@ -187,7 +191,14 @@ impl Pieces {
             found.whole(word, line);
             return;
         }
+        if word.len() > PAIR {
+            self.pairs.clear();
+        }
         if word.len() < SHORTEST_PIECE && self.groups.is_empty() {
+            self.pairs.push_str(word);
+            if self.pairs.len() >= FRAGMENT && is_mixed_hex(&self.pairs) {
+                found.suspect(line);
+            }
             return;
         }
         self.groups.push((word.len(), line));
@@ -199,7 +210,7 @@ impl Pieces {
 
     /// The groups have ended.
     fn end(&mut self, found: &mut Suspicion) {
-        let Self { text, groups } = std::mem::take(self);
+        let Self { text, groups, .. } = std::mem::take(self);
         let Some((_, line)) = groups.first().copied() else {
             return;
         };

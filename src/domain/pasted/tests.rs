@@ -334,6 +334,19 @@ fn bytes_of_other_encodings_are_read() {
             ("Latin-1", latin),
             ("broken bytes inside", broken),
             (
+                "UTF-8 with a mark of UTF-16",
+                [&b"\xff\xfe\xff"[..], token.as_bytes()].concat(),
+            ),
+            (
+                "zeros between",
+                token
+                    .as_bytes()
+                    .iter()
+                    .flat_map(|byte| [0, *byte])
+                    .skip(1)
+                    .collect(),
+            ),
+            (
                 "zeros inside",
                 token.bytes().flat_map(|byte| [byte, 0, 0]).collect(),
             ),
@@ -367,6 +380,7 @@ fn a_part_of_a_token_is_no_all_clear() {
         split(HEX, "\n"),
         "Authorization: Token".into(),
         "The quick brown fox jumps over the lazy dog, 25 times.".into(),
+        "9f:86:d0:81:88:4c of 2026-11-26 20:18:29".into(),
     ] {
         assert!(clear(&text), "{text}");
     }
@@ -381,6 +395,10 @@ fn a_part_of_a_token_is_no_all_clear() {
                 assert!(!clear(&text) || is_dashes, "{text}");
             }
         }
+    }
+    for (length, between) in [(1, " "), (2, ":"), (2, " "), (2, "-")] {
+        let text = parts(&HEX[9..33], length).join(between);
+        assert!(!clear(&format!("{OTHER} and {text}")), "{text}");
     }
     for (form, text) in forms(&HEX[..40]) {
         let beside = format!("{OTHER}\n{text}");
