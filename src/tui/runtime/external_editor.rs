@@ -255,18 +255,29 @@ impl EditFile {
         std::fs::read(&self.file)
     }
 
-    /// What the editor left beside its file: copies, files for recovery.
+    /// What the editor left beside its file, also in folders of its own: copies, files for recovery.
     fn beside(&self, text: &[u8]) -> Vec<(String, Vec<u8>)> {
-        let entries = std::fs::read_dir(self.folder.path());
-        let entries = entries.into_iter().flatten().flatten();
-        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-        let others = files.filter(|entry| entry.path() != self.file);
-        let texts = others.filter_map(|entry| {
-            let bytes = std::fs::read(entry.path()).ok()?;
-            let is_new = !bytes.is_empty() && bytes != self.given && bytes != text;
-            is_new.then(|| (entry.file_name().to_string_lossy().into_owned(), bytes))
-        });
-        texts.take(MOST_KEPT).collect()
+        let mut folders = vec![self.folder.path().to_owned()];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let kind = entry.file_type();
+                if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
+                    folders.push(entry.path());
+                }
+                if texts.len() == MOST_KEPT
+                    || entry.path() == self.file
+                    || !kind.is_ok_and(|kind| kind.is_file())
+                {
+                    continue;
+                }
+                let bytes = std::fs::read(entry.path()).unwrap_or_default();
+                if !bytes.is_empty() && bytes != self.given && bytes != text {
+                    texts.push((entry.file_name().to_string_lossy().into_owned(), bytes));
+                }
+            }
+        }
+        texts
     }
 
     /// Removes the file and whatever the editor created beside it.
@@ -447,7 +458,7 @@ mod tests {
             format!("printf '{{\"token\": \"abc\", \"a\": \"{token}\"}}' >\"$1\"; exit 1");
         let hidden = format!("{{\"token\": \"xxx\", \"a\": \"{}\"}}", "x".repeat(64));
         #[rustfmt::skip] // A table: one case per line.
-        let table: [(&str, &str, &[&[u8]]); 14] = [
+        let table: [(&str, &str, &[&[u8]]); 16] = [
             ("printf 'typed\\377' >\"$1\"", "not UTF-8", &[b"typed\xff"]),
             ("printf typed >\"$1\"; kill -9 $$", "exit code 137", &[b"typed"]),
             ("printf typed >\"$1\"; kill -TERM $$", "exit code 143", &[b"typed"]),
@@ -458,6 +469,8 @@ mod tests {
             ("printf typed >\"$1~\"; rm \"$1\"; mkfifo \"$1\"", "left no file", &[b"typed"]),
             ("printf typed >\"$1~\"; : >\"$1\"", "an empty file", &[b"typed"]),
             ("printf typed >\"$(dirname \"$1\")/.text.swp\"; kill -9 $$", "exit code 137", &[b"typed"]),
+            ("mkdir \"$1.d\"; printf typed >\"$1.d/text\"; kill -9 $$", "exit code 137", &[b"typed"]),
+            ("rm \"$1\"; mkdir \"$1\"; printf typed >\"$1/text\"", "left no file", &[b"typed"]),
             ("head -c 3000000 /dev/zero >\"$1\"", "more than 2 MiB", &[&much]),
             (&with_token, "without the token", &[hidden.as_bytes()]),
             ("exit 1", "exit code 1", &[]),
