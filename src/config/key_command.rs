@@ -1,7 +1,12 @@
 //! Runs the command that prints an API key: no shell, no input but what it asks on the terminal of a command line, a time limit,
 //! and no process left behind.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::sleep;
 
 use zeroize::Zeroizing;
 
@@ -18,6 +23,11 @@ use crate::platform::{
 /// How long a person may take to answer a command that asks on the terminal.
 const TYPING: Duration = Duration::from_mins(2);
 
+/// How often what the command complains about is looked at; it may be a question.
+const LOOK: Duration = Duration::from_millis(300);
+/// Looks until it is said that a silent command is waited for.
+const SILENT_LOOKS: usize = 10;
+
 /// Shorter words are not keys, and replacing them would make the error message unreadable.
 const SHORTEST_SCRUBBED: usize = 4;
 
@@ -28,7 +38,8 @@ pub(super) async fn run(
     limit: Duration,
 ) -> Result<Zeroizing<Vec<u8>>, Missing> {
     let mut output = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
-    let mut complaints = Zeroizing::new(Vec::with_capacity(LARGEST + 1));
+    let complaints = Mutex::new(Zeroizing::new(Vec::with_capacity(LARGEST + 1)));
+    let complaints = || complaints.lock().unwrap_or_else(PoisonError::into_inner);
     let terminal = Terminal::of_process();
     let may_ask = env.may_ask() && terminal == Terminal::Foreground;
     let limit = if may_ask { limit.max(TYPING) } else { limit };
@@ -39,9 +50,28 @@ pub(super) async fn run(
         limit,
         may_ask,
         output: Some(|bytes: &[u8]| keep(&mut output, bytes)),
-        errors: |bytes: &[u8]| keep(&mut complaints, bytes),
+        errors: |bytes: &[u8]| keep(&mut complaints(), bytes),
     };
-    let status = command.run().await.map_err(|error| match error {
+    let waiting = async {
+        let program = shown(argv.first().map_or("", String::as_str));
+        let (mut told, mut looks) = (None, 0);
+        loop {
+            sleep(LOOK).await;
+            looks += 1;
+            let line = last_line(&complaints()).map(|line| shown(&line));
+            if line != told {
+                Terminal::tell(&format!("{program}: {}", line.as_deref().unwrap_or("")));
+                told = line;
+            } else if looks == SILENT_LOOKS && told.is_none() {
+                Terminal::tell(&format!("waiting for {program}, which prints the API key"));
+            }
+        }
+    };
+    let ended = tokio::select! {
+        ended = command.run() => ended,
+        ended = waiting, if may_ask => ended,
+    };
+    let status = ended.map_err(|error| match error {
         ChildError::Empty => Missing::NotSet,
         ChildError::NotStarted(error) => Missing::NotStarted(error),
         ChildError::TimedOut => Missing::TimedOut(limit),
@@ -49,7 +79,7 @@ pub(super) async fn run(
     if !status.success() {
         return Err(Missing::Failed {
             ending: status.to_string(),
-            last_words: last_words(&complaints, &output),
+            last_words: last_words(&complaints(), &output),
             is_kept_from_terminal: !may_ask && terminal != Terminal::None,
         });
     }
@@ -68,17 +98,10 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
 
 /// The last line of stderr, without words that also occur in the output or look like a key.
 fn last_words(complaints: &[u8], output: &[u8]) -> String {
-    let text = String::from_utf8_lossy(complaints);
-    let Some(line) = text
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-    else {
+    let Some(mut line) = last_line(complaints) else {
         return " and printed nothing; run it yourself".into();
     };
     let printed = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
-    let mut line = line.to_owned();
     for word in printed
         .split_whitespace()
         .filter(|word| word.len() >= SHORTEST_SCRUBBED)
@@ -86,4 +109,11 @@ fn last_words(complaints: &[u8], output: &[u8]) -> String {
         line = line.replace(word, "…");
     }
     format!(": {}", shown(&line))
+}
+
+/// The last line of stderr that says something.
+fn last_line(complaints: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(complaints);
+    let mut lines = text.lines().rev().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
 }

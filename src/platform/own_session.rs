@@ -6,7 +6,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     io::{self, Write},
     os::unix::{fs::OpenOptionsExt, process::CommandExt},
     path::{Path, PathBuf},
@@ -96,12 +96,21 @@ pub(crate) enum Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn of_process() -> Self {
-        let terminal = OpenOptions::new()
+    fn open() -> io::Result<File> {
+        OpenOptions::new()
             .read(true)
+            .write(true)
             .custom_flags((OFlags::NOCTTY | OFlags::CLOEXEC).bits().cast_signed())
-            .open("/dev/tty");
-        match terminal.map(|terminal| tcgetpgrp(&terminal)) {
+            .open("/dev/tty")
+    }
+
+    /// Writes a line to the person at the terminal, wherever the output goes.
+    pub(crate) fn tell(line: &str) {
+        let _ = Self::open().and_then(|mut terminal| writeln!(terminal, "{line}"));
+    }
+
+    pub(crate) fn of_process() -> Self {
+        match Self::open().map(|terminal| tcgetpgrp(&terminal)) {
             Err(_) => Self::None,
             Ok(Ok(group)) if group == getpgrp() => Self::Foreground,
             Ok(_) => Self::Background,
