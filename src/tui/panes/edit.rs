@@ -209,6 +209,7 @@ impl View for GroupForm {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
+        self.cached_change = OnceLock::new();
         self.loading = None;
         match action {
             Action::NextField if self.commit(context) => self.section = self.section.next(),
@@ -249,7 +250,9 @@ impl View for GroupForm {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        self.cached_change = OnceLock::new();
+        if !std::mem::take(&mut self.is_only_moved) {
+            self.cached_change = OnceLock::new();
+        }
         self.keep_what_is_sent(context);
         self.ask_last_updates(context);
         if self.section == Section::Mapping {
@@ -319,6 +322,11 @@ impl View for GroupForm {
             Section::Properties => self.properties.key(key),
         };
         let is_json = self.focus() == Focus::EditProperties;
+        // Comparing all of a long text takes longer than a key may.
+        self.is_only_moved = is_json && reaction == Reaction::Moved;
+        if !self.is_only_moved {
+            self.cached_change = OnceLock::new();
+        }
         if is_json
             && reaction == Reaction::Refused
             && key == KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL)

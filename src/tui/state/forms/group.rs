@@ -72,6 +72,8 @@ pub struct GroupForm {
     pub(crate) data_source_usage: DataSourceUsage,
     /// The resulting change, computed at the first drawing after a message, because many keys can arrive before it.
     pub(crate) cached_change: OnceLock<FormChange>,
+    /// The last key has moved the cursor and changed nothing.
+    pub(crate) is_only_moved: bool,
     /// Text from an external editor that cannot be parsed yet.
     pub(crate) group_text: Option<String>,
     /// The group is open in an external editor, which was given this text.
@@ -119,6 +121,7 @@ impl GroupForm {
             section: Section::Name,
             data_source_usage: DataSourceUsage::default(),
             cached_change: OnceLock::new(),
+            is_only_moved: false,
             base_at,
             group_text: None,
             external_edit: None,
@@ -170,6 +173,7 @@ impl GroupForm {
             section: Section::Name,
             data_source_usage: DataSourceUsage::default(),
             cached_change: OnceLock::new(),
+            is_only_moved: false,
             base,
             creating,
             base_at,
