@@ -17,6 +17,7 @@ use crate::tui::{
     page::footer::{self, row_of_cursor},
     panes::{PAGES, View},
     state::context::Context,
+    theme::Theme,
 };
 
 /// Draws the whole console; returns the position of the terminal's cursor.
@@ -56,7 +57,11 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     let line = paint::row(area, area.height - 2);
     let row = row_of_cursor(buffer, body.y..line.y, context.theme);
     let used = cursor.map(|at| at.y).max(row);
-    let free_from = used.map_or(body.y, |y| (y + 1).max(body.y));
+    let mut free_from = used.map_or(body.y, |y| (y + 1).max(body.y));
+    // Nor what is wrong with that line.
+    while cursor.is_some() && free_from < line.y && is_error(buffer, free_from, context.theme) {
+        free_from += 1;
+    }
     message::draw(buffer, line, free_from, context);
     let top = app.top();
     draw_keys(
@@ -108,4 +113,15 @@ fn draw_pages(buffer: &mut Buffer, line: Rect, app: &App) {
         x = paint::text(buffer, x, line.y, room, &key, key_style);
         x = paint::text(buffer, x, line.y, room, &format!(" {name}{after}"), style) + 1;
     }
+}
+
+/// Whether a row has a part of an error.
+fn is_error(buffer: &Buffer, row: u16, theme: Theme) -> bool {
+    let error = theme.error();
+    let cells = (buffer.area.left()..buffer.area.right()).map(|x| &buffer[(x, row)]);
+    let mut words = cells.filter(|cell| !cell.symbol().trim().is_empty());
+    words.any(|cell| {
+        let style = cell.style();
+        style.fg == error.fg.or(style.fg) && style.add_modifier.contains(error.add_modifier)
+    })
 }

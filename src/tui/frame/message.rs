@@ -95,14 +95,18 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Co
     paint::text(buffer, at, line.y, line.right() - at, &badge.0, badge.1);
 }
 
-/// Whether the text already begins on a row above `below`.
+/// Whether the text already begins on a row above `below`; it may continue on the next one.
 fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
     let begin: String = text.chars().take(MATCHED_CHARS).collect();
     let row = |y| -> String {
         let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
-        cells.collect()
+        let row: String = cells.collect();
+        let is_frame = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c);
+        row.trim_matches(is_frame).to_owned()
     };
-    (buffer.area.y..below).any(|y| row(y).contains(&begin))
+    let rows: Vec<String> = (buffer.area.y..below).map(row).collect();
+    let is_here = |two: &[String]| two.join(" ").contains(&begin);
+    rows.windows(2).any(is_here)
 }
 
 /// Number of characters that identify a text.

@@ -12,10 +12,7 @@ use super::{
     paint,
     text_field::{LOOKS_SECRET, TextField},
 };
-use crate::{
-    domain::text::{visible, wrap},
-    tui::theme::Theme,
-};
+use crate::tui::theme::Theme;
 
 /// Cells between the widest label and the values.
 const GAP: u16 = 2;
@@ -199,6 +196,13 @@ impl<K: Copy + PartialEq> Form<K> {
         }
     }
 
+    /// Number of rows that [`Self::draw`] needs.
+    pub fn rows(&self, width: u16, labels: u16) -> u16 {
+        let room = width.saturating_sub(labels + GAP);
+        let rows = self.shown().map(|(is_here, item)| item.rows(is_here, room));
+        rows.sum()
+    }
+
     /// Draws the rows with labels of this width; returns the number of rows, and the position of the terminal's cursor if a
     /// text field has the focus.
     pub fn draw(
@@ -209,20 +213,20 @@ impl<K: Copy + PartialEq> Form<K> {
         theme: Theme,
     ) -> (u16, Option<Position>) {
         let labels = labels + GAP;
-        let rows: Vec<(bool, &Item<K>, Vec<String>)> = self
+        let room = area.width.saturating_sub(labels);
+        let rows: Vec<(bool, &Item<K>, u16)> = self
             .shown()
-            .map(|(is_here, item)| (is_here, item, item.note(is_here, area.width, labels)))
+            .map(|(is_here, item)| (is_here, item, item.rows(is_here, room)))
             .collect();
-        let height = |rows: &[(bool, &Item<K>, Vec<String>)]| -> u16 {
-            rows.iter().map(|(.., note)| 1 + note.len() as u16).sum()
-        };
+        let height =
+            |rows: &[(bool, &Item<K>, u16)]| -> u16 { rows.iter().map(|(.., rows)| rows).sum() };
         let here = rows.iter().position(|(is_here, ..)| *is_here).unwrap_or(0);
         let mut first = 0;
         while first < here && height(&rows[first..=here]) > area.height {
             first += 1;
         }
         let (mut y, mut cursor) = (area.y, None);
-        for (is_here, item, note) in &rows[first..] {
+        for (is_here, item, rows) in &rows[first..] {
             let left = area.bottom().saturating_sub(y);
             if left == 0 {
                 break;
@@ -234,22 +238,25 @@ impl<K: Copy + PartialEq> Form<K> {
             };
             let found = item.draw(buffer, line, labels, *is_here, theme);
             cursor = cursor.or(found.filter(|_| *is_here));
-            let style = item.note_style(theme);
-            for (below, text) in (1..left).zip(note) {
-                let x = area.x + labels;
-                let room = area.right().saturating_sub(x);
-                paint::text(buffer, x, y + below, room, text, style);
-            }
-            y += (1 + note.len() as u16).min(left);
+            let rows = (*rows).min(left);
+            let below = Rect {
+                x: area.x + labels,
+                width: room,
+                y: y + 1,
+                height: rows - 1,
+            };
+            let (note, style) = (item.note(*is_here), item.note_style(theme));
+            paint::wrapped(buffer, below, note, style, theme);
+            y += rows;
         }
         (y - area.y, cursor)
     }
 }
 
 impl<K> Item<K> {
-    /// The lines below the row: an error always, a hint only at the cursor.
-    fn note(&self, is_here: bool, width: u16, labels: u16) -> Vec<String> {
-        let text = match &self.input {
+    /// The text below the row: an error always, a hint only at the cursor.
+    fn note(&self, is_here: bool) -> &str {
+        match &self.input {
             Input::Text(field) => match &field.error {
                 Some(error) => error,
                 None if field.looks_secret() => LOOKS_SECRET,
@@ -258,12 +265,12 @@ impl<K> Item<K> {
             },
             Input::Choice(words, at) if is_here => words[*at].1,
             Input::Choice(..) => "",
-        };
-        if text.is_empty() {
-            return Vec::new();
         }
-        let room = usize::from(width).saturating_sub(labels.into()).max(1);
-        wrap(&visible(text), room)
+    }
+
+    /// Its row and the lines below it, of this many columns.
+    fn rows(&self, is_here: bool, room: u16) -> u16 {
+        1 + paint::wrapped_lines(self.note(is_here), room).len() as u16
     }
 
     fn note_style(&self, theme: Theme) -> Style {

@@ -17,8 +17,13 @@ use crate::{
     },
     tui::{
         keymap::{Action, Focus},
-        kit::{boxes::popup, form::Form, paint, text_field::TextField},
-        page::group_details::by,
+        kit::{
+            boxes::{popup, split_below},
+            form::Form,
+            paint,
+            text_field::TextField,
+        },
+        page::{group_details::by, prompt::FRAME},
         state::{
             context::{Context, Navigation},
             groups,
@@ -50,6 +55,9 @@ pub struct NotePane {
 
 /// Width of the field labels, in cells.
 const LABEL: u16 = 6;
+const WIDTH: u16 = 76;
+/// Of the two fields, kept free so that nothing moves when one has a line below it.
+const MIN_ROWS: u16 = 3;
 
 impl NotePane {
     pub fn of(id: UserGroupId, context: &Context) -> Self {
@@ -193,11 +201,10 @@ impl View for NotePane {
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         let title = format!("Note and labels of {}", visible(self.id.as_str()));
-        let inner = popup(buffer, area, (76, 6), &title, theme);
-        let rows = Rect {
-            height: inner.height.min(3),
-            ..inner
-        };
+        let inside = WIDTH.min(area.width).saturating_sub(FRAME.0);
+        let height = self.form.rows(inside, LABEL).max(MIN_ROWS) + 1 + FRAME.1;
+        let inner = popup(buffer, area, (WIDTH, height), &title, theme);
+        let (rows, foot) = split_below(inner, 1);
         let (_, cursor) = self.form.draw(buffer, rows, LABEL, theme);
         let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
         if self.is_overtaken {
@@ -207,7 +214,7 @@ impl View for NotePane {
                 || format!("Removed by {by}"),
                 |note| format!("Theirs: {}   {by}", visible(note)),
             );
-            paint::line(buffer, paint::row(inner, 3), &text, theme.warning(), theme);
+            paint::line(buffer, foot, &text, theme.warning(), theme);
             return cursor;
         }
         let written = written.map_or_else(String::new, |written| {
@@ -218,7 +225,7 @@ impl View for NotePane {
         } else {
             format!("Stored in the directory, never sent{written}")
         };
-        paint::line(buffer, paint::row(inner, 3), &text, theme.dim(), theme);
+        paint::line(buffer, foot, &text, theme.dim(), theme);
         cursor
     }
 }

@@ -145,7 +145,11 @@ impl PlacePane {
             }
             _ => {}
         }
-        self.error = Some(error.text.clone());
+        match &mut self.stage {
+            Stage::Proof(field, _) => field.error = Some(error.text.clone()),
+            Stage::Reason(confirm) => confirm.refuse(&error.text),
+            _ => self.error = Some(error.text.clone()),
+        }
     }
 }
 

@@ -2,13 +2,18 @@
 
 use groupdesk::tui::{
     keymap::Focus,
-    state::message::{Msg, Outcome},
+    state::{
+        message::{Msg, Outcome},
+        notices::Severity,
+    },
 };
 
 use super::scene::{Scene, TESTING, failed};
+use crate::support::console::PLACES;
 
 const LONG: &str = "Not written: the file /home/ana/exports/of/this/year/testing.jsonl already exists and belongs to another \
-    user of this machine, so nothing was changed; choose another name, or remove that file first, then press Enter again";
+    user of this machine, so nothing was changed; choose another name, or remove that file first, or ask its owner to do so and to \
+    tell you when it is done, then press Enter again";
 
 fn sized(scene: &mut Scene, (width, height): (u16, u16)) {
     scene.msg(Msg::Resize(width, height));
@@ -38,7 +43,7 @@ fn walked(script: &str) -> Scene {
 fn an_error_of_writing_a_file_is_shown_whole() {
     let places: [(&str, Reach); 2] = [("export", || walked("w")), ("token", || walked("tw"))];
     for (name, reach) in places {
-        for size in [(80, 24), (120, 36)] {
+        for size in [(60, 20), (80, 24), (120, 36)] {
             let mut scene = reach();
             sized(&mut scene, size);
             assert_eq!(scene.focus(), format!("{:?}", Focus::WritePath), "{name}");
@@ -47,6 +52,39 @@ fn an_error_of_writing_a_file_is_shown_whole() {
             shows_all_of(&scene, &format!("{name} {size:?}"));
         }
     }
+}
+
+/// In every place that takes a line of text, with a message of something else.
+#[test]
+fn an_error_of_any_field_is_shown_whole_below_the_field_and_nothing_lies_over_it() {
+    let mut fields = 0;
+    for (script, focus) in PLACES {
+        for size in [(60, 20), (80, 24), (120, 36)] {
+            let mut scene = walked(script);
+            sized(&mut scene, size);
+            let pane = scene.app.stack.last_mut().expect("a pane").view_mut();
+            let Some(field) = pane.field().filter(|_| shows_errors(focus)) else {
+                continue;
+            };
+            field.error = Some(LONG.to_owned());
+            let label = field.label.clone();
+            fields += 1;
+            let what = format!("{script} {focus:?} {size:?}");
+            shows_all_of(&scene, &what);
+            scene.shows(&label);
+            let other = "The list was read again after the connection was lost for a while, and much of it is new";
+            scene.app.context.say(Severity::Error, other.repeat(3));
+            shows_all_of(&scene, &format!("{what} with a message"));
+            scene.shows(&label);
+        }
+    }
+    assert!(fields >= 3 * 10, "{fields}");
+}
+
+/// Lines that say beside them, or in a message, what is wrong.
+fn shows_errors(focus: Focus) -> bool {
+    use Focus::{EditCell, EditName, Filter, Help, Palette};
+    !matches!(focus, Filter | Help | Palette | EditCell | EditName)
 }
 
 #[test]
