@@ -147,18 +147,6 @@ pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     split_below(area, rows.min(area.height / 2))
 }
 
-/// Splits the first rows off an area.
-pub fn take(area: &mut Rect, rows: u16) -> Rect {
-    let rows = rows.min(area.height);
-    let first = Rect {
-        height: rows,
-        ..*area
-    };
-    area.y += rows;
-    area.height -= rows;
-    first
-}
-
 /// Splits this many rows off the bottom of an area; returns the upper and the lower part.
 pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
     let below = rows.min(area.height);
