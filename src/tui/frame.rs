@@ -4,7 +4,11 @@
 mod header;
 mod message;
 
-use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
 
 use super::panes::Pane;
 use crate::tui::{
@@ -59,8 +63,10 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     let used = cursor.map(|at| at.y).max(row);
     let mut free_from = used.map_or(body.y, |y| (y + 1).max(body.y));
     // Nor what is wrong with that line.
-    while cursor.is_some() && free_from < line.y && is_error(buffer, free_from, context.theme) {
-        free_from += 1;
+    if let Some(at) = cursor {
+        while free_from < line.y && is_error(buffer, (at.x, free_from).into(), context.theme) {
+            free_from += 1;
+        }
     }
     message::draw(buffer, line, free_from, context);
     let top = app.top();
@@ -115,10 +121,14 @@ fn draw_pages(buffer: &mut Buffer, line: Rect, app: &App) {
     }
 }
 
-/// Whether a row has a part of an error.
-fn is_error(buffer: &Buffer, row: u16, theme: Theme) -> bool {
+/// Whether the row in a box, up to its frame on both sides, has a part of an error.
+fn is_error(buffer: &Buffer, at: Position, theme: Theme) -> bool {
     let error = theme.error();
-    let cells = (buffer.area.left()..buffer.area.right()).map(|x| &buffer[(x, row)]);
+    let frame = theme.border().vertical_left;
+    let inside = |&x: &u16| buffer[(x, at.y)].symbol() != frame;
+    let left = (buffer.area.left()..at.x).rev().take_while(inside);
+    let right = (at.x..buffer.area.right()).take_while(inside);
+    let cells = left.chain(right).map(|x| &buffer[(x, at.y)]);
     let mut words = cells.filter(|cell| !cell.symbol().trim().is_empty());
     words.any(|cell| {
         let style = cell.style();

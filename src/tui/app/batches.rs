@@ -344,7 +344,14 @@ impl App {
             let mut profiles = self.context.profiles.iter();
             let at = profiles.position(|profile| profile.name == row.profile);
             let step = NextStep::Change(&[Guarded::HandOff]);
-            let refused = at.and_then(|at| self.context.why_not(ProfileIndex(at), step));
+            let refused = match at {
+                None => Some("it is missing or belongs to another environment".into()),
+                Some(at) if self.context.profiles[at].handoff.is_none() => {
+                    Some("it has no handoff".into())
+                }
+                Some(at) => self.context.why_not(ProfileIndex(at), step),
+            };
+            let refused = refused.map(|why| format!("not from here: {}: {why}", row.profile));
             let (profile, number) = (quoted(&row.profile), row.id.0);
             let how = refused.unwrap_or_else(|| {
                 format!("to do it here: groupdesk -P {profile} rotations handoff {number}")

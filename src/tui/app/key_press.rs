@@ -98,9 +98,17 @@ impl App {
                     let small = KeyEvent::new(KeyCode::Char(small), KeyModifiers::NONE);
                     let mut bound = self.context.keys.bindings(focus).iter();
                     let bound = bound.find(|bound| bound.keys.iter().any(|key| key.is(small)));
-                    let instead = bound
-                        .filter(|bound| !bound.hint.is_empty())
-                        .map(|bound| format!("; {}: {}", bound.keys[0].shown(), bound.hint));
+                    let (top, context) = (self.top(), &self.context);
+                    let works = |action| top.why_not(action, context).is_none();
+                    let instead =
+                        bound.filter(|bound| self.leaving.is_none() && works(bound.action));
+                    let instead = instead
+                        .map(|bound| {
+                            let hint = top.hint(bound.action, context).unwrap_or(bound.hint);
+                            (bound.keys[0].shown(), hint)
+                        })
+                        .filter(|(_, hint)| !hint.is_empty())
+                        .map(|(key, hint)| format!("; {key}: {hint}"));
                     let instead = instead.unwrap_or_default();
                     self.refuse(format!("Not available here: {letter}{instead}"));
                 }

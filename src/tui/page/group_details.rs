@@ -357,6 +357,7 @@ fn parts(group: &KnownGroup, width: u16, context: &Context) -> [TextPage; 3] {
         if !field.origin_label.is_empty() {
             let origin = field.origin.trim_start_matches(field.origin_label);
             let origin = origin.trim_start().trim_start_matches("at ");
+            let origin = origin.trim_start_matches("rotation ");
             let origin = paint::words_that_fit(origin, room, theme);
             let label = label(&heading(field.origin_label), theme);
             values.pieces(vec![label, (origin, Style::new())]);
@@ -420,7 +421,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, group: &KnownGroup, context: &Conte
     let columns = Layout::horizontal([Constraint::Fill(1); 3]).spacing(2);
     let columns: [Rect; 3] = columns.areas(area);
     if area.width >= COLUMNS_WIDTH {
-        let parts = parts(group, columns[0].width, context);
+        let width = columns.iter().map(|column| column.width).min();
+        let parts = parts(group, width.unwrap_or(0), context);
         for (part, area) in parts.iter().zip(columns) {
             part.draw_with(buffer, area, 0, &enter);
         }

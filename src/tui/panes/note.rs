@@ -211,14 +211,14 @@ impl View for NotePane {
             let note = self.before.note.as_deref();
             let by = written.map_or_else(String::new, |written| by(written, context));
             let text = note.map_or_else(
-                || format!("Removed by {by}"),
+                || format!("Removed {by}"),
                 |note| format!("Theirs: {}   {by}", visible(note)),
             );
             paint::line(buffer, foot, &text, theme.warning(), theme);
             return cursor;
         }
         let written = written.map_or_else(String::new, |written| {
-            format!("   last written by {}", by(written, context))
+            format!("   last written {}", by(written, context))
         });
         let text = if self.is_on_labels() {
             "Labels between spaces; Tab completes a known one".into()

@@ -176,10 +176,7 @@ impl View for Open {
                 }
                 self.on_copy = !self.on_copy;
                 (self.id.pick, self.copy_of.pick) = (0, 0);
-                context.give_up(&self.pending);
-                if self.on_copy {
-                    self.find_similar(context);
-                }
+                self.find_similar(context);
             }
             Action::Down => {
                 let on = self.on();

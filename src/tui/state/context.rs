@@ -450,7 +450,10 @@ impl Context {
 
     /// How a hand-off that waits or failed is run, or why it is forbidden.
     pub fn how_to_hand_off(&self, how: String) -> String {
-        self.why_forbidden(Guarded::HandOff).unwrap_or(how)
+        match self.hands_off_to() {
+            None => "the profile has no handoff".into(),
+            Some(_) => self.why_forbidden(Guarded::HandOff).unwrap_or(how),
+        }
     }
 
     /// The reason for allowing no changes in this profile; `None` if they are allowed.

@@ -86,6 +86,7 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     assert_eq!(scene.focus(), "Note");
     scene.says("Not saved: the note was changed by li@bastion2 meanwhile. Enter replaces it");
     scene.shows("Theirs: theirs").shows("mine");
+    assert!(!scene.screen().contains(" by at "), "{}", scene.screen());
     // The second Enter is based on the note that was just shown.
     scene.keys("<enter>");
     let expected = AnnotationChange {

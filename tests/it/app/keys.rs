@@ -109,6 +109,10 @@ fn a_capital_that_does_nothing_names_the_small_letter_that_does() {
     scene.says("Not available here: T; t: token");
     scene.later(1).walk("Q");
     scene.says("Not available here: Q");
+    let mut scene = Scene::on(TESTING);
+    scene.walk("/nothing<enter>").walk("X");
+    scene.says("Not available here: X");
+    scene.hides("x: compare");
 }
 
 /// Where characters are text, a letter cannot be a key: the usual one stays.

@@ -192,6 +192,26 @@ fn a_wider_window_shows_no_less_of_a_row() {
     }
 }
 
+/// Three columns need not have one width.
+#[test]
+fn a_value_that_is_cut_beside_another_column_has_a_mark() {
+    let wanted = DesiredFields {
+        mapping: Some([("m".to_owned(), "x".repeat(90).into())].into()),
+        properties: Some(std::iter::once(("q".to_owned(), "x".repeat(90).into())).collect()),
+        name: Some("000 Acme".into()),
+    };
+    let mut groups = many();
+    groups[0] = known_group("group-id-000000", &wanted, 1);
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    scene.answer_with(Outcome::listed(groups));
+    scene.answer();
+    for width in 110..=114 {
+        let screen = sized(&mut scene, width, 36);
+        assert_eq!(screen.matches("xxxx…").count(), 2, "{width}: {screen}");
+    }
+}
+
 /// A group with more rows than there is room for, as the first of a long list.
 #[test]
 fn details_show_every_row_or_say_how_many_more_there_are_and_which_key_shows_them() {

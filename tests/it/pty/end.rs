@@ -31,7 +31,7 @@ fn a_signal_ends_the_demo_and_removes_its_folder() {
 }
 
 #[test]
-fn ctrl_c_twice_quits() {
+fn ctrl_c_again_quits() {
     let place = TempHome::new();
     let mut session = place.demo();
     session.type_until("\x03", "Ctrl-C again quits", PATIENCE);

@@ -71,13 +71,13 @@ async fn the_terminal_gets_no_raw_byte_of_any_text() {
             ("\r", "read at"),
             ("e", "Edit "),
             ("\t\t", "━━ Properties"),
-            ("\x1b", "read at"),
+            ("\x1b", "t token  r refresh"),
             ("2", "History"),
-            ("\x1b", "read at"),
+            ("\x1b", "t token  r refresh"),
             ("4", "Requests"),
-            ("\x1b", "read at"),
+            ("\x1b", "t token  r refresh"),
             ("t", "T rotates it"),
-            ("\x1b", "read at"),
+            ("\x1b", "t token  r refresh"),
             ("\x1b", "35 groups"),
         ] {
             session.type_until(keys, there, PATIENCE);

@@ -17,6 +17,7 @@ use crate::{
         age::{self, days},
         batch::{BatchKind, Plan},
         group::UserGroupId,
+        text::visible,
     },
     operations::{
         Batch, BatchId, BatchItem, Guarded,
@@ -256,7 +257,13 @@ fn groups(
         page.heading("ready");
         let ids = widest(ready.iter().map(UserGroupId::as_str), WHOLE_ID as u16).into();
         for id in ready {
-            let shown = paint::cut_id(id.as_str(), ids, theme);
+            // Whole, because this is what a person confirms.
+            let shown = if paint::columns(id.as_str()) > ids {
+                page.text(&visible(id.as_str()), Style::new());
+                String::new()
+            } else {
+                paint::cut_id(id.as_str(), ids, theme)
+            };
             let gap = " ".repeat(ids.saturating_sub(paint::columns(&shown)));
             let entry = context.groups.entry(id.as_str());
             let times = entry.map(Row::times);

@@ -148,8 +148,13 @@ fn current(page: &mut TextPage, done: &Done, context: &Context) {
     }
     group_details::some(page, &done.group, &FACTS, context);
     let rotated = group_details::rotated(&done.group, context);
-    let rotated = rotated.trim_start_matches("rotated ");
-    let origin = "according to the directory";
+    let (rotated, origin) = match &done.group.last_rotated {
+        Some(_) => (
+            rotated.trim_start_matches("rotated "),
+            "according to the directory",
+        ),
+        None => ("unknown", ""),
+    };
     page.field("last rotated", rotated, Style::new(), origin);
     fingerprint(page, &done.group);
 }
