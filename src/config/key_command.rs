@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::{
     environment::Environment,
     key_error::{LARGEST, Missing},
-    scrub::shown,
+    scrub::{shown, without_possible_keys},
 };
 use crate::platform::{
     child::{Child, ChildError},
@@ -25,8 +25,8 @@ const TYPING: Duration = Duration::from_mins(2);
 
 /// How often what the command complains about is looked at; it may be a question.
 const LOOK: Duration = Duration::from_millis(300);
-/// Looks until it is said that a silent command is waited for.
-const SILENT_LOOKS: usize = 10;
+/// How a question ends that waits for its answer in the same line.
+const QUESTIONS: [&[u8]; 3] = [b": ", b"? ", b"> "];
 
 /// Shorter words are not keys, and replacing them would make the error message unreadable.
 const SHORTEST_SCRUBBED: usize = 4;
@@ -54,16 +54,17 @@ pub(super) async fn run(
     };
     let waiting = async {
         let program = shown(argv.first().map_or("", String::as_str));
-        let (mut told, mut looks) = (None, 0);
+        let mut told = 0;
         loop {
             sleep(LOOK).await;
-            looks += 1;
-            let line = last_line(&complaints()).map(|line| shown(&line));
-            if line != told {
-                Terminal::tell(&format!("{program}: {}", line.as_deref().unwrap_or("")));
-                told = line;
-            } else if looks == SILENT_LOOKS && told.is_none() {
-                Terminal::tell(&format!("waiting for {program}, which prints the API key"));
+            let (lines, end) = news(&complaints(), told);
+            let lines: Vec<_> = lines
+                .iter()
+                .map(|line| format!("{program}: {line}\n"))
+                .collect();
+            // What the terminal does not take now is told at the next look.
+            if lines.is_empty() || Terminal::tell(&lines.concat()).is_ok() {
+                told = end;
             }
         }
     };
@@ -116,4 +117,45 @@ fn last_line(complaints: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(complaints);
     let mut lines = text.lines().rev().map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// What may be told at the terminal of stderr behind the first `told` bytes, and how many bytes have been told then. Only
+/// whole lines and questions: the beginning of a key is not recognized as one.
+fn news(complaints: &[u8], told: usize) -> (Vec<String>, usize) {
+    let new = &complaints[told..];
+    let whole = new.iter().rposition(|byte| *byte == b'\n');
+    let whole = whole.map_or(0, |at| at + 1);
+    let is_question = QUESTIONS.iter().any(|end| new[whole..].ends_with(end));
+    let end = if is_question { new.len() } else { whole };
+    let text = Zeroizing::new(String::from_utf8_lossy(&new[..end]).into_owned());
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.map(|line| shown(&without_possible_keys(line)));
+    (lines.collect(), told + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "9f86d081-884c-7d65-9a2f-eaa0c55ad015";
+
+    #[test]
+    fn each_whole_line_and_question_is_told_once_and_no_key() {
+        let mut text = Vec::new();
+        let mut told = 0;
+        let mut add = |more: String| {
+            text.extend_from_slice(more.as_bytes());
+            let (lines, end) = news(&text, told);
+            told = end;
+            lines
+        };
+        assert_eq!(add(format!("+ echo {}", &KEY[..9])), [""; 0]);
+        let rest = format!("{}\n\nfirst\r\n second\n", &KEY[9..]);
+        assert_eq!(add(rest), ["+ echo …", "first", "second"]);
+        assert_eq!(add("Passphrase".into()), [""; 0]);
+        assert_eq!(add(": ".into()), ["Passphrase:"]);
+        assert_eq!(add(String::new()), [""; 0]);
+        assert_eq!(add("\nwrong\nAgain? ".into()), ["wrong", "Again?"]);
+        assert_eq!(add(format!("{KEY}\n")), ["…"]);
+    }
 }

@@ -2,6 +2,14 @@
 
 use crate::domain::text;
 
+const MARK: &str = "…";
+/// Of words in a text of a program that knows a key, see [`without_possible_keys`].
+const SHORTEST_POSSIBLE: usize = 12;
+const LONGEST_WORD: usize = 20;
+/// In the name of a server, as in `eu-central-1`.
+const MOST_DIGITS: usize = 4;
+const SCHEMES: [&str; 2] = ["https://", "http://"];
+
 /// Keys have at least this many letters and digits in a row.
 const SHORTEST_KEY: usize = 16;
 /// Changes between letters and digits. A name may end in a number or contain a year; a key alternates more often.
@@ -18,15 +26,90 @@ pub fn shown(text: &str) -> String {
     text::cut_middle(&scrub(&text::visible(text)), LONGEST_SHOWN, "…")
 }
 
+/// The text without any long word that could be a key of any shape, also a UUID or a phrase with dashes. Words of letters stay,
+/// and so does the address of a page, up to its query: a person may have to open it.
+pub(super) fn without_possible_keys(text: &str) -> String {
+    let words = text.split_inclusive(char::is_whitespace);
+    let words = words.map(|word| {
+        let starts = SCHEMES.iter().filter_map(|scheme| word.find(scheme));
+        let Some(start) = starts.min() else {
+            return without_keys(word);
+        };
+        let (before, address) = word.split_at(start);
+        let end = address.find(|c: char| c.is_whitespace() || "\"'<>()[]{}`,;".contains(c));
+        let (address, after) = address.split_at(end.unwrap_or(address.len()));
+        [
+            without_keys(before),
+            readable_address(address),
+            without_keys(after),
+        ]
+        .concat()
+    });
+    words.collect()
+}
+
+fn without_keys(text: &str) -> String {
+    replaced(text, is_of_possible_key, could_be_a_key)
+}
+
+/// Up to the query, without a user and without parts of the path that could be a key.
+fn readable_address(address: &str) -> String {
+    let plain = address.split(['?', '#']).next().unwrap_or_default();
+    let cut = if plain == address { "" } else { MARK };
+    let (scheme, rest) = plain.split_at(plain.find("//").map_or(0, |at| at + 2));
+    let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let server = if is_name_of_server(server) {
+        server
+    } else {
+        MARK
+    };
+    let path = replaced(path, |c| c != '/', could_be_a_key);
+    [scheme, server, &path, cut].concat()
+}
+
+fn is_name_of_server(text: &str) -> bool {
+    let (name, port) = text.split_once(':').unwrap_or((text, ""));
+    let digits = name.chars().filter(char::is_ascii_digit).count();
+    let mut parts = name.split(['.', '-']);
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '.' || c == '-';
+    is_number(port)
+        && name.chars().all(is_of_name)
+        && (digits <= MOST_DIGITS && parts.all(|part| !could_be_a_key(part))
+            || name.split('.').all(is_number))
+}
+
+fn is_of_possible_key(c: char) -> bool {
+    c.is_alphanumeric() || "-_.~+/=".contains(c)
+}
+
+/// Long, and more than a word of letters.
+fn could_be_a_key(word: &str) -> bool {
+    if word.chars().count() < SHORTEST_POSSIBLE {
+        return false;
+    }
+    let letters = word.trim_matches(|c: char| ".-=/".contains(c));
+    let mut rest = letters.chars();
+    let is_word = rest.next().is_some_and(char::is_alphabetic)
+        && rest.all(char::is_lowercase)
+        && letters.chars().count() <= LONGEST_WORD;
+    !(is_word || letters.is_empty())
+}
+
 fn scrub(text: &str) -> String {
+    replaced(text, is_of_a_key, is_long_and_mixed)
+}
+
+/// The text with a mark for each run of such characters that is a key.
+fn replaced(text: &str, is_of_run: impl Fn(char) -> bool, is_key: impl Fn(&str) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(is_of_a_key) {
+    while let Some(start) = rest.find(&is_of_run) {
         let (before, from_run) = rest.split_at(start);
-        let end = from_run.find(|c| !is_of_a_key(c)).unwrap_or(from_run.len());
+        let end = from_run.find(|c| !is_of_run(c)).unwrap_or(from_run.len());
         let (run, after) = from_run.split_at(end);
         clean.push_str(before);
-        clean.push_str(if is_long_and_mixed(run) { "…" } else { run });
+        clean.push_str(if is_key(run) { MARK } else { run });
         rest = after;
     }
     clean.push_str(rest);
@@ -63,6 +146,42 @@ mod tests {
         ] {
             assert!(!looks_like_a_key(harmless));
             assert_eq!(shown(harmless), harmless);
+        }
+    }
+    #[test]
+    fn every_long_word_that_is_not_plain_is_possibly_a_key() {
+        let key = "9f86d081-884c-7d65-9a2f-eaa0c55ad015";
+        for (text, expected) in [
+            (format!("+ echo {key}"), "+ echo …"),
+            (format!("key={key}; 'a-b-c-d-e-f-g'"), "…; '…'"),
+            ("correct-horse-battery AbcdEfghIjkl".into(), "… …"),
+            ("a/b+c/d+e/f= ABCDEFGHIJKLMNOP".into(), "… …"),
+            ("abcdefghijklmnopqrstuvwxyz".into(), "…"),
+            (
+                format!("(https://a.example/x/{key}/y)"),
+                "(https://a.example/x/…/y)",
+            ),
+            (format!("http://ana:{key}@a.example/"), "http://…/"),
+            (format!("http://{key}/"), "http://…/"),
+            (format!("https://a.example:{key}"), "https://…"),
+            (format!("https://a.example/?t={key}"), "https://a.example/…"),
+            (format!("https://a.example#{key}"), "https://a.example…"),
+            (
+                format!("{key}https://a.example,{key}"),
+                "…https://a.example,…",
+            ),
+        ] {
+            assert_eq!(without_possible_keys(&text), expected, "{text}");
+        }
+        for harmless in [
+            "Authentication... is necessary:  code ABCD-EFGH",
+            "open https://login.microsoftonline.com/common/oauth2/deviceauth, please",
+            "https://device.sso.eu-central-1.amazonaws.com/",
+            "http://127.0.0.1:8400/start",
+            "--------------------",
+            "",
+        ] {
+            assert_eq!(without_possible_keys(harmless), harmless);
         }
     }
 }

@@ -97,16 +97,18 @@ pub(crate) enum Terminal {
 
 impl Terminal {
     fn open() -> io::Result<File> {
+        let flags = OFlags::NOCTTY | OFlags::CLOEXEC | OFlags::NONBLOCK;
         OpenOptions::new()
             .read(true)
             .write(true)
-            .custom_flags((OFlags::NOCTTY | OFlags::CLOEXEC).bits().cast_signed())
+            .custom_flags(flags.bits().cast_signed())
             .open("/dev/tty")
     }
 
-    /// Writes a line to the person at the terminal, wherever the output goes.
-    pub(crate) fn tell(line: &str) {
-        let _ = Self::open().and_then(|mut terminal| writeln!(terminal, "{line}"));
+    /// Writes to the person at the terminal, wherever the output goes. It does not wait: a terminal that was stopped with
+    /// Ctrl-S takes nothing.
+    pub(crate) fn tell(lines: &str) -> io::Result<()> {
+        Self::open()?.write_all(lines.as_bytes())
     }
 
     pub(crate) fn of_process() -> Self {

@@ -41,24 +41,26 @@ async fn on_the_command_line_it_gets_the_terminal() {
     );
 }
 
-/// A question on standard error, as of `read -p`, and a command that says nothing.
+/// A question on standard error, as of `read -p`, with what was said before it; but no key, as from `set -x`.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_it_asks_on_standard_error_and_that_it_is_waited_for_is_shown() {
+async fn what_it_asks_on_standard_error_is_shown_and_no_key() {
     let world = World::new().await;
     let key = world.new_key("testing", Some("Testing"));
-    for (asks, shown) in [
-        ("printf 'Pass''phrase: ' >&2;", "sh: Passphrase:"),
-        ("", "waiting for sh, which prints the API key"),
-    ] {
-        let asks = format!(r#"{asks} read -r line </dev/tty; echo "$line""#);
-        let place = configured(&world, &asks);
-        let program = place.groupdesk(&["profile", "check", "eu"]);
-        let mut session = here(&place, program).start();
-        session.wait_for(shown, PATIENCE);
-        session.send(format!("{key}\n"));
-        let status = session.exit_status(PATIENCE);
-        assert!(status.success(), "{}", session.screen());
-    }
+    let asks = r#"set 9f86d081-884c 7d65-9a2f-eaa0c55ad015
+        echo "+ echo $1-$2" >&2; echo both lines >&2; printf 'Pass''phrase: ' >&2
+        read -r line </dev/tty; printf 'half %s' "$1" >&2; echo "$line""#;
+    let place = configured(&world, asks);
+    let program = place.groupdesk(&["profile", "check", "eu"]);
+    let mut session = here(&place, program).start();
+    session.wait_for("sh: Passphrase:", PATIENCE);
+    session.send(format!("{key}\n"));
+    let status = session.exit_status(PATIENCE);
+    let screen = session.screen();
+    assert!(status.success(), "{screen}");
+    assert!(screen.contains("sh: + echo …"), "{screen}");
+    assert!(screen.contains("sh: both lines"), "{screen}");
+    assert!(!screen.contains("9f86d081"), "{screen}");
+    assert!(!screen.contains("eaa0c55ad015"), "{screen}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
