@@ -18,8 +18,8 @@ const PIECE: usize = 8;
 /// Groups of digits that a person wrote apart, together.
 const PIECES: usize = 24;
 const SHORTEST_PIECE: usize = 4;
-/// Digits written one by one or in pairs, as in `9f:86:d0`.
-const PAIR: usize = 2;
+/// Of hex digits, and in a date.
+const MONTHS: [&str; 2] = ["Feb", "Dec"];
 /// Hex digits of a UUID: an id, unless it is known as a token.
 const UUID: usize = 32;
 /// Of a signed token that is looked at.
@@ -180,7 +180,7 @@ struct Pieces {
     text: Zeroizing<String>,
     /// Length and line of each.
     groups: Vec<(usize, usize)>,
-    /// Digits in a row in pairs or one by one; has letters and digits.
+    /// Digits in a row in threes, in pairs as in `9f:86:d0`, or one by one.
     pairs: Zeroizing<String>,
 }
 
@@ -191,7 +191,7 @@ impl Pieces {
             found.whole(word, line);
             return;
         }
-        if word.len() > PAIR {
+        if word.len() >= SHORTEST_PIECE || MONTHS.contains(&word) {
             self.pairs.clear();
         }
         if word.len() < SHORTEST_PIECE && self.groups.is_empty() {

@@ -381,6 +381,7 @@ fn a_part_of_a_token_is_no_all_clear() {
         "Authorization: Token".into(),
         "The quick brown fox jumps over the lazy dog, 25 times.".into(),
         "9f:86:d0:81:88:4c of 2026-11-26 20:18:29".into(),
+        "25 Dec 20:18:29\n25 Dec 20:18:30\n26 Feb 20:18:31\n".into(),
     ] {
         assert!(clear(&text), "{text}");
     }
@@ -396,7 +397,7 @@ fn a_part_of_a_token_is_no_all_clear() {
             }
         }
     }
-    for (length, between) in [(1, " "), (2, ":"), (2, " "), (2, "-")] {
+    for (length, between) in [(1, " "), (2, ":"), (2, " "), (2, "-"), (3, " ")] {
         let text = parts(&HEX[9..33], length).join(between);
         assert!(!clear(&format!("{OTHER} and {text}")), "{text}");
     }
