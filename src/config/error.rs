@@ -25,6 +25,14 @@ pub enum UnusablePath {
         "begins with \"~\" and a name; only ~/ is replaced, by your own home folder: write the whole path"
     )]
     OtherHome,
+    #[error("begins or ends with a blank; write it without")]
+    Blank,
+    #[error("contains a control character, such as a line break; write it without")]
+    Control,
+    #[error(
+        "contains a variable, which only a shell replaces; write the path itself, or ./NAME for a file with such a name"
+    )]
+    Variable,
     /// Arguments of a command are texts.
     #[error(
         "is in a folder whose name is not UTF-8; name a program that is found in PATH, or use another folder"
@@ -80,6 +88,10 @@ pub enum ConfigError {
     NoPlace { by: &'static str },
     #[error("{by} is not a file; nothing was created. For a file with such a name write ./NAME")]
     NoFile { by: &'static str },
+    #[error(
+        "{by} is not a folder; nothing was created. For a folder with such a name write ./NAME"
+    )]
+    NotAFolder { by: &'static str },
     #[error("{by} {why}; nothing was created")]
     UnusablePath { by: &'static str, why: UnusablePath },
     #[error("there is no home folder to put {0} in; set HOME or {1}")]

@@ -80,31 +80,64 @@ pub(super) fn of_variable(
 
 /// Whether a text was meant as an address or a connection string and not as a file: `s3://x`, `db1:5432/desk`,
 /// `host=db1 dbname=desk`, `ben@db1/desk`; or is a new file that would have an option, a variable, quotes or a token as its
-/// name. A file of such a name is written with its folder: `./a:b`.
+/// name. A file of such a name is written with its folder: `./a:b`. A `~` at its beginning is replaced before.
 pub fn is_no_file(text: &str) -> bool {
-    let first = text.split('/').next().unwrap_or_default();
-    let is_address = text.contains("://") || text.starts_with("//") || text.contains("?host=");
     // A variable may hold one by mistake.
-    let is_token = first.len() == text.len() && shape(text) == Some(Shape::Token);
-    let is_mistyped = is_token
-        || begins_long(text)
-        || text.trim() != text
-        || text.contains(char::is_control)
-        || first.contains('$')
-        || text.starts_with(['"', '\'']);
-    is_address
+    let is_token = !text.contains('/') && shape(text) == Some(Shape::Token);
+    let is_mistyped = is_token || begins_long(text) || text.starts_with(['"', '\'']);
+    is_like_an_address(text) || is_mistyped && !Path::new(text).exists() || unusable(text).is_some()
+}
+
+/// Why a new file cannot have such a name, mostly not even with its folder.
+pub fn unusable(text: &str) -> Option<UnusablePath> {
+    let is_variable = |part: &str| part.starts_with('$') || part.contains("${");
+    let why = if text.trim() != text {
+        UnusablePath::Blank
+    } else if text.contains(char::is_control) {
+        UnusablePath::Control
+    } else if !text.starts_with("./") && text.split('/').any(is_variable) {
+        UnusablePath::Variable
+    } else {
+        return None;
+    };
+    (!is_like_an_address(text) && !Path::new(text).exists()).then_some(why)
+}
+
+fn is_like_an_address(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    text.contains("://")
+        || text.starts_with("//")
+        || text.contains("?host=")
         || text == "-"
         || text.trim().is_empty()
         || first.contains([':', '=', '@', '\\'])
-        || is_mistyped && !Path::new(text).exists()
 }
 
 /// Refuses what is no file, see [`is_no_file`]; `by` is what named it.
 pub fn file_of_person(by: &'static str, file: &Path) -> Result<(), ConfigError> {
-    if is_no_file(&file.to_string_lossy()) {
-        return Err(ConfigError::NoFile { by });
+    checked(by, file, ConfigError::NoFile { by })
+}
+
+/// The same where the address of a database could stand.
+pub fn file_or_address(by: &'static str, file: &Path) -> Result<(), ConfigError> {
+    checked(by, file, ConfigError::NoPlace { by })
+}
+
+/// The same for a folder that may be new.
+pub fn folder_of_person(by: &'static str, folder: &Path) -> Result<(), ConfigError> {
+    if folder.is_dir() {
+        return Ok(());
     }
-    Ok(())
+    checked(by, folder, ConfigError::NotAFolder { by })
+}
+
+fn checked(by: &'static str, path: &Path, otherwise: ConfigError) -> Result<(), ConfigError> {
+    let text = path.to_string_lossy();
+    match unusable(&text) {
+        Some(why) => Err(ConfigError::UnusablePath { by, why }),
+        None if is_no_file(&text) => Err(otherwise),
+        None => Ok(()),
+    }
 }
 
 fn data(env: &Environment, file: &str) -> Option<PathBuf> {
@@ -218,6 +251,10 @@ mod tests {
             "/data/desk.db\n",
             "$DESK",
             "${HOME}/desk.db",
+            "/data/$DESK/desk.db",
+            "../$DESK",
+            "data/desk-${NAME}.db",
+            "./desk.db ",
             "—desk.db",
             "ーdesk.db",
         ] {
@@ -231,10 +268,30 @@ mod tests {
             "~/desk.db",
             "a/b:c",
             "./$DESK",
+            "./${DESK}/$DESK",
+            "desk$1.db",
             "./—desk.db",
             "my desk.db",
         ] {
             assert!(!is_no_file(text), "{text}");
+        }
+    }
+    #[test]
+    fn what_is_wrong_with_a_name_is_said_and_what_exists_is_taken() {
+        let told = |text: &str| {
+            let error = file_of_person("FILE", Path::new(text)).expect_err(text);
+            error.to_string()
+        };
+        assert!(told("./desk.db ").contains("a blank"));
+        assert!(told("./desk\n.db").contains("a control character"));
+        assert!(told("/data/$DESK").contains("a variable"));
+        assert!(told("desk.db:").contains("./NAME"));
+        let here = tempfile::tempdir().expect("a folder");
+        for name in ["$DESK", "desk ", "a\nb"] {
+            let file = here.path().join(name);
+            assert!(file_of_person("FILE", &file).is_err(), "{name:?}");
+            std::fs::write(&file, "").expect("written");
+            assert!(file_of_person("FILE", &file).is_ok(), "{name:?}");
         }
     }
 }

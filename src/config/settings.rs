@@ -9,7 +9,7 @@ use super::{
     file,
     keybindings::KeyOverride,
     name::{nearest, objection},
-    paths::{self, is_no_file},
+    paths,
     profile::{KeySource, Profile},
     schema::ConfigFile,
     ui::UiSettings,
@@ -163,8 +163,10 @@ pub fn file_of(
         "GROUPDESK_CONFIG",
     )?;
     match named {
-        Some((by, file)) if is_no_file(&file.to_string_lossy()) => Err(ConfigError::NoFile { by }),
-        Some((by, file)) => Ok((Some(file), Some(by))),
+        Some((by, file)) => {
+            paths::file_of_person(by, &file)?;
+            Ok((Some(file), Some(by)))
+        }
         None => Ok((paths::config_file(&overrides.env), None)),
     }
 }
@@ -253,9 +255,7 @@ fn resolved(
     if let Some(url) = file.to_str().filter(|text| is_address(text)) {
         return Ok(DirectoryAt::Team(TeamSettings::at(url, written.as_ref())));
     }
-    if is_no_file(&file.to_string_lossy()) {
-        return Err(ConfigError::NoPlace { by });
-    }
+    paths::file_or_address(by, &file)?;
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     match folder {
         Some(folder) if !folder.exists() && (by == FLAG || file.is_relative()) => {

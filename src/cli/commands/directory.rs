@@ -11,7 +11,7 @@ use crate::{
         output::{self, human, shape::shape},
         session,
     },
-    config::{ConfigError, DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
+    config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address, paths},
     directory::{self, DirectoryError, TeamLocation},
     domain::text::{counted, visible},
     operations::team_location,
@@ -431,12 +431,10 @@ fn team(overrides: &Overrides, url: Option<&str>) -> Result<TeamLocation, CliErr
 
 /// A file that stands where the address of a database could.
 fn file_at(text: &str) -> Result<PathBuf, CliError> {
-    if paths::is_no_file(text) {
-        let by = "an argument";
-        return Err(ConfigError::NoPlace { by }.into());
-    }
     let file = paths::from_home(Path::new(text), std::env::home_dir());
-    file.map_err(|why| CliError::Usage(format!("a path {why}; nothing was copied")))
+    let file = file.map_err(|why| CliError::Usage(format!("a path {why}; nothing was copied")))?;
+    paths::file_or_address("an argument", &file)?;
+    Ok(file)
 }
 
 async fn blocking<T: Send + 'static>(

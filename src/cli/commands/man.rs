@@ -60,7 +60,7 @@ impl Run for Manual {
             let (name, text) = manual_page(command).map_err(unmade)?;
             return output::either(global.json, || object(&name, &text), || text.clone());
         };
-        paths::file_of_person("DIR", folder)?;
+        paths::folder_of_person("DIR", folder)?;
         let mut written = Vec::new();
         let refused = |path: &Path, error: &io::Error| {
             CliError::Usage(format!("cannot write {}: {error}", path.display()))

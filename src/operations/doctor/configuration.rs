@@ -90,6 +90,7 @@ fn refused(error: ConfigError, report: &mut Report) {
         ConfigError::NoFolder { .. }
         | ConfigError::NoPlace { .. }
         | ConfigError::NoFile { .. }
+        | ConfigError::NotAFolder { .. }
         | ConfigError::UnusablePath { .. } => {
             report.problem(
                 AREA,

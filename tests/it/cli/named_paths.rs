@@ -67,6 +67,35 @@ async fn a_place_that_is_no_file_never_becomes_a_directory() {
 }
 
 #[tokio::test]
+async fn a_folder_that_exists_may_have_any_name() {
+    let home = Home::new();
+    let ran = home.run(&["man", "pages@1"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&ran.err, "DIR is not a folder");
+    fs::create_dir(home.path("pages@1")).expect("a folder");
+    let ran = home.run(&["man", "pages@1"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(home.path("pages@1/groupdesk.1").exists());
+}
+
+#[tokio::test]
+async fn a_tilde_is_replaced_before_a_file_is_looked_for() {
+    let home = Home::new();
+    let copy = |file| ["directory", "copy", file, "postgres://ana@127.0.0.1:1/desk"];
+    let ran = home.run(&copy("~/$DESK")).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(&in_one_line(&ran.err), "an argument contains a variable");
+    home.write("$DESK", "");
+    assert_lacks(&home.run(&copy("~/$DESK")).await.err, "an argument");
+    let ran = home.run(&["serve", "--database", "./a.db "]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_has(
+        &in_one_line(&ran.err),
+        "--database begins or ends with a blank",
+    );
+}
+
+#[tokio::test]
 async fn a_blank_name_is_no_directory() {
     let mut home = Home::new();
     for blank in ["", " ", "\t", "  \u{a0}"] {

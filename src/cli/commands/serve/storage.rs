@@ -11,7 +11,7 @@ use super::Serve;
 use crate::{
     api::tls,
     cli::error::CliError,
-    config::{Environment, paths, profile::KeySource},
+    config::{ConfigError, Environment, paths, profile::KeySource},
     service::store::{Options, SharedStorage, Store, StoreError},
 };
 
@@ -67,9 +67,12 @@ impl Storage {
                 ));
             }
             let database = arguments.database.clone();
-            if let Some(named) = &database
-                && paths::is_no_file(&named.to_string_lossy())
-            {
+            let named = database.as_deref().map(Path::to_string_lossy);
+            if let Some(why) = named.as_deref().and_then(paths::unusable) {
+                let by = "--database";
+                return Err(ConfigError::UnusablePath { by, why }.into());
+            }
+            if named.as_deref().is_some_and(paths::is_no_file) {
                 return Err(CliError::Usage(
                     "--database is not a file; nothing was created. For a PostgreSQL database write --storage \
                      postgres://USER@HOST/DATABASE, for a file with such a name ./NAME"
