@@ -57,13 +57,12 @@ pub(super) async fn run(
         let mut told = 0;
         loop {
             sleep(LOOK).await;
-            let (lines, end) = news(&complaints(), told);
-            let lines: Vec<_> = lines
-                .iter()
-                .map(|line| format!("{program}: {line}\n"))
-                .collect();
-            // What the terminal does not take now is told at the next look.
-            if lines.is_empty() || Terminal::tell(&lines.concat()).is_ok() {
+            let lines = news(&complaints(), told);
+            for (line, end) in lines {
+                // What the terminal does not take now is told at the next look.
+                if Terminal::tell(&format!("{program}: {line}\n")).is_err() {
+                    break;
+                }
                 told = end;
             }
         }
@@ -119,18 +118,24 @@ fn last_line(complaints: &[u8]) -> Option<String> {
     lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What may be told at the terminal of stderr behind the first `told` bytes, and how many bytes have been told then. Only
-/// whole lines and questions: the beginning of a key is not recognized as one.
-fn news(complaints: &[u8], told: usize) -> (Vec<String>, usize) {
-    let new = &complaints[told..];
-    let whole = new.iter().rposition(|byte| *byte == b'\n');
-    let whole = whole.map_or(0, |at| at + 1);
-    let is_question = QUESTIONS.iter().any(|end| new[whole..].ends_with(end));
-    let end = if is_question { new.len() } else { whole };
-    let text = Zeroizing::new(String::from_utf8_lossy(&new[..end]).into_owned());
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let lines = lines.map(|line| shown(&without_possible_keys(line)));
-    (lines.collect(), told + end)
+/// What may be told at the terminal of stderr behind the first `told` bytes: each line, and how many bytes have been told
+/// then. Only whole lines and questions: the beginning of a key is not recognized as one.
+fn news(complaints: &[u8], told: usize) -> Vec<(String, usize)> {
+    let mut end = told;
+    let mut lines = Vec::new();
+    for line in complaints[told..].split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        let is_whole = line.ends_with(b"\n");
+        if !is_whole && !QUESTIONS.iter().any(|question| line.ends_with(question)) {
+            break;
+        }
+        let line = Zeroizing::new(String::from_utf8_lossy(line).into_owned());
+        let line = line.trim();
+        if !line.is_empty() {
+            lines.push((shown(&without_possible_keys(line)), end));
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -145,9 +150,9 @@ mod tests {
         let mut told = 0;
         let mut add = |more: String| {
             text.extend_from_slice(more.as_bytes());
-            let (lines, end) = news(&text, told);
-            told = end;
-            lines
+            let lines = news(&text, told);
+            told = lines.last().map_or(told, |(_, end)| *end);
+            lines.into_iter().map(|(line, _)| line).collect::<Vec<_>>()
         };
         assert_eq!(add(format!("+ echo {}", &KEY[..9])), [""; 0]);
         let rest = format!("{}\n\nfirst\r\n second\n", &KEY[9..]);
