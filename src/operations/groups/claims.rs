@@ -19,7 +19,7 @@ use crate::{
         mutation::State,
     },
     operations::{
-        ClaimHolder, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy,
+        ClaimHolder, Done, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy,
         profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
@@ -173,6 +173,21 @@ impl Operations {
         changes: Option<Value>,
         gate: Option<GateSnapshot>,
     ) -> Result<Claim, Failure> {
+        self.claim_with_read(id, operation, changes, gate, &mut None)
+            .await
+    }
+
+    /// As [`Operations::claim`]. An update that is held by one whose answer was lost reads the group once: `read` is what
+    /// that read found, also if it raised an alarm and nothing was claimed.
+    pub(super) async fn claim_with_read(
+        &self,
+        id: &UserGroupId,
+        operation: Operation,
+        changes: Option<Value>,
+        gate: Option<GateSnapshot>,
+        read: &mut Option<Done>,
+    ) -> Result<Claim, Failure> {
+        let changed = participle(operation);
         let sends = match operation {
             Operation::Create => RequestKind::Change(Guarded::Create),
             Operation::Update => RequestKind::Change(Guarded::Update),
@@ -182,7 +197,6 @@ impl Operations {
         self.client_with_gate(sends, gate).await?;
         let mut wait = self.patience();
         let mut repeats = None;
-        let mut has_read = false;
         loop {
             let intent = MutationIntent {
                 user_group_id: id.clone(),
@@ -201,7 +215,7 @@ impl Operations {
                         operations: self.clone(),
                         id: number,
                         group: id.clone(),
-                        changed: participle(operation),
+                        changed,
                         state: State::Intended,
                     });
                 }
@@ -215,18 +229,25 @@ impl Operations {
                 }
                 // A read may show what became of an update whose answer was lost: then nothing holds the group.
                 Claimed::HeldBy(holder)
-                    if !has_read
+                    if read.is_none()
                         && operation == Operation::Update
                         && (holder.operation, holder.state) == (operation, State::Unknown) =>
                 {
-                    has_read = true;
-                    let read = Box::pin(self.look_up(id, UnknownIdPolicy::KnownOnly)).await;
-                    read.map_err(|failure| failure.before(id, "updated"))?;
+                    let reading = Box::pin(self.look_up(id, UnknownIdPolicy::KnownOnly));
+                    let reading = self.unless_cancelled(id, changed, reading).await;
+                    let found = reading.map_err(|failure| failure.before(id, changed))?;
+                    let alarm = found.warnings.iter().find(|warning| warning.is_alarm());
+                    let alarm = alarm.map(ToString::to_string);
+                    *read = Some(found);
+                    if let Some(alarm) = alarm {
+                        return Err(Failure::Unreadable(alarm).before(id, changed));
+                    }
+                    // The time of the read was not spent waiting.
+                    wait = self.patience();
                 }
                 Claimed::HeldBy(holder) => {
                     let waited = self.wait_for(&holder, &mut wait);
-                    self.unless_cancelled(id, participle(operation), waited)
-                        .await?;
+                    self.unless_cancelled(id, changed, waited).await?;
                 }
             }
         }

@@ -123,7 +123,19 @@ impl Operations {
         }
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);
-        let mut claim = self.claim(id, Operation::Update, changes, gate).await?;
+        let mut earlier = None;
+        let claim = self.claim_with_read(id, Operation::Update, changes, gate, &mut earlier);
+        let claim = claim.await;
+        let mut earlier_warnings = Vec::new();
+        if let Some(earlier) = earlier {
+            not_created(id, &earlier)?;
+            if earlier.warnings.iter().any(Warning::is_alarm) {
+                return Ok(earlier);
+            }
+            earlier_warnings = earlier.warnings;
+            earlier_warnings.retain(|warning| !warning.is_stale());
+        }
+        let mut claim = claim?;
         let unread = |failure: Failure| failure.before(id, "updated");
         let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
         let read = self.unless_cancelled(id, "updated", read).await;
@@ -140,8 +152,10 @@ impl Operations {
         if readable && !before.read.contains(&Field::Properties) {
             let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
             let read = self.unless_cancelled(id, "updated", read).await;
+            earlier_warnings.append(&mut before.warnings);
             before = read.map_err(unread)?;
         }
+        add_new(&mut before.warnings, &earlier_warnings);
         before.open.retain(|other| other.id != claim.id());
         let mut plan = before.plan(edit);
         let now = DesiredFields::of(&before.group);
@@ -199,11 +213,7 @@ impl Operations {
         let different = differences(&plan.send, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
-        for warning in &before.warnings {
-            if !done.warnings.contains(warning) {
-                done.warnings.push(warning.clone());
-            }
-        }
+        add_new(&mut done.warnings, &before.warnings);
         // An alarm stops everything that would follow.
         if !done.warnings.iter().any(Warning::is_alarm) {
             if item.is_some() {
@@ -301,6 +311,15 @@ fn went_back(field: Field, then: &DesiredFields, now: &DesiredFields, history: &
             })
         }
         Field::Mapping => false,
+    }
+}
+
+/// Adds the warnings of an earlier read that are not among these.
+fn add_new(warnings: &mut Vec<Warning>, earlier: &[Warning]) {
+    for warning in earlier {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
     }
 }
 

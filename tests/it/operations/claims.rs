@@ -11,7 +11,7 @@ use groupdesk::{
         mutation::State,
         update::Edit,
     },
-    operations::{Done, Failure, Operations, UnknownIdPolicy},
+    operations::{Done, Failure, Operations, UnknownIdPolicy, Warning},
 };
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
@@ -210,9 +210,16 @@ async fn a_lost_update_that_a_read_settles_holds_up_no_other_one() {
     scene.proxy.next("PUT", lost);
     let unknown = send(&ana, &rename(&ana, "Lost").await).await;
     assert!(unknown.is_err(), "its answer was lost");
+    let elsewhere = scene.world.other_directory("li");
+    let li = readable(scene.world.installation(Side::Testing));
+    let li = li.by(LI).on(&elsewhere).operations();
+    let read = li.look_up(&id(ACME), UnknownIdPolicy::Exists).await;
+    drop(read.expect("found"));
+    rotate(&li).await.expect("rotated");
     // As of an `apply`, which reads nothing before it.
     let done = send(&ana, &mapped).await.expect("sent");
     assert_eq!(done.ending, Ending::Updated);
+    assert_eq!(done.warnings, [Warning::TokenChangedElsewhere]);
 
     let swallowed = ProxyFault::swallowed(Then::Drop);
     scene.proxy.next("PUT", swallowed);
