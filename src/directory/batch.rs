@@ -9,7 +9,7 @@ use crate::{
     domain::{
         batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
         group::UserGroupId,
-        handoff::{HandOff, HandOffState},
+        handoff::HandOff,
         history::Ending,
         mutation,
         operation_record::followed_by,
@@ -191,12 +191,7 @@ impl BatchItem {
 
     /// Whether its new token is in place but has not arrived where it was to be handed off.
     pub fn is_not_handed_off(&self) -> bool {
-        let is_done = matches!(self.status(), ItemStatus::Confirmed | ItemStatus::Rotated);
-        is_done
-            && matches!(
-                self.handoff.state,
-                HandOffState::Pending | HandOffState::Failed
-            )
+        self.status().is_not_handed_off(self.handoff.state)
     }
 
     /// What was observed, the first cause before the last observation; a token that has not arrived comes before both.

@@ -21,7 +21,7 @@ pub use halt::{Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
 pub use runner::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState};
 
-use super::{history::Ending, mutation, rotation::State};
+use super::{handoff::HandOffState, history::Ending, mutation, rotation::State};
 
 /// The status of a batch item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,13 @@ pub enum ItemStatus {
 }
 
 impl ItemStatus {
+    /// Whether there is a new token that has not arrived where it was to be handed off. That of an abandoned rotation can
+    /// still be handed off.
+    pub fn is_not_handed_off(self, handoff: HandOffState) -> bool {
+        matches!(self, Self::Confirmed | Self::Rotated | Self::Abandoned)
+            && matches!(handoff, HandOffState::Pending | HandOffState::Failed)
+    }
+
     /// From the state of its rotation, or from how it ended without one.
     pub fn of(state: Option<State>, ending: Option<Ending>) -> Self {
         match (state, ending) {

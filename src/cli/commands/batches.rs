@@ -182,8 +182,9 @@ fn state(batch: &Batch) -> String {
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
         Some(_) => match (counts.planned() - counts.succeeded(), batch.not_handed_off) {
             (0, 0) => "done".into(),
-            (0, waiting) => format!("done: {waiting} not handed off"),
-            (left, _) => format!("done: {left} not applied"),
+            (left, 0) => format!("done: {left} not applied"),
+            // The token of an abandoned rotation is such a one, too.
+            (_, waiting) => format!("done: {waiting} not handed off"),
         },
     }
 }

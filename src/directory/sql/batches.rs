@@ -13,6 +13,7 @@ use crate::{
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
         group::UserGroupId,
+        handoff::HandOffState,
         history::Ending,
         rotation::State,
     },
@@ -200,7 +201,9 @@ fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let batches: Vec<Stored> = tx.all(text, values![place])?;
     let mut runs: Vec<(BatchId, BatchRun)> = tx.all(RUNS, values![place])?;
     let mut waiting: Vec<(BatchId, State, u32)> = tx.all(NOT_HANDED_OFF, values![place])?;
-    waiting.retain(|(_, state, _)| state.has_new_token());
+    waiting.retain(|(_, state, _)| {
+        ItemStatus::of(Some(*state), None).is_not_handed_off(HandOffState::Pending)
+    });
     let batches = batches.into_iter().map(|one| {
         let waits = waiting.iter().filter(|(of, ..)| *of == one.id);
         let waits: u32 = waits.map(|(.., count)| count).sum();

@@ -409,7 +409,8 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
     }
     let left = counts.planned() - counts.succeeded();
     match (counts.unknown, counts.conflict, left) {
-        (0, 0, 0) if batch.not_handed_off > 0 => {
+        // Before what is left: the token of an abandoned rotation is such a one.
+        (0, 0, _) if batch.not_handed_off > 0 => {
             let text = format!("{} NOT handed off", batch.not_handed_off);
             ("x", text, theme.error())
         }

@@ -98,8 +98,7 @@ impl BatchRow {
 
     /// Whether the new token is in place but has not arrived where it was to be handed off.
     pub fn is_not_handed_off(&self) -> bool {
-        let is_done = matches!(self.status, ItemStatus::Confirmed | ItemStatus::Rotated);
-        is_done && matches!(self.handoff, HandOffState::Pending | HandOffState::Failed)
+        self.status.is_not_handed_off(self.handoff)
     }
 
     /// Sort rank in the table: what needs a person comes first, then what is in flight, done, and waiting.

@@ -198,6 +198,7 @@ fn done_is_only_what_is_wanted_and_has_arrived() {
         (confirmed, 0, "+   7 rotate", "handed off"),
         (confirmed, 2, "2 NOT handed off", "done"),
         (abandoned, 0, "1 not applied", "+   7 rotate"),
+        (abandoned, 1, "1 NOT handed off", "not applied"),
     ] {
         let mut scene = Scene::on(TESTING);
         scene.keys("5");

@@ -103,6 +103,9 @@ async fn the_token_of_an_abandoned_rotation_waits_for_its_hand_off() {
     let closed = scene.ana.abandon(rotation, "the customer left").await;
     assert_eq!(closed.expect("closed").rotation.state, State::Abandoned);
     assert_eq!(waiting().await, 1, "it can still be handed off");
+    let items = scene.items(batch).await;
+    assert_eq!(items[0].status(), ItemStatus::Abandoned);
+    assert!(items[0].is_not_handed_off(), "{:?}", items[0]);
 }
 
 #[tokio::test]
