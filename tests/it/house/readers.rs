@@ -26,7 +26,7 @@ const ALLOWED: [(&str, &str); 28] = [
     ("src/tui/panes/review/sending.rs", "splits a body that is shown"),
     ("src/tui/terminal.rs", "TERM and its like, of the terminal"),
     ("src/tui/terminal/panic.rs", "splits the message of a panic of its own"),
-    ("src/cli/commands/import/plan.rs", "splits what is printed"),
+    ("src/cli/commands/import/shown.rs", "splits what is printed"),
     ("src/cli/commands/man.rs", "splits the manual"),
     ("src/domain/pasted", "the reader of pasted tokens, which must see every sign"),
     ("src/cli/process/graceful_shutdown.rs", "a variable of the tests"),

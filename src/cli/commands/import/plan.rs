@@ -113,7 +113,7 @@ async fn begin(
     Ok(shown)
 }
 
-/// Plans each row. Prints it at once for programs; for people [`print_summary`] comes first. `shows_all`: also more rows
+/// Plans each row. Prints it at once for programs; for people [`print_summary`](super::shown::print_summary) comes first. `shows_all`: also more rows
 /// than a person wants to read.
 pub(crate) async fn print_plan(
     session: &Session,

@@ -130,18 +130,16 @@ async fn an_outcome_that_a_read_only_server_refused_is_recorded_when_there_is_a_
     gate.reached().await;
     let all = "SELECT string_agg(pid::text, ',') FROM pg_stat_activity WHERE application_name = 'groupdesk'";
     let serving = format!("{SERVING} ({})", server.execute("desk", all));
-    let before = server.execute("desk", &serving);
+    let mut session = server.session("desk");
+    let before = session.say(&serving);
     set(&server, "SET default_transaction_read_only = on");
     eventually("it is read-only", || {
-        server.execute("desk", "SHOW default_transaction_read_only") == "on"
+        session.say("SHOW default_transaction_read_only") == "on"
     })
     .await;
     gate.open();
     // A refused write ends its connection.
-    eventually("it is refused", || {
-        server.execute("desk", &serving) != before
-    })
-    .await;
+    eventually("it is refused", || session.say(&serving) != before).await;
     set(&server, "RESET default_transaction_read_only");
     let done = rotating.await.expect("it ends").expect("kept and recorded");
     assert!(done.token().is_some());
