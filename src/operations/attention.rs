@@ -16,7 +16,7 @@ use crate::{
     config::{guard, profile::Profile},
     directory::{
         Alarm, Batch, DirectoryError, Mutation, MutationId, Place, PlaceId, RotationFilter,
-        RotationId,
+        RotationId, RotationRow,
     },
     domain::{
         age::{self, DEFAULT_LIMIT, TokenAge, due_within},
@@ -375,9 +375,8 @@ impl Gathering<'_> {
             self.change(&change);
         }
         let mut batches = self.operations.batches_in(self.place).await?;
-        let orphaned = self.orphaned(&batches).await?;
         for state in [HandOffState::Failed, HandOffState::Pending] {
-            self.hand_offs(state, &orphaned).await?;
+            self.hand_offs(state, &batches).await?;
         }
         let not_done = self.operations.not_done(self.place, &batches).await?;
         if with_groups {
@@ -453,7 +452,11 @@ impl Gathering<'_> {
             let runner = batch.runner.as_ref();
             if runner.is_some_and(|runner| runner.state == RunnerState::Killed) {
                 let directory = self.operations.directory();
-                let items = directory.batch_items(self.place, batch.id).await?;
+                let items = match directory.batch_items(self.place, batch.id).await {
+                    // Environments were merged in between.
+                    Err(DirectoryError::NoBatch(_)) => continue,
+                    items => items?,
+                };
                 orphaned.extend(items.into_iter().filter_map(|item| item.rotation));
             }
         }
@@ -463,22 +466,31 @@ impl Gathering<'_> {
     async fn hand_offs(
         &mut self,
         state: HandOffState,
-        orphaned: &HashSet<RotationId>,
+        batches: &[Batch],
     ) -> Result<(), DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place),
             handoff: Some(state),
             ..RotationFilter::default()
         };
+        let rows = self.operations.directory().rotations(filter).await?;
         let guards = &self.operations.profile().guards;
-        for row in self.operations.directory().rotations(filter).await? {
-            // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
-            let is_in_hand = state == HandOffState::Pending
+        // A hand-off that has a note was tried; one that a guard forbids is not tried at all.
+        let is_tried =
+            state == HandOffState::Pending && guard::forbidden(guards, Guarded::HandOff).is_none();
+        let may_be_in_hand = |row: &RotationRow| {
+            is_tried
                 && row.handoff.note.is_none()
-                && !orphaned.contains(&row.id)
-                && guard::forbidden(guards, Guarded::HandOff).is_none()
-                && self.operations.settle_window_left(&row).is_some();
-            if !is_in_hand {
+                && self.operations.settle_window_left(row).is_some()
+        };
+        // Reads all items of those batches, therefore only if it matters.
+        let orphaned = if rows.iter().any(may_be_in_hand) {
+            self.orphaned(batches).await?
+        } else {
+            HashSet::new()
+        };
+        for row in rows {
+            if !may_be_in_hand(&row) || orphaned.contains(&row.id) {
                 let kind = ConcernKind::HandOff {
                     rotation: row.id,
                     id: row.user_group_id,
