@@ -27,7 +27,7 @@ pub enum Refused<'p, D> {
     Directory(D),
     ReadOnly,
     Guard(Guarded, &'p str),
-    /// The profile of this name, which began the work, is missing.
+    /// The profile of this name, which began the work, is missing or belongs to another environment.
     NoProfile(&'p str),
     /// The profile of this name has no hand-off command.
     NoHandOff(&'p str),
@@ -41,7 +41,10 @@ impl<D: fmt::Display> fmt::Display for Refused<'_, D> {
             Self::Guard(operation, reason) => {
                 write!(f, "{} is forbidden: {reason}", operation.as_str())
             }
-            Self::NoProfile(name) => write!(f, "profile \"{name}\", which started it, is missing"),
+            Self::NoProfile(name) => write!(
+                f,
+                "profile \"{name}\", which started it, is missing or belongs to another environment"
+            ),
             Self::NoHandOff(name) => write!(f, "profile \"{name}\" has no hand-off"),
         }
     }

@@ -212,6 +212,9 @@ fn next(concern: &Concern, profiles: &[Operations], options: BatchOptions) -> St
     } else {
         format!("groupdesk {command}")
     };
-    let name = profile.map(|profile| profile.name.as_str());
+    // Where the profile that began a hand-off is gone, that of the environment shows it.
+    let shows = concern.profile.and_then(|at| profiles.get(at));
+    let name = profile.or(shows.map(Operations::profile));
+    let name = name.map(|profile| profile.name.as_str());
     proposals::complete_for(&text, name).into_owned()
 }

@@ -207,7 +207,7 @@ fn a_hand_off_is_run_by_the_command_of_the_profile_that_began_it() {
     let mut scene = with_hand_offs(true);
     scene.shows("!2").shows("h run again: exit 1");
     scene.keys("jh");
-    scene.says("profile \"gone\", which started it, is missing");
+    scene.says("profile \"gone\", which started it, is missing or belongs to another environment");
     assert!(
         pending_jobs(&scene).is_empty(),
         "{:?}",

@@ -39,6 +39,34 @@ async fn token(home: &Home) -> String {
     ran.out.trim_end().to_owned()
 }
 
+/// The profile of its environment shows it, not the selected one of another environment.
+#[tokio::test]
+async fn a_hand_off_of_a_removed_profile_is_looked_at_in_its_environment() {
+    let (home, _serving) = scene("exit 3").await;
+    let ran = home.run(&["rotate", "acme", "--yes"]).await;
+    assert_eq!(ran.code, 6, "{}", ran.err);
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
+    let second = config.replace("[profiles.live]", "[profiles.second]");
+    home.write("config.toml", &format!("{config}{second}"));
+    let bind = [
+        "-P",
+        "second",
+        "profile",
+        "bind",
+        "second",
+        "--same-environment",
+        "live",
+    ];
+    let bound = home.run(&bind).await;
+    assert_eq!(bound.code, 0, "{}", bound.err);
+    let other =
+        "[profiles.other]\nbase_url = \"http://127.0.0.1:9\"\napi_key = { env = \"OTHER_KEY\" }\n";
+    home.write("config.toml", &format!("{other}{second}"));
+    let found = home.json(7, &["-P", "other", "attention", "--all"]).await;
+    let next = "groupdesk -P second history acme";
+    assert_eq!(found[0]["next"], next, "{found:#}");
+}
+
 const WAITS: &str = "cat > $1/in.new; mv $1/in.new $1/in; touch $1/started; \
                      while [ ! -e $1/go ] && [ -d $1 ]; do sleep 0.02; done";
 
