@@ -104,14 +104,6 @@ impl Report {
         self.add(area, Severity::Problem, found, Some(advice));
     }
 
-    /// All that is advised from this finding on needs rights that are missing here.
-    fn ask_others(&mut self, first: usize) {
-        let found = self.findings.iter_mut().skip(first);
-        for advice in found.filter_map(|finding| finding.advice.as_mut()) {
-            *advice = "Ask somebody who may write to this directory.".into();
-        }
-    }
-
     /// The directory cannot be used.
     fn no_directory(&mut self, error: &DirectoryError, advice: &str) {
         self.is_team_refused |= matches!(error, DirectoryError::Team { .. });

@@ -12,8 +12,8 @@ use crate::{
         directory_of, paths, scrub::shown,
     },
     directory::{
-        Contents, Directory, DirectoryError, Inspected, Location, Role, backup_of, backups_of,
-        inspect, team_status,
+        Contents, Directory, DirectoryError, Inspected, Location, Role, TeamFault, backup_of,
+        backups_of, inspect, team_status,
     },
     domain::{age, when},
     operations::{Clock, team_location},
@@ -21,6 +21,9 @@ use crate::{
 };
 
 const AREA: Area = Area::Directory;
+/// What to do instead of writing to a directory that was moved, and about newer tables.
+const MOVED: &str = "This directory was moved: set the new one as url under [directory].";
+const UPDATE: &str = "Update groupdesk.";
 /// Clocks of two machines that differ by more are reported.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
 
@@ -89,7 +92,7 @@ pub(super) async fn check(
     match looking {
         Ok(Ok(inspected)) => {
             let is_whole = judge(&file, &inspected, request.clock.now(), report) && is_writable;
-            places::check(&inspected.places, profiles, report);
+            places::check(&inspected.places, profiles, None, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
             is_whole.then_some(UsableDirectory {
@@ -171,11 +174,16 @@ async fn of_team(
         Ok(directory) => {
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.
-                let first = report.findings.len();
-                places::check(&found, None, report);
-                if directory.may(Role::Operator).is_err() {
-                    report.ask_others(first);
-                }
+                let instead = match directory.may(Role::Operator) {
+                    Ok(()) => None,
+                    Err(_) if status.moved_to.is_some() => Some(MOVED),
+                    Err(DirectoryError::Team {
+                        fault: TeamFault::NotWritable,
+                        ..
+                    }) => Some(UPDATE),
+                    Err(_) => Some("Ask somebody who may write to this directory."),
+                };
+                places::check(&found, None, instead, report);
             }
             directory.role() == Some(Role::Viewer)
         }
@@ -194,7 +202,7 @@ async fn of_team(
 fn broken(error: &DirectoryError, report: &mut Report) {
     let advice = match error {
         DirectoryError::Locked { .. } => "Run doctor again when the other program has closed it.",
-        DirectoryError::Newer { .. } => "Update groupdesk.",
+        DirectoryError::Newer { .. } => UPDATE,
         _ => "Until then, use another one with --directory; it starts empty.",
     };
     report.problem(AREA, error.to_string(), advice);

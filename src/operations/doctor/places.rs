@@ -9,8 +9,14 @@ use crate::{
 
 const AREA: Area = Area::Directory;
 
-/// `profiles`: those of the configuration, if it can be read.
-pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
+/// `profiles`: those of the configuration, if it can be read. `instead`: what to do where nothing can be written to the
+/// directory, in place of a command.
+pub(super) fn check(
+    places: &[Place],
+    profiles: Option<&[Profile]>,
+    instead: Option<&str>,
+    report: &mut Report,
+) {
     for place in places {
         let name = visible(&place.name);
         let users = match place.profiles.as_slice() {
@@ -26,9 +32,9 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
             ),
         );
         if let Some(profiles) = profiles {
-            orphan(place, profiles, report);
+            orphan(place, profiles, instead, report);
         }
-        keys(place, report);
+        keys(place, instead, report);
         for alarm in &place.alarms {
             report.problem(
                 AREA,
@@ -37,17 +43,24 @@ pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut
                     when::minute(alarm.at),
                     visible(&alarm.what)
                 ),
-                &format!(
-                    "Investigate, then run: groupdesk environment acknowledge {} --reason WHY",
-                    quoted(&name)
-                ),
+                &or_else(instead, || {
+                    format!(
+                        "Investigate, then run: groupdesk environment acknowledge {} --reason WHY",
+                        quoted(&name)
+                    )
+                }),
             );
         }
     }
 }
 
+/// The advice: `instead`, or else the command.
+fn or_else(instead: Option<&str>, command: impl FnOnce() -> String) -> String {
+    instead.map_or_else(command, str::to_owned)
+}
+
 /// A place that no profile is bound to any more: its profile was renamed or removed, or has another key or address.
-fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
+fn orphan(place: &Place, profiles: &[Profile], instead: Option<&str>, report: &mut Report) {
     let is_used = |profile: &Profile| {
         place.profiles.contains(&profile.name)
             && (place.urls.is_empty() || place.urls.contains(&profile.url()))
@@ -64,14 +77,14 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
             count_of(place.groups, "group", "groups"),
             place.open
         ),
-        &format!(
+        &or_else(instead, || format!(
             "To bind one: groupdesk profile bind NAME --same-environment {argument}. If it is the same as another \
              environment: groupdesk environment merge {argument} ENVIRONMENT"
-        ),
+        )),
     );
 }
 
-fn keys(place: &Place, report: &mut Report) {
+fn keys(place: &Place, instead: Option<&str>, report: &mut Report) {
     let name = visible(&place.name);
     let profile = place.profiles.first().map_or("NAME", String::as_str);
     let profile = visible(profile);
@@ -86,7 +99,9 @@ fn keys(place: &Place, report: &mut Report) {
             KeyState::Trial => report.warning(
                 AREA,
                 format!("API key {fingerprint} of environment {name} is not verified; nothing is sent with it"),
-                &format!("groupdesk profile bind {profile} --same-environment --verify-with ID"),
+                &or_else(instead, || {
+                    format!("groupdesk profile bind {profile} --same-environment --verify-with ID")
+                }),
             ),
             KeyState::Withdrawn if key.recorded > 0 => report.warning(
                 AREA,
@@ -95,8 +110,10 @@ fn keys(place: &Place, report: &mut Report) {
                     count_of(key.recorded, "line of the history", "lines of the history")
                 ),
                 &format!(
-                    "These values may come from another environment. Read it again with a key of the environment: groupdesk -P \
-                     {profile} get --refresh-all"
+                    "These values may come from another environment. {}",
+                    or_else(instead, || format!(
+                        "Read it again with a key of the environment: groupdesk -P {profile} get --refresh-all"
+                    ))
                 ),
             ),
             KeyState::Trusted | KeyState::Withdrawn => {}
