@@ -26,7 +26,7 @@ const TYPING: Duration = Duration::from_mins(2);
 /// How often what the command complains about is looked at; it may be a question.
 const LOOK: Duration = Duration::from_millis(300);
 /// How a question ends that waits for its answer in the same line.
-const QUESTIONS: [&[u8]; 3] = [b": ", b"? ", b"> "];
+const QUESTIONS: [&[u8]; 7] = [b":", b"?", b": ", b"? ", b"> ", b"] ", b") "];
 
 /// Shorter words are not keys, and replacing them would make the error message unreadable.
 const SHORTEST_SCRUBBED: usize = 4;
@@ -108,7 +108,7 @@ fn last_words(complaints: &[u8], output: &[u8]) -> String {
     {
         line = line.replace(word, "…");
     }
-    format!(": {}", shown(&line))
+    format!(": {}", shown(&without_possible_keys(&line)))
 }
 
 /// The last line of stderr that says something.
@@ -162,5 +162,11 @@ mod tests {
         assert_eq!(add(String::new()), [""; 0]);
         assert_eq!(add("\nwrong\nAgain? ".into()), ["wrong", "Again?"]);
         assert_eq!(add(format!("{KEY}\n")), ["…"]);
+        assert_eq!(add("PIN:".into()), ["PIN:"]);
+        let text = format!("no /run/keys/desk for {KEY}\n");
+        assert_eq!(
+            last_words(text.as_bytes(), b""),
+            ": no /run/keys/desk for …"
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! Default paths: the XDG folders of the environment that is passed in.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use super::{
     environment::Environment,
@@ -91,11 +94,16 @@ pub fn is_no_file(text: &str) -> bool {
 /// Why a new file cannot have such a name, mostly not even with its folder.
 pub fn unusable(text: &str) -> Option<UnusablePath> {
     let is_variable = |part: &str| part.starts_with('$') || part.contains("${");
+    // Folders that exist have the name that is written.
+    let new = Path::new(text)
+        .ancestors()
+        .take_while(|path| !path.exists());
+    let mut new = new.filter_map(Path::file_name).map(OsStr::to_string_lossy);
     let why = if text.trim() != text {
         UnusablePath::Blank
     } else if text.contains(char::is_control) {
         UnusablePath::Control
-    } else if !text.starts_with("./") && text.split('/').any(is_variable) {
+    } else if !text.starts_with("./") && new.any(|part| is_variable(&part)) {
         UnusablePath::Variable
     } else {
         return None;
@@ -287,6 +295,10 @@ mod tests {
         assert!(told("/data/$DESK").contains("a variable"));
         assert!(told("desk.db:").contains("./NAME"));
         let here = tempfile::tempdir().expect("a folder");
+        let folder = here.path().join("$x");
+        std::fs::create_dir(&folder).expect("created");
+        assert!(file_of_person("FILE", &folder.join("new.db")).is_ok());
+        assert!(file_of_person("FILE", &folder.join("$y.db")).is_err());
         for name in ["$DESK", "desk ", "a\nb"] {
             let file = here.path().join(name);
             assert!(file_of_person("FILE", &file).is_err(), "{name:?}");

@@ -194,16 +194,22 @@ impl BatchItem {
         self.status().is_not_handed_off(self.handoff.state)
     }
 
-    /// What was observed, the first cause before the last observation; a token that has not arrived comes before both.
+    /// What was observed, the first cause before the last observation; a token that has not arrived
+    /// comes instead of both, and after them if the rotation was abandoned.
     pub fn story(&self) -> Option<String> {
-        if self.is_not_handed_off() {
-            return Some(self.handoff.standing());
+        let standing = self.is_not_handed_off().then(|| self.handoff.standing());
+        if standing.is_some() && self.status() != ItemStatus::Abandoned {
+            return standing;
         }
-        match (&self.cause, &self.note) {
+        let observed = match (&self.cause, &self.note) {
             (Some(cause), Some(note)) if !note.contains(cause.as_str()) => {
                 Some(followed_by(cause, note))
             }
             (cause, note) => note.clone().or(cause.clone()),
+        };
+        match (standing, observed) {
+            (Some(standing), Some(observed)) => Some(followed_by(&observed, &standing)),
+            (standing, observed) => standing.or(observed),
         }
     }
 

@@ -183,8 +183,11 @@ fn state(batch: &Batch) -> String {
         Some(_) => match (counts.planned() - counts.succeeded(), batch.not_handed_off) {
             (0, 0) => "done".into(),
             (left, 0) => format!("done: {left} not applied"),
-            // The token of an abandoned rotation is such a one, too.
-            (_, waiting) => format!("done: {waiting} not handed off"),
+            // The token of an abandoned rotation may be such a one.
+            (left, waiting) => match left.saturating_sub(counts.abandoned) {
+                0 => format!("done: {waiting} not handed off"),
+                left => format!("done: {left} not applied, {waiting} not handed off"),
+            },
         },
     }
 }

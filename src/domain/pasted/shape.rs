@@ -191,7 +191,9 @@ impl Pieces {
             found.whole(word, line);
             return;
         }
-        if word.len() >= SHORTEST_PIECE || MONTHS.contains(&word) {
+        if word.len() >= SHORTEST_PIECE
+            || MONTHS.iter().any(|month| month.eq_ignore_ascii_case(word))
+        {
             self.pairs.clear();
         }
         if word.len() < SHORTEST_PIECE && self.groups.is_empty() {

@@ -92,7 +92,8 @@ pub(super) async fn check(
     match looking {
         Ok(Ok(inspected)) => {
             let is_whole = judge(&file, &inspected, request.clock.now(), report) && is_writable;
-            places::check(&inspected.places, profiles, None, report);
+            let instead = (!is_writable).then_some("Make the directory writable first.");
+            places::check(&inspected.places, profiles, instead, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
             is_whole.then_some(UsableDirectory {

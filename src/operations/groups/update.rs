@@ -140,11 +140,14 @@ impl Operations {
         let read = self.look_up(id, UnknownIdPolicy::KnownOnly);
         let read = self.unless_cancelled(id, "updated", read).await;
         let mut before = read.map_err(unread)?;
-        not_created(id, &before)?;
-        if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {
-            return Err(unread(Failure::Unreadable(stale.to_string())));
-        }
-        if before.warnings.iter().any(Warning::is_alarm) {
+        let is_fit = |read: &Done| {
+            not_created(id, read)?;
+            match read.warnings.iter().find(|warning| warning.is_stale()) {
+                Some(stale) => Err(unread(Failure::Unreadable(stale.to_string()))),
+                None => Ok(!read.warnings.iter().any(Warning::is_alarm)),
+            }
+        };
+        if !is_fit(&before)? {
             return Ok(before);
         }
         // A place that had never been read before has just revealed that it returns properties.
@@ -154,6 +157,9 @@ impl Operations {
             let read = self.unless_cancelled(id, "updated", read).await;
             earlier_warnings.append(&mut before.warnings);
             before = read.map_err(unread)?;
+            if !is_fit(&before)? {
+                return Ok(before);
+            }
         }
         add_new(&mut before.warnings, &earlier_warnings);
         before.open.retain(|other| other.id != claim.id());

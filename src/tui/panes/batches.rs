@@ -409,9 +409,13 @@ fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
     }
     let left = counts.planned() - counts.succeeded();
     match (counts.unknown, counts.conflict, left) {
-        // Before what is left: the token of an abandoned rotation is such a one.
-        (0, 0, _) if batch.not_handed_off > 0 => {
-            let text = format!("{} NOT handed off", batch.not_handed_off);
+        // The token of an abandoned rotation may be such a one.
+        (0, 0, left) if batch.not_handed_off > 0 => {
+            let waiting = format!("{} NOT handed off", batch.not_handed_off);
+            let text = match left.saturating_sub(counts.abandoned) {
+                0 => waiting,
+                left => format!("{waiting}, {left} not applied"),
+            };
             ("x", text, theme.error())
         }
         (0, 0, 0) => ("+", "done".into(), theme.ok()),

@@ -91,7 +91,7 @@ impl BatchRow {
             (None, _) => item.story(),
         };
         if self.is_not_handed_off() {
-            self.note = Some(item.handoff.standing());
+            self.note = item.story();
         }
         true
     }
