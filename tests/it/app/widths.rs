@@ -196,7 +196,7 @@ fn a_wider_window_shows_no_less_of_a_row() {
 #[test]
 fn a_value_that_is_cut_beside_another_column_has_a_mark() {
     let wanted = DesiredFields {
-        mapping: Some([("m".to_owned(), "x".repeat(90).into())].into()),
+        mapping: Some([("m".to_owned(), "x".repeat(90))].into()),
         properties: Some(std::iter::once(("q".to_owned(), "x".repeat(90).into())).collect()),
         name: Some("000 Acme".into()),
     };
