@@ -78,11 +78,14 @@ fn the_console_works_with_a_closed_port_and_a_silent_service() {
     assert!(screen.contains("reading it from the service"), "{screen}");
     // Once the page says that it waits, Esc first cancels the read.
     session.send("\x1b");
-    session.wait_until("Esc did something", PATIENCE, |screen| {
+    let screen = session.wait_until("Esc did something", PATIENCE, |screen| {
         let screen = screen.contents();
         screen.contains("13 groups") || screen.contains("Cancelled: read acme-eu")
     });
-    session.type_until("\x1b", "13 groups", PATIENCE);
+    // An Esc too many would make one key of it and the next letter.
+    if !screen.contains("13 groups") {
+        session.type_until("\x1b", "13 groups", PATIENCE);
+    }
     session.type_until("t", "read acme-eu", PATIENCE);
     assert_keys_work(&mut session);
     session.type_until("P", "Profiles", PATIENCE);
