@@ -33,7 +33,7 @@ pub(super) fn without_possible_keys(text: &str) -> String {
     let words = words.map(|word| {
         let starts = SCHEMES.iter().filter_map(|scheme| word.find(scheme));
         let Some(start) = starts.min() else {
-            // Of a file, a person has to know which.
+            // A path stays readable, so that the message says which file.
             if word.starts_with(['/', '~']) || word.starts_with("./") {
                 return replaced(word, |c| c != '/', could_be_a_key);
             }

@@ -192,6 +192,17 @@ fn a_wider_window_shows_no_less_of_a_row() {
     }
 }
 
+/// A list of many groups, the first of which has these fields.
+fn before_many(wanted: &DesiredFields) -> Scene {
+    let mut groups = many();
+    groups[0] = known_group("group-id-000000", wanted, 1);
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    scene.answer_with(Outcome::listed(groups));
+    scene.answer();
+    scene
+}
+
 /// Three columns need not have one width.
 #[test]
 fn a_value_that_is_cut_beside_another_column_has_a_mark() {
@@ -200,12 +211,7 @@ fn a_value_that_is_cut_beside_another_column_has_a_mark() {
         properties: Some(std::iter::once(("q".to_owned(), "x".repeat(90).into())).collect()),
         name: Some("000 Acme".into()),
     };
-    let mut groups = many();
-    groups[0] = known_group("group-id-000000", &wanted, 1);
-    let mut scene = Scene::on(TESTING);
-    scene.keys("r");
-    scene.answer_with(Outcome::listed(groups));
-    scene.answer();
+    let mut scene = before_many(&wanted);
     for width in 110..=114 {
         let screen = sized(&mut scene, width, 36);
         assert_eq!(screen.matches("xxxx…").count(), 2, "{width}: {screen}");
@@ -222,12 +228,7 @@ fn details_show_every_row_or_say_how_many_more_there_are_and_which_key_shows_the
         mapping: Some((0..ROWS).map(|n| (row('m', n), "40".into())).collect()),
         properties: Some((0..ROWS).map(|n| (row('q', n), n.into())).collect()),
     };
-    let mut groups = many();
-    groups[0] = known_group("group-id-000000", &wanted, 1);
-    let mut scene = Scene::on(TESTING);
-    scene.keys("r");
-    scene.answer_with(Outcome::listed(groups));
-    scene.answer();
+    let mut scene = before_many(&wanted);
     let screen = sized(&mut scene, 80, 24);
     assert!(screen.contains("d hide  Enter all"), "{screen}");
     for (width, height) in [(120, 36), (160, 50), (200, 50)] {

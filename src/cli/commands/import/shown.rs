@@ -150,7 +150,7 @@ impl ShownPlan {
         text
     }
 
-    /// What a person must know before the rows: counts, losses, look-alikes and cells of spreadsheets.
+    /// What is printed before the rows: counts, losses, look-alikes and cells of spreadsheets.
     pub(super) fn head(&self, sending: Sending) -> Vec<String> {
         let mut lines = vec![in_words(sending, self)];
         lines.extend(self.lost().map(|lost| format!("! {lost}")));
