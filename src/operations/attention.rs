@@ -191,15 +191,10 @@ impl Concern {
         profile: Option<&'p Profile>,
         directory: Option<D>,
     ) -> Option<Refused<'p, D>> {
-        let is_hand_off = matches!(self.kind, ConcernKind::HandOff { .. });
-        let refused = self.next_step().refused(profile, directory);
-        refused.or_else(|| match profile {
-            None if is_hand_off => Some(Refused::NoProfile(&self.place)),
-            Some(profile) if is_hand_off && profile.handoff.is_none() => {
-                Some(Refused::NoHandOff(&self.place))
-            }
-            _ => None,
-        })
+        if matches!(self.kind, ConcernKind::HandOff { .. }) {
+            return NextStep::refused_hand_off(&self.place, profile, directory);
+        }
+        self.next_step().refused(profile, directory)
     }
 
     /// Whether both concern the same thing, whatever its state.

@@ -62,6 +62,20 @@ impl NextStep<'_> {
         }
     }
 
+    /// Why a hand-off is refused that the profile of this name began, as [`NextStep::refused`].
+    pub fn refused_hand_off<'p, D>(
+        begun_by: &'p str,
+        profile: Option<&'p Profile>,
+        directory: Option<D>,
+    ) -> Option<Refused<'p, D>> {
+        let refused = NextStep::Change(&[Guarded::HandOff]).refused(profile, directory);
+        refused.or_else(|| match profile {
+            None => Some(Refused::NoProfile(begun_by)),
+            Some(profile) if profile.handoff.is_none() => Some(Refused::NoHandOff(begun_by)),
+            Some(_) => None,
+        })
+    }
+
     /// Why the step is refused in a profile, given why nothing can be written to the directory.
     pub fn refused<D>(
         self,

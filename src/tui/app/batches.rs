@@ -12,8 +12,8 @@ use super::{Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
     domain::{history::Ending, proposal::quoted, rotation::State, text::counted},
     operations::{
-        Batch, BatchItem, Done, Guarded, HandedOff, Mutation, NextStep, Recovered, RotationRow,
-        Warning, batch::BatchEvent,
+        Batch, BatchItem, Done, HandedOff, Mutation, NextStep, Recovered, RotationRow, Warning,
+        batch::BatchEvent,
     },
     tui::{
         keymap::Focus,
@@ -343,15 +343,10 @@ impl App {
         for row in rows.iter().take(NAMED) {
             let mut profiles = self.context.profiles.iter();
             let at = profiles.position(|profile| profile.name == row.profile);
-            let step = NextStep::Change(&[Guarded::HandOff]);
-            let refused = match at {
-                None => Some("it is missing or belongs to another environment".into()),
-                Some(at) if self.context.profiles[at].handoff.is_none() => {
-                    Some("it has no handoff".into())
-                }
-                Some(at) => self.context.why_not(ProfileIndex(at), step),
-            };
-            let refused = refused.map(|why| format!("not from here: {}: {why}", row.profile));
+            let profile = at.map(|at| &self.context.profiles[at]);
+            let nothing_written = self.context.view_only_reason();
+            let refused = NextStep::refused_hand_off(&row.profile, profile, nothing_written);
+            let refused = refused.map(|why| format!("not from here: {why}"));
             let (profile, number) = (quoted(&row.profile), row.id.0);
             let how = refused.unwrap_or_else(|| {
                 format!("to do it here: groupdesk -P {profile} rotations handoff {number}")
