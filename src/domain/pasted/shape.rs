@@ -180,8 +180,28 @@ struct Pieces {
     text: Zeroizing<String>,
     /// Length and line of each.
     groups: Vec<(usize, usize)>,
-    /// Digits in a row in threes, in pairs as in `9f:86:d0`, or one by one.
-    pairs: Zeroizing<String>,
+    pairs: Pairs,
+}
+
+/// Hex digits in a row in threes, in pairs as in `9f:86:d0`, or one by one. They are counted as they come, because a text
+/// may consist of nothing else.
+#[derive(Default)]
+struct Pairs {
+    length: usize,
+    has_digit: bool,
+    has_letter: bool,
+}
+
+impl Pairs {
+    fn add(&mut self, word: &str) {
+        self.length += word.len();
+        self.has_digit |= word.contains(|c: char| c.is_ascii_digit());
+        self.has_letter |= word.contains(|c: char| c.is_ascii_alphabetic());
+    }
+
+    fn are_suspicious(&self) -> bool {
+        self.length >= FRAGMENT && self.has_digit && self.has_letter
+    }
 }
 
 impl Pieces {
@@ -194,11 +214,11 @@ impl Pieces {
         if word.len() >= SHORTEST_PIECE
             || MONTHS.iter().any(|month| month.eq_ignore_ascii_case(word))
         {
-            self.pairs.clear();
+            self.pairs = Pairs::default();
         }
         if word.len() < SHORTEST_PIECE && self.groups.is_empty() {
-            self.pairs.push_str(word);
-            if self.pairs.len() >= FRAGMENT && is_mixed_hex(&self.pairs) {
+            self.pairs.add(word);
+            if self.pairs.are_suspicious() {
                 found.suspect(line);
             }
             return;
